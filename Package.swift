@@ -1,0 +1,36 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target compiles in Swift 6 mode with warnings as errors.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+/// Targets that own no C handle also promise not to touch memory by hand.
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let package = Package(
+    name: "deed",
+    targets: [
+        .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+        .target(name: "Core", swiftSettings: safe),
+        .target(name: "JSON", swiftSettings: safe),
+        .target(name: "Threading", swiftSettings: common),
+        .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
+
+        .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+    ]
+)

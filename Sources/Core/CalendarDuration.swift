@@ -1,0 +1,88 @@
+/// An ISO 8601 duration such as `P1M`, `P30D` or `PT12H`, added in UTC calendar time.
+package struct CalendarDuration: Hashable, Sendable {
+    package let months: Int64
+    package let days: Int64
+    package let milliseconds: Int64
+    /// The text that it was read from.
+    package let text: String
+
+    /// Reads whole years, months, weeks, days, hours, minutes and seconds, at least one of them
+    /// and together more than nothing; `nil` for anything else.
+    package init?(_ text: String) {
+        var parts = Parts()
+        guard let rest = text.utf8.first == UInt8(ascii: "P") ? text.utf8.dropFirst() : nil,
+            parts.read(rest), parts.months + parts.days + parts.seconds > 0
+        else { return nil }
+        months = parts.months
+        days = parts.days
+        milliseconds = parts.seconds * 1000
+        self.text = text
+    }
+
+    /// The moment that lies this duration after `start`: months first (a day that the month lacks
+    /// becomes its last one), then days, then the time.
+    package func end(after start: Instant) -> Instant {
+        var date = CivilDate(start)
+        let month = date.year * 12 + (date.month - 1) + months
+        date.year = month.flooredQuotient(by: 12)
+        date.month = month - date.year * 12 + 1
+        date.day = min(date.day, CivilDate.days(inMonth: date.month, of: date.year))
+        return date.instant
+            .advanced(byMilliseconds: days * CivilDate.millisecondsPerDay)
+            .advanced(byMilliseconds: milliseconds)
+    }
+}
+
+private struct Parts {
+    /// A million years, a hundred million days: far beyond use and far below overflow.
+    static let largestNumber: Int64 = 10_000_000
+    var months: Int64 = 0
+    var days: Int64 = 0
+    var seconds: Int64 = 0
+
+    mutating func read(_ text: Substring.UTF8View) -> Bool {
+        var units = Array("YMWD".utf8)
+        var isTime = false
+        var number: Int64?
+        for byte in text {
+            if byte == UInt8(ascii: "T") {
+                if isTime || number != nil { return false }
+                isTime = true
+                units = Array("HMS".utf8)
+            } else if let digit = byte.decimalDigit {
+                let value = (number ?? 0) * 10 + digit
+                if value > Parts.largestNumber { return false }
+                number = value
+            } else {
+                // Each unit once, and in its order.
+                guard let index = units.firstIndex(of: byte), let value = number else {
+                    return false
+                }
+                units.removeFirst(index + 1)
+                add(value, unit: byte, isTime: isTime)
+                number = nil
+            }
+        }
+        let isTimeEmpty = isTime && units.count == 3
+        return number == nil && !isTimeEmpty
+    }
+
+    private mutating func add(_ value: Int64, unit: UInt8, isTime: Bool) {
+        switch (Character(Unicode.Scalar(unit)), isTime) {
+        case ("Y", _): months += value * 12
+        case ("M", false): months += value
+        case ("W", _): days += value * 7
+        case ("D", _): days += value
+        case ("H", _): seconds += value * 3600
+        case ("M", true): seconds += value * 60
+        default: seconds += value
+        }
+    }
+}
+
+extension UInt8 {
+    var decimalDigit: Int64? {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            ? Int64(self - UInt8(ascii: "0")) : nil
+    }
+}

@@ -1,0 +1,229 @@
+/// What kind of thing a purchase is.
+package enum ProductKind: String, Hashable, Sendable, CaseIterable {
+    case consumable
+    case nonConsumable = "non_consumable"
+    case nonRenewing = "non_renewing"
+    case autoRenewable = "auto_renewable"
+}
+
+/// Which evidence to believe where the time of signing does not decide; higher wins.
+package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
+    case offlineReceipt = 1
+    case verifyReceiptReply = 2
+    case clientTransaction = 3
+    case notification = 4
+    case serverAPI = 5
+
+    package static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// The purchase that a fact belongs to: all that shares one original transaction.
+package struct PurchaseID: Hashable, Sendable, CustomStringConvertible {
+    package let store: Store
+    package let original: TransactionID
+
+    package init(store: Store, original: TransactionID) {
+        self.store = store
+        self.original = original
+    }
+
+    package var description: String { "\(store.rawValue):\(original)" }
+}
+
+/// What verified evidence states about one transaction.
+package struct TransactionFact: Hashable, Sendable {
+    package var store: Store
+    package var environment: Environment
+    package var app: AppID
+    package var transaction: TransactionID
+    package var original: TransactionID
+    package var product: ProductID
+    /// Some legacy evidence does not tell the kind; the catalog does.
+    package var kind: ProductKind?
+    package var purchased: Instant
+    package var originallyPurchased: Instant?
+    package var expires: Instant?
+    package var quantity: Int64
+    package var revocation: Revocation?
+    package var isUpgraded: Bool
+    package var offer: Offer?
+    package var ownership: Ownership
+    package var accountToken: String?
+    package var price: Price?
+    /// The store's name for the subscription group.
+    package var group: String?
+    package var signedAt: Instant
+    package var rank: Rank
+
+    package init(
+        store: Store, environment: Environment, app: AppID, transaction: TransactionID,
+        original: TransactionID, product: ProductID, purchased: Instant, signedAt: Instant,
+        rank: Rank
+    ) {
+        self.store = store
+        self.environment = environment
+        self.app = app
+        self.transaction = transaction
+        self.original = original
+        self.product = product
+        self.purchased = purchased
+        self.signedAt = signedAt
+        self.rank = rank
+        quantity = 1
+        isUpgraded = false
+        ownership = .purchased
+    }
+
+    package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
+}
+
+/// What verified evidence states about the next renewal of one subscription.
+package struct RenewalFact: Hashable, Sendable {
+    package var store: Store
+    package var environment: Environment
+    package var app: AppID
+    package var original: TransactionID
+    package var product: ProductID?
+    package var willRenew: Bool
+    package var nextProduct: ProductID?
+    package var isInBillingRetry: Bool
+    package var graceUntil: Instant?
+    package var expirationIntent: ExpirationIntent?
+    package var priceConsent: PriceConsent?
+    package var renewsAt: Instant?
+    package var offer: Offer?
+    package var accountToken: String?
+    package var signedAt: Instant
+    package var rank: Rank
+
+    package init(
+        store: Store, environment: Environment, app: AppID, original: TransactionID,
+        willRenew: Bool, signedAt: Instant, rank: Rank
+    ) {
+        self.store = store
+        self.environment = environment
+        self.app = app
+        self.original = original
+        self.willRenew = willRenew
+        self.signedAt = signedAt
+        self.rank = rank
+        isInBillingRetry = false
+    }
+
+    package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
+}
+
+/// What verified evidence states about the app itself: who first installed which version when.
+package struct AppFact: Hashable, Sendable {
+    package var store: Store
+    package var environment: Environment
+    package var app: AppID
+    package var originalVersion: String
+    package var originallyPurchased: Instant?
+    package var signedAt: Instant
+    package var rank: Rank
+
+    package init(
+        store: Store, environment: Environment, app: AppID, originalVersion: String,
+        originallyPurchased: Instant?, signedAt: Instant, rank: Rank
+    ) {
+        self.store = store
+        self.environment = environment
+        self.app = app
+        self.originalVersion = originalVersion
+        self.originallyPurchased = originallyPurchased
+        self.signedAt = signedAt
+        self.rank = rank
+    }
+}
+
+/// All that one piece of verified evidence states.
+package struct Facts: Hashable, Sendable {
+    package var transactions: [TransactionFact] = []
+    package var renewals: [RenewalFact] = []
+    package var apps: [AppFact] = []
+    package init() {}
+}
+
+/// A store took a transaction back, or a family member's access to it.
+package struct Revocation: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        case other
+        case issueWithApp
+        case unknown(Int64)
+    }
+    package enum Extent: Hashable, Sendable {
+        case full
+        case prorated
+        case family
+        case unknown(String)
+    }
+    package var at: Instant
+    package var reason: Reason?
+    package var extent: Extent?
+    /// The share that was refunded, in thousandths of a percent.
+    package var milliPercent: Int64?
+
+    package init(at: Instant) {
+        self.at = at
+    }
+}
+
+/// The terms under which a period was sold, where they differ from the usual ones.
+package struct Offer: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case introductory
+        case promotional
+        case code
+        case winBack
+        case unknown(Int64)
+    }
+    package enum Discount: Hashable, Sendable {
+        case freeTrial
+        case payAsYouGo
+        case payUpFront
+        case oneTime
+        case unknown(String)
+    }
+    package var kind: Kind?
+    package var discount: Discount?
+    package var identifier: String?
+    package var period: String?
+
+    package init(kind: Kind? = nil, discount: Discount? = nil) {
+        self.kind = kind
+        self.discount = discount
+    }
+}
+
+package enum Ownership: Hashable, Sendable {
+    case purchased
+    case familyShared
+    case unknown(String)
+}
+
+/// An amount of money in thousandths of the currency's unit.
+package struct Price: Hashable, Sendable {
+    package var milliunits: Int64
+    package var currency: String?
+
+    package init(milliunits: Int64, currency: String?) {
+        self.milliunits = milliunits
+        self.currency = currency
+    }
+}
+
+package enum ExpirationIntent: Hashable, Sendable {
+    case cancelled
+    case billingError
+    case priceIncreaseRefused
+    case productUnavailable
+    case other
+    case unknown(Int64)
+}
+
+package enum PriceConsent: Hashable, Sendable {
+    case pending
+    case given
+    case unknown(Int64)
+}

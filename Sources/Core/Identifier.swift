@@ -1,0 +1,100 @@
+/// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
+///
+/// Two identifiers are the same when their bytes are. Swift's own string comparison also equates
+/// different spellings of an accented letter, which PostgreSQL and the callers tell apart.
+package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package static var lengthLimit: Int { 256 }
+
+    package let text: String
+
+    package init(_ text: String) throws(InvalidIdentifier) {
+        if let reason = InvalidIdentifier.Reason(of: text) {
+            throw InvalidIdentifier(reason: reason)
+        }
+        self.text = text
+    }
+
+    package static func == (one: Self, other: Self) -> Bool {
+        one.text.utf8.elementsEqual(other.text.utf8)
+    }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(0xFF as UInt8)
+    }
+
+    package var description: String { text }
+}
+
+/// Why a text cannot be an identifier.
+package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case empty
+        case tooLong
+        case unprintable
+
+        init?(of text: String) {
+            if text.isEmpty {
+                self = .empty
+            } else if text.utf8.count > Identifier<Void>.lengthLimit {
+                self = .tooLong
+            } else if text.unicodeScalars.contains(where: { !$0.isPrintable }) {
+                self = .unprintable
+            } else {
+                return nil
+            }
+        }
+    }
+    package let reason: Reason
+
+    package init(reason: Reason) {
+        self.reason = reason
+    }
+
+    package var description: String {
+        switch reason {
+        case .empty: "is empty; it takes 1 to 256 bytes"
+        case .tooLong: "is longer than 256 bytes"
+        case .unprintable: "holds a character that cannot be printed, such as a control character"
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Everything but controls, line and paragraph separators and code points without a meaning.
+    var isPrintable: Bool {
+        if isASCII { return (0x20..<0x7F).contains(value) }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: return false
+        case .unassigned: return !properties.isNoncharacterCodePoint
+        default: return true
+        }
+    }
+}
+
+package enum ProjectKind {}
+package enum CustomerKind {}
+package enum AppKind {}
+package enum EntitlementKind {}
+package enum ProductIDKind {}
+package enum CurrencyKind {}
+package enum TransactionKind {}
+package enum GrantKind {}
+package enum KeyKind {}
+
+package typealias ProjectID = Identifier<ProjectKind>
+/// The opaque name that a back end gave to a person.
+package typealias CustomerID = Identifier<CustomerKind>
+/// Apple's bundle id, Google's package name.
+package typealias AppID = Identifier<AppKind>
+package typealias EntitlementID = Identifier<EntitlementKind>
+package typealias ProductID = Identifier<ProductIDKind>
+package typealias CurrencyID = Identifier<CurrencyKind>
+/// A store's name for a transaction; the original one names the purchase.
+package typealias TransactionID = Identifier<TransactionKind>
+package typealias GrantID = Identifier<GrantKind>
+package typealias KeyID = Identifier<KeyKind>

@@ -1,0 +1,90 @@
+extension Instant {
+    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`.
+    package var text: String {
+        let date = CivilDate(self)
+        let second = date.millisecondOfDay / 1000
+        let sign = date.year < 0 ? "-" : ""
+        return sign + padded(date.year.magnitude, 4) + "-" + padded(date.month.magnitude, 2) + "-"
+            + padded(date.day.magnitude, 2) + "T" + padded((second / 3600).magnitude, 2) + ":"
+            + padded((second / 60 % 60).magnitude, 2) + ":" + padded((second % 60).magnitude, 2)
+            + "." + padded((date.millisecondOfDay % 1000).magnitude, 3) + "Z"
+    }
+
+    /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or
+    /// without its colon. `nil` for anything else, a leap second too.
+    package init?(text: some StringProtocol) {
+        var reader = DigitReader(bytes: Array(text.utf8))
+        guard let year = reader.number(digits: 4), reader.take("-"),
+            let month = reader.number(digits: 2), reader.take("-"),
+            let day = reader.number(digits: 2), reader.take("T") || reader.take("t"),
+            let time = reader.timeOfDay(), let offset = reader.offset(), reader.isAtEnd,
+            let date = CivilDate(year: year, month: month, day: day, millisecondOfDay: time)
+        else { return nil }
+        self = date.instant.advanced(byMilliseconds: -offset)
+    }
+}
+
+private func padded(_ number: UInt64, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+}
+
+private struct DigitReader {
+    let bytes: [UInt8]
+    var at = 0
+
+    var isAtEnd: Bool { at == bytes.count }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard at < bytes.count, bytes[at] == UInt8(ascii: character) else { return false }
+        at += 1
+        return true
+    }
+
+    mutating func number(digits: Int) -> Int64? {
+        guard at + digits <= bytes.count else { return nil }
+        var value: Int64 = 0
+        for _ in 0..<digits {
+            guard let digit = digit() else { return nil }
+            value = value * 10 + digit
+        }
+        return value
+    }
+
+    private mutating func digit() -> Int64? {
+        guard at < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[at])
+        else { return nil }
+        defer { at += 1 }
+        return Int64(bytes[at] - UInt8(ascii: "0"))
+    }
+
+    /// `19:21:00` or `19:21:00.123456` in milliseconds.
+    mutating func timeOfDay() -> Int64? {
+        guard let hour = number(digits: 2), hour < 24, take(":"),
+            let minute = number(digits: 2), minute < 60, take(":"),
+            let second = number(digits: 2), second < 60
+        else { return nil }
+        var milliseconds: Int64 = 0
+        if take(".") {
+            guard let first = digit() else { return nil }
+            milliseconds = first * 100
+            var weight: Int64 = 10
+            while let next = digit() {
+                milliseconds += next * weight
+                weight /= 10
+            }
+        }
+        return ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds
+    }
+
+    /// How far the written time is ahead of UTC, in milliseconds.
+    mutating func offset() -> Int64? {
+        if take("Z") || take("z") { return 0 }
+        let sign: Int64 = take("-") ? -1 : 1
+        if sign == 1, !take("+") { return nil }
+        guard let hours = number(digits: 2), hours < 24 else { return nil }
+        _ = take(":")
+        guard let minutes = number(digits: 2), minutes < 60 else { return nil }
+        return sign * (hours * 60 + minutes) * 60_000
+    }
+}

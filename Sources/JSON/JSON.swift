@@ -1,0 +1,90 @@
+/// A JSON value. Objects keep the order of their members and never hold one name twice; integers
+/// that fit in 64 bits are exact, and any other number keeps its text.
+package enum JSON: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case decimal(String)
+    case string(String)
+    case array([JSON])
+    case object(JSONObject)
+}
+
+/// The members of a JSON object, in the order in which they were written.
+package struct JSONObject: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
+        package let name: String
+        package let value: JSON
+    }
+
+    package private(set) var members: [Member] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { members.isEmpty }
+
+    package subscript(name: String) -> JSON? {
+        for member in members where member.name == name { return member.value }
+        return nil
+    }
+
+    /// Adds a member. The caller vouches that the name is new; the reader refuses duplicates.
+    package mutating func append(_ name: String, _ value: JSON) {
+        members.append(Member(name: name, value: value))
+    }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByNilLiteral
+{
+    package init(dictionaryLiteral elements: (String, JSON)...) {
+        var object = JSONObject()
+        for (name, value) in elements { object.append(name, value) }
+        self = .object(object)
+    }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(nilLiteral: ()) { self = .null }
+}
+
+extension JSON {
+    /// A string, or `null` when there is none.
+    package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
+    package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
+
+    package var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+    package var integer: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+    package var array: [JSON]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+    package var object: JSONObject? {
+        if case .object(let value) = self { value } else { nil }
+    }
+    package var isNull: Bool { self == .null }
+
+    /// The member of that name, when this is an object that has it.
+    package subscript(name: String) -> JSON? { object?[name] }
+
+    /// The word for this value's type in an error: "a string", "an object".
+    package var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .decimal: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+extension JSON {
+    /// This value as compact JSON text, members in their order.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        write(to: &bytes)
+        return bytes
+    }
+
+    /// This value as compact JSON text.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// This value with a line for each member, for people.
+    package var prettyText: String {
+        var bytes: [UInt8] = []
+        writePretty(to: &bytes, indent: 0)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package func write(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        case .decimal(let text): bytes.append(contentsOf: text.utf8)
+        case .string(let text): JSON.write(text, to: &bytes)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let object):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in object.members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSON.write(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private func writePretty(to bytes: inout [UInt8], indent: Int) {
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            JSON.writeLines(elements, "[", "]", to: &bytes, indent: indent) { element, bytes in
+                element.writePretty(to: &bytes, indent: indent + 1)
+            }
+        case .object(let object) where !object.isEmpty:
+            JSON.writeLines(object.members, "{", "}", to: &bytes, indent: indent) {
+                member, bytes in
+                JSON.write(member.name, to: &bytes)
+                bytes.append(contentsOf: ": ".utf8)
+                member.value.writePretty(to: &bytes, indent: indent + 1)
+            }
+        default: write(to: &bytes)
+        }
+    }
+
+    private static func writeLines<Item>(
+        _ items: [Item], _ open: String, _ close: String, to bytes: inout [UInt8], indent: Int,
+        _ writeItem: (Item, inout [UInt8]) -> Void
+    ) {
+        bytes.append(contentsOf: open.utf8)
+        for (index, item) in items.enumerated() {
+            bytes.append(contentsOf: index > 0 ? ",\n".utf8 : "\n".utf8)
+            bytes.append(contentsOf: repeatElement(0x20, count: 2 * (indent + 1)))
+            writeItem(item, &bytes)
+        }
+        bytes.append(0x0A)
+        bytes.append(contentsOf: repeatElement(0x20, count: 2 * indent))
+        bytes.append(contentsOf: close.utf8)
+    }
+
+    package static func write(_ text: String, to bytes: inout [UInt8]) {
+        let hex = Array("0123456789abcdef".utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+            case 0x09: bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20, 0x7F:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(hex[Int(byte >> 4)])
+                bytes.append(hex[Int(byte & 15)])
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,28 @@
+package import JSON
+
+/// Writes what operators should know, one JSON object a line. Never evidence, keys or payloads.
+package struct Log: Sendable {
+    /// Who must act: nobody, somebody some day, somebody now.
+    package enum Level: String, Sendable { case info, warning, error }
+
+    private let write: @Sendable (String) -> Void
+
+    /// A log whose lines go to `write`, each without its line end.
+    package init(write: @escaping @Sendable (String) -> Void) {
+        self.write = write
+    }
+
+    package static let silent = Log { _ in }
+
+    package func info(_ event: String, _ details: JSON = [:]) { line(.info, event, details) }
+    package func warning(_ event: String, _ details: JSON = [:]) { line(.warning, event, details) }
+    package func error(_ event: String, _ details: JSON = [:]) { line(.error, event, details) }
+
+    private func line(_ level: Level, _ event: String, _ details: JSON) {
+        var object = JSONObject()
+        object.append("level", .string(level.rawValue))
+        object.append("event", .string(event))
+        for member in details.object?.members ?? [] { object.append(member.name, member.value) }
+        write(JSON.object(object).text)
+    }
+}

@@ -1,0 +1,165 @@
+import Synchronization
+
+/// Counts things that only become more.
+package final class Counter: Sendable {
+    private let total = Atomic<Int64>(0)
+    package init() {}
+    package func add(_ amount: Int64 = 1) { total.add(amount, ordering: .relaxed) }
+    package var value: Int64 { total.load(ordering: .relaxed) }
+}
+
+/// Holds how many there are now.
+package final class Gauge: Sendable {
+    private let current = Atomic<Int64>(0)
+    package init() {}
+    package func set(_ value: Int64) { current.store(value, ordering: .relaxed) }
+    package func add(_ amount: Int64) { current.add(amount, ordering: .relaxed) }
+    package var value: Int64 { current.load(ordering: .relaxed) }
+}
+
+/// Sorts measured values into buckets, each with an upper bound.
+package final class Histogram: Sendable {
+    /// Microseconds from 50 to 10 seconds: request and commit times.
+    package static let latencyBounds: [Int64] = [
+        50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+        1_000_000, 2_500_000, 10_000_000,
+    ]
+    /// Powers of two: batch sizes.
+    package static let sizeBounds: [Int64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+    package let bounds: [Int64]
+    private let buckets: [Counter]
+    private let total = Counter()
+
+    package init(bounds: [Int64]) {
+        self.bounds = bounds
+        buckets = (0...bounds.count).map { _ in Counter() }
+    }
+
+    package func record(_ value: Int64) {
+        buckets[bounds.firstIndex { value <= $0 } ?? bounds.count].add()
+        total.add(value)
+    }
+
+    package var counts: [Int64] { buckets.map(\.value) }
+    package var sum: Int64 { total.value }
+}
+
+/// The metrics of one process, rendered as Prometheus reads them.
+package final class Metrics: Sendable {
+    package enum Unit: Sendable { case plain, microsecondsAsSeconds }
+
+    private enum Value: Sendable {
+        case counter(Counter)
+        case gauge(@Sendable () -> Int64)
+        case histogram(Histogram, Unit)
+    }
+    private struct Series: Sendable {
+        let labels: [(name: String, value: String)]
+        let value: Value
+    }
+    private struct Family: Sendable {
+        let name: String
+        let help: String
+        let type: String
+        var series: [Series] = []
+    }
+    private let families = Mutex<[Family]>([])
+
+    package init() {}
+
+    /// A counter that is rendered under `name` with these labels.
+    package func counter(
+        _ name: String, _ help: String, labels: [(String, String)] = []
+    ) -> Counter {
+        let counter = Counter()
+        add(name, help, "counter", labels, .counter(counter))
+        return counter
+    }
+
+    /// A gauge whose value is asked for whenever metrics are read.
+    package func gauge(
+        _ name: String, _ help: String, labels: [(String, String)] = [],
+        _ value: @escaping @Sendable () -> Int64
+    ) {
+        add(name, help, "gauge", labels, .gauge(value))
+    }
+
+    /// A histogram that is rendered under `name` with these labels.
+    package func histogram(
+        _ name: String, _ help: String, labels: [(String, String)] = [],
+        bounds: [Int64] = Histogram.latencyBounds, unit: Unit = .microsecondsAsSeconds
+    ) -> Histogram {
+        let histogram = Histogram(bounds: bounds)
+        add(name, help, "histogram", labels, .histogram(histogram, unit))
+        return histogram
+    }
+
+    private func add(
+        _ name: String, _ help: String, _ type: String, _ labels: [(String, String)],
+        _ value: Value
+    ) {
+        let series = Series(labels: labels.map { (name: $0.0, value: $0.1) }, value: value)
+        families.withLock { families in
+            if let index = families.firstIndex(where: { $0.name == name }) {
+                families[index].series.append(series)
+            } else {
+                families.append(Family(name: name, help: help, type: type, series: [series]))
+            }
+        }
+    }
+
+    /// Every metric in the Prometheus text format.
+    package func text() -> String {
+        var lines: [String] = []
+        for family in families.withLock({ $0 }) {
+            lines.append("# HELP \(family.name) \(family.help)")
+            lines.append("# TYPE \(family.name) \(family.type)")
+            for series in family.series {
+                render(series, of: family.name, into: &lines)
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func render(_ series: Series, of name: String, into lines: inout [String]) {
+        let labels = series.labels.map { "\($0.name)=\"\(escaped($0.value))\"" }
+        let suffix = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+        switch series.value {
+        case .counter(let counter): lines.append("\(name)\(suffix) \(counter.value)")
+        case .gauge(let value): lines.append("\(name)\(suffix) \(value())")
+        case .histogram(let histogram, let unit):
+            var cumulative: Int64 = 0
+            for (index, count) in histogram.counts.enumerated() {
+                cumulative += count
+                let bound =
+                    index < histogram.bounds.count
+                    ? scaled(histogram.bounds[index], unit) : "+Inf"
+                let all = (labels + ["le=\"\(bound)\""]).joined(separator: ",")
+                lines.append("\(name)_bucket{\(all)} \(cumulative)")
+            }
+            lines.append("\(name)_sum\(suffix) \(scaled(histogram.sum, unit))")
+            lines.append("\(name)_count\(suffix) \(cumulative)")
+        }
+    }
+
+    private func scaled(_ value: Int64, _ unit: Unit) -> String {
+        switch unit {
+        case .plain: String(value)
+        case .microsecondsAsSeconds: String(Double(value) / 1_000_000)
+        }
+    }
+
+    private func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

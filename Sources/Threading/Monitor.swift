@@ -1,0 +1,76 @@
+import Glibc
+
+/// A value that threads change under a lock, and wait on until it is as they need it.
+///
+/// `@unchecked Sendable`: the value is only touched between `lock` and `unlock`.
+package final class Monitor<Value>: @unchecked Sendable {
+    /// Whom a change concerns.
+    package enum Wake { case nobody, one, all }
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var value: Value
+
+    package init(_ value: sending Value) {
+        self.value = value
+        pthread_mutex_init(mutex, nil)
+        // Time limits must not follow the wall clock when an operator sets it.
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` alone with the value, then wakes whom the change concerns.
+    package func change<Result>(
+        wake: Wake = .all, _ body: (inout Value) throws -> Result
+    ) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_mutex_unlock(mutex)
+            switch wake {
+            case .nobody: break
+            case .one: pthread_cond_signal(condition)
+            case .all: pthread_cond_broadcast(condition)
+            }
+        }
+        return try body(&value)
+    }
+
+    /// Waits until `body` gives a result.
+    package func wait<Result>(for body: (inout Value) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value) { return result }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// Waits until `body` gives a result; `nil` when the time is up first.
+    package func wait<Result>(
+        milliseconds: Int64, for body: (inout Value) -> Result?
+    ) -> Result? {
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        let nanoseconds = Int64(deadline.tv_nsec) + milliseconds % 1000 * 1_000_000
+        deadline.tv_sec += Int(milliseconds / 1000 + nanoseconds / 1_000_000_000)
+        deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value) { return result }
+            if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
+                return body(&value)
+            }
+        }
+    }
+}
