@@ -89,7 +89,9 @@ struct CalendarTests {
             #expect(
                 date.day == previous.day + 1 && date.month == previous.month
                     || date.day == 1
-                        && previous.day == CivilDate.days(inMonth: previous.month, of: previous.year))
+                        && previous.day
+                            == CivilDate.days(inMonth: previous.month, of: previous.year)
+            )
             previous = date
         }
     }

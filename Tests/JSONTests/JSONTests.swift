@@ -82,6 +82,6 @@ struct JSONTests {
     func pretty() throws {
         let value: JSON = ["a": [1, 2], "b": ["c": nil, "d": []]]
         #expect(try JSON.read(value.prettyText) == value)
-        #expect(value.prettyText.split(separator: "\n").count == 9)
+        #expect(value.prettyText.split(separator: "\n").count == 10)
     }
 }
