@@ -30,7 +30,10 @@ let package = Package(
         .target(name: "Threading", swiftSettings: common),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
 
+        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
+
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
     ]
 )

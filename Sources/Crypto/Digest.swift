@@ -1,0 +1,179 @@
+internal import COpenSSL
+
+/// A 32-byte digest; comparing two takes the same time wherever they differ.
+package struct Digest32: Sendable, CustomStringConvertible {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// The digest made of exactly 32 bytes; `nil` for any other count.
+    package init?(bytes: some Sequence<UInt8>) {
+        var words: [UInt64] = [0, 0, 0, 0]
+        var count = 0
+        for byte in bytes {
+            if count == 32 { return nil }
+            words[count / 8] = words[count / 8] << 8 | UInt64(byte)
+            count += 1
+        }
+        if count != 32 { return nil }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    /// The digest written as 64 hexadecimal digits; `nil` for any other text.
+    package init?(hex: String) {
+        guard let bytes = [UInt8](hex: hex) else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    fileprivate init(_ buffer: UnsafeRawBufferPointer) {
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        words = (word(0), word(1), word(2), word(3))
+    }
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        for word in [words.0, words.1, words.2, words.3] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        return bytes
+    }
+
+    /// The 64 lower-case hexadecimal digits.
+    package var hex: String { bytes.hex }
+
+    package var description: String { hex }
+}
+
+extension Digest32: Hashable {
+    package static func == (one: Self, other: Self) -> Bool {
+        let difference =
+            (one.words.0 ^ other.words.0) | (one.words.1 ^ other.words.1)
+            | (one.words.2 ^ other.words.2) | (one.words.3 ^ other.words.3)
+        return difference == 0
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+        hasher.combine(words.2)
+        hasher.combine(words.3)
+    }
+}
+
+/// SHA-256 over bytes that arrive in pieces.
+package struct SHA256: ~Copyable {
+    private let state: DigestState
+
+    package init() {
+        state = DigestState(.sha256)
+    }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        state.update(bytes)
+    }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        state.update(bytes.span)
+    }
+
+    package mutating func update(_ text: String) {
+        state.update(Array(text.utf8).span)
+    }
+
+    /// The digest of all that was given.
+    package consuming func finish() -> Digest32 {
+        state.finish { Digest32($0) }
+    }
+
+    package static func digest(_ bytes: Span<UInt8>) -> Digest32 {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
+}
+
+/// The digests that only the stores' formats ask for.
+package enum DigestAlgorithm: Sendable {
+    case sha1
+    case sha256
+    case sha384
+
+    package func digest(_ bytes: Span<UInt8>) -> [UInt8] {
+        let state = DigestState(self)
+        state.update(bytes)
+        return state.finish { Array($0) }
+    }
+
+    package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
+
+    /// OpenSSL's implementation, looked up once: a look-up costs as much as a short digest.
+    var implementation: OpaquePointer {
+        switch self {
+        case .sha1: implementations.sha1
+        case .sha256: implementations.sha256
+        case .sha384: implementations.sha384
+        }
+    }
+}
+
+/// `@unchecked Sendable`: the pointers are set once, and what they point to never changes.
+private struct Implementations: @unchecked Sendable {
+    let sha1 = Implementations.fetch("SHA1")
+    let sha256 = Implementations.fetch("SHA256")
+    let sha384 = Implementations.fetch("SHA384")
+
+    static func fetch(_ name: String) -> OpaquePointer {
+        guard let found = EVP_MD_fetch(nil, name, nil) else {
+            preconditionFailure("OpenSSL offers no \(name); check its configuration file")
+        }
+        return found
+    }
+}
+
+private let implementations = Implementations()
+
+/// Owns one running digest of OpenSSL.
+private struct DigestState: ~Copyable {
+    private let context: OpaquePointer
+
+    init(_ algorithm: DigestAlgorithm) {
+        guard let context = EVP_MD_CTX_new(),
+            EVP_DigestInit_ex2(context, algorithm.implementation, nil) == 1
+        else { preconditionFailure("OpenSSL could not start a digest: no memory is left") }
+        self.context = context
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    borrowing func update(_ bytes: Span<UInt8>) {
+        let result = bytes.withUnsafeBytes {
+            EVP_DigestUpdate(context, $0.baseAddress, $0.count)
+        }
+        precondition(result == 1, "OpenSSL could not continue a digest")
+    }
+
+    consuming func finish<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: Int(EVP_MAX_MD_SIZE), alignment: 8) { buffer in
+            var count: UInt32 = 0
+            let result = EVP_DigestFinal_ex(
+                context, buffer.bindMemory(to: UInt8.self).baseAddress, &count)
+            precondition(result == 1, "OpenSSL could not finish a digest")
+            return body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
+        }
+    }
+}
+
+/// Whether two secrets are the same, in a time that only depends on their length.
+package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    if one.count != other.count { return false }
+    var difference: UInt8 = 0
+    for index in one.indices { difference |= one[index] ^ other[index] }
+    return difference == 0
+}
