@@ -14,6 +14,11 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
         self.text = text
     }
 
+    /// A name that Deed itself chose, known to be valid.
+    init(reserved text: StaticString) {
+        self.text = "\(text)"
+    }
+
     package static func == (one: Self, other: Self) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
@@ -98,3 +103,12 @@ package typealias CurrencyID = Identifier<CurrencyKind>
 package typealias TransactionID = Identifier<TransactionKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias KeyID = Identifier<KeyKind>
+package enum ReasonKind {}
+package enum TicketKind {}
+package enum ActorKind {}
+/// Why an admin acted, in the admin's words.
+package typealias Reason = Identifier<ReasonKind>
+/// The support case that an admin's act belongs to.
+package typealias Ticket = Identifier<TicketKind>
+/// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
+package typealias Actor = Identifier<ActorKind>

@@ -1,0 +1,35 @@
+/// A stretch of time with its start and without its end; without an end it lasts for ever.
+package struct Interval: Hashable, Sendable {
+    package let start: Instant
+    package let end: Instant?
+
+    package init(start: Instant, end: Instant?) {
+        self.start = start
+        self.end = end
+    }
+
+    package var isEmpty: Bool { end.map { $0 <= start } ?? false }
+
+    package func contains(_ instant: Instant) -> Bool {
+        start <= instant && (end.map { instant < $0 } ?? true)
+    }
+
+    /// The part of this before `instant`.
+    package func cut(at instant: Instant) -> Interval {
+        Interval(start: start, end: min(end ?? instant, instant))
+    }
+
+    /// The unbroken stretches that these cover together, in order; neighbours that touch are one.
+    package static func union(_ intervals: [Interval]) -> [Interval] {
+        var runs: [Interval] = []
+        for next in intervals.filter({ !$0.isEmpty }).sorted(by: { $0.start < $1.start }) {
+            guard let last = runs.last, last.end.map({ next.start <= $0 }) ?? true else {
+                runs.append(next)
+                continue
+            }
+            let end = last.end.flatMap { lastEnd in next.end.map { max(lastEnd, $0) } }
+            runs[runs.count - 1] = Interval(start: last.start, end: end)
+        }
+        return runs
+    }
+}

@@ -1,0 +1,24 @@
+extension ProjectState {
+    package static let keyLimit = 1000
+
+    /// Creates the project unless there is one of that name.
+    package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
+        if exists { throw .projectExists(project) }
+        return [.projectCreated(ProjectCreated(project: project))]
+    }
+
+    /// Adds a key to the project.
+    package func add(_ key: KeyCreated, to project: ProjectID) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        let live = keys.count { $0.revokedAt == nil }
+        if live >= ProjectState.keyLimit { throw .tooManyKeys(limit: ProjectState.keyLimit) }
+        return [.keyCreated(key)]
+    }
+
+    /// Makes the key useless; nothing happens when that was done before.
+    package func revoke(_ id: KeyID, now: Instant) throws(Refusal) -> [Event] {
+        guard let key = key(id) else { throw .keyUnknown(id) }
+        if key.revokedAt != nil { return [] }
+        return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
+    }
+}

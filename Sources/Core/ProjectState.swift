@@ -1,0 +1,36 @@
+/// All that a project's own stream says.
+package struct ProjectState: Hashable, Sendable {
+    package private(set) var version: Int64 = 0
+    package private(set) var exists = false
+    package private(set) var keys: [Key] = []
+
+    package init() {}
+
+    package mutating func apply(_ event: Event, recordedAt: Instant) {
+        version += 1
+        switch event {
+        case .projectCreated:
+            exists = true
+        case .keyCreated(let created):
+            keys.append(Key(created: created, createdAt: recordedAt))
+        case .keyRevoked(let revoked):
+            guard let index = keys.firstIndex(where: { $0.id == revoked.key }) else { return }
+            keys[index].revokedAt = revoked.at
+        case .grantGiven, .grantRevoked:
+            break
+        }
+    }
+
+    package func key(_ id: KeyID) -> Key? {
+        keys.first { $0.id == id }
+    }
+}
+
+/// A key to a project.
+package struct Key: Hashable, Sendable {
+    package let created: KeyCreated
+    package let createdAt: Instant
+    package internal(set) var revokedAt: Instant?
+
+    package var id: KeyID { created.key }
+}

@@ -1,0 +1,83 @@
+/// Whose sequence of events: one customer of one project in one environment.
+package struct Stream: Hashable, Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+    package let customer: CustomerID
+
+    package init(project: ProjectID, environment: Environment, customer: CustomerID) {
+        self.project = project
+        self.environment = environment
+        self.customer = customer
+    }
+
+    /// The project's own stream, for what concerns the project and none of its customers.
+    package static func ofProject(_ project: ProjectID) -> Stream {
+        Stream(project: project, environment: .production, customer: .ofProject)
+    }
+
+    package var isOfProject: Bool { customer == .ofProject }
+
+    /// The shard that holds this stream for the life of the database.
+    package var shard: Shard {
+        var hash = FNV1a64()
+        hash.add(project.text.utf8)
+        hash.add(CollectionOfOne(0))
+        hash.add(environment.rawValue.utf8)
+        hash.add(CollectionOfOne(0))
+        hash.add(customer.text.utf8)
+        return Shard(number: Int16(hash.value % UInt64(Shard.count)))
+    }
+}
+
+extension CustomerID {
+    fileprivate static let ofProject = CustomerID(reserved: "$project/")
+
+    /// Names that Deed keeps for streams of its own; no back end may choose one.
+    package var isReserved: Bool {
+        text.utf8.starts(with: "$project/".utf8) || text.utf8.starts(with: "$unclaimed/".utf8)
+    }
+}
+
+/// One of the 64 parts into which customers are divided; each has its own dense positions.
+package struct Shard: Hashable, Comparable, Sendable {
+    package static let count = 64
+    package static let all = (0..<Int16(count)).map(Shard.init(number:))
+
+    package let number: Int16
+
+    package init(number: Int16) {
+        precondition((0..<Int16(Shard.count)).contains(number), "there is no shard \(number)")
+        self.number = number
+    }
+
+    package static func < (one: Shard, other: Shard) -> Bool { one.number < other.number }
+}
+
+/// A place in a shard: whoever has seen it has seen all before it. Written `17:48213`.
+package struct Position: Hashable, Sendable, CustomStringConvertible {
+    package let shard: Shard
+    package let sequence: Int64
+
+    package init(shard: Shard, sequence: Int64) {
+        self.shard = shard
+        self.sequence = sequence
+    }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = Int16(parts[0]), let sequence = Int64(parts[1]),
+            (0..<Int16(Shard.count)).contains(number), sequence >= 0
+        else { return nil }
+        self.init(shard: Shard(number: number), sequence: sequence)
+    }
+
+    package var description: String { "\(shard.number):\(sequence)" }
+}
+
+private struct FNV1a64 {
+    var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+}
