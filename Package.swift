@@ -29,6 +29,8 @@ let package = Package(
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
+        .target(
+            name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
 
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
 

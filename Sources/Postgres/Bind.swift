@@ -1,0 +1,107 @@
+/// A value for a parameter of a statement, sent in PostgreSQL's binary form.
+package enum Bind: Sendable {
+    case text(String?)
+    case int8(Int64?)
+    case int2(Int16?)
+    case bytea([UInt8]?)
+    case bool(Bool)
+    case texts([String?])
+    case int8s([Int64?])
+    case int2s([Int16])
+    case byteas([[UInt8]?])
+}
+
+/// The parameters of one call, laid out one behind the other.
+struct EncodedBinds {
+    private(set) var bytes: [UInt8] = []
+    /// Where each parameter lies; `nil` is NULL.
+    private(set) var ranges: [Range<Int>?] = []
+
+    init(_ binds: [Bind]) {
+        ranges.reserveCapacity(binds.count)
+        for bind in binds { append(bind) }
+    }
+
+    private mutating func append(_ bind: Bind) {
+        let start = bytes.count
+        let isNull: Bool
+        switch bind {
+        case .text(let text): isNull = append(text)
+        case .int8(let number): isNull = append(number)
+        case .int2(let number): isNull = append(number)
+        case .bytea(let value): isNull = append(value)
+        case .bool(let value):
+            bytes.append(value ? 1 : 0)
+            isNull = false
+        case .texts(let texts): isNull = append(texts, type: .text) { $0.append($1) }
+        case .int8s(let numbers): isNull = append(numbers, type: .int8) { $0.append($1) }
+        case .int2s(let numbers): isNull = append(numbers, type: .int2) { $0.append($1) }
+        case .byteas(let values): isNull = append(values, type: .bytea) { $0.append($1) }
+        }
+        ranges.append(isNull ? nil : start..<bytes.count)
+    }
+
+    private mutating func append(_ text: String?) -> Bool {
+        guard let text else { return true }
+        bytes.append(contentsOf: text.utf8)
+        return false
+    }
+
+    private mutating func append(_ value: [UInt8]?) -> Bool {
+        guard let value else { return true }
+        bytes.append(contentsOf: value)
+        return false
+    }
+
+    private mutating func append(_ number: (some FixedWidthInteger)?) -> Bool {
+        guard let number else { return true }
+        bytes.appendBigEndian(number)
+        return false
+    }
+
+    private enum ElementType: Int32 {
+        case bytea = 17
+        case int8 = 20
+        case int2 = 21
+        case text = 25
+    }
+
+    private mutating func append<Element>(
+        _ elements: [Element], type: ElementType,
+        _ appendElement: (inout EncodedBinds, Element) -> Bool
+    ) -> Bool {
+        let dimensions: Int32 = elements.isEmpty ? 0 : 1
+        bytes.appendBigEndian(dimensions)
+        bytes.appendBigEndian(Int32(1))
+        bytes.appendBigEndian(type.rawValue)
+        if elements.isEmpty { return false }
+        bytes.appendBigEndian(Int32(elements.count))
+        bytes.appendBigEndian(Int32(1))
+        for element in elements {
+            let lengthAt = bytes.count
+            bytes.appendBigEndian(Int32(-1))
+            if appendElement(&self, element) { continue }
+            let length = Int32(bytes.count - lengthAt - 4)
+            for (index, byte) in length.bigEndianBytes.enumerated() {
+                bytes[lengthAt + index] = byte
+            }
+        }
+        return false
+    }
+}
+
+extension FixedWidthInteger {
+    fileprivate var bigEndianBytes: [UInt8] {
+        (0..<Self.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
+        var shift = type(of: number).bitWidth
+        while shift > 0 {
+            shift -= 8
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Glibc
+
+/// C strings in an array that ends with a null, for calls that take one.
+struct CStrings: ~Copyable {
+    private let owned: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String]) {
+        owned = texts.map { strdup($0) } + [nil]
+    }
+
+    deinit {
+        for pointer in owned { free(pointer) }
+    }
+
+    var pointers: [UnsafePointer<CChar>?] { owned.map { UnsafePointer($0) } }
+}

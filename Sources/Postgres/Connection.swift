@@ -1,0 +1,159 @@
+internal import CPostgres
+import Glibc
+
+/// One connection to PostgreSQL and the statements that it has prepared.
+package struct Connection: ~Copyable {
+    private let owner: Handle
+    private var prepared: Set<String> = []
+
+    private var handle: OpaquePointer { owner.pointer }
+
+    /// Connects as `settings` say; fails when the server does not answer within their time.
+    package init(_ settings: ConnectionSettings) throws(PostgresError) {
+        owner = try Handle(settings)
+        try run(settings.sessionCalls)
+    }
+
+    /// Whether the connection is known to be broken.
+    package var isBroken: Bool { PQstatus(handle) != CONNECTION_OK }
+
+    /// Whether no transaction is open.
+    package var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+    /// The server's version, as in 150004.
+    package var serverVersion: Int { Int(PQserverVersion(handle)) }
+
+    /// Sends every call in one round trip and hands each call's rows to `each` in order.
+    ///
+    /// When a call is refused the ones behind it are skipped and its error is thrown. A
+    /// transaction that was open is then still open, and only a rollback is of use.
+    package mutating func run(
+        _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
+    ) throws(PostgresError) {
+        var firstError: PostgresError?
+        for step in try send(calls) {
+            var isPrepared = false
+            let error = try receive { rows in
+                switch step {
+                case .prepare: isPrepared = true
+                case .call(let index): each(index, rows)
+                }
+            }
+            if isPrepared, case .prepare(let name) = step { prepared.insert(name) }
+            firstError = firstError ?? error
+        }
+        if let error = try receiveSync() ?? firstError { throw error }
+    }
+
+    private enum Step {
+        case prepare(String)
+        case call(Int)
+    }
+
+    private func send(_ calls: [Call]) throws(PostgresError) -> [Step] {
+        var steps: [Step] = []
+        var preparing: Set<String> = []
+        for (index, call) in calls.enumerated() {
+            let name = call.statement.name
+            if !prepared.contains(name), preparing.insert(name).inserted {
+                try require(PQsendPrepare(handle, name, call.statement.text, 0, nil) == 1)
+                steps.append(.prepare(name))
+            }
+            try send(call)
+            steps.append(.call(index))
+        }
+        try require(PQpipelineSync(handle) == 1)
+        try flush()
+        return steps
+    }
+
+    private func send(_ call: Call) throws(PostgresError) {
+        let binds = EncodedBinds(call.binds)
+        let count = binds.ranges.count
+        let formats = [Int32](repeating: 1, count: count)
+        let lengths = binds.ranges.map { Int32($0?.count ?? 0) }
+        // One byte more, so that an empty value has an address too; no address means NULL.
+        let isSent = (binds.bytes + [0]).withUnsafeBytes { bytes in
+            let values = binds.ranges.map { range in
+                range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound) }?
+                    .assumingMemoryBound(to: CChar.self)
+            }
+            return PQsendQueryPrepared(
+                handle, call.statement.name, Int32(count), values, lengths, formats, 1)
+        }
+        try require(isSent == 1)
+    }
+
+    /// Takes the result of one step; the rows go to `use` when it succeeded.
+    private func receive(
+        _ use: (borrowing Rows) -> Void
+    ) throws(PostgresError) -> PostgresError? {
+        guard let result = PQgetResult(handle) else { throw broken }
+        let rows = Rows(owning: result)
+        var error: PostgresError?
+        switch rows.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: use(rows)
+        case PGRES_PIPELINE_ABORTED: break
+        default: error = rows.error
+        }
+        // Each step's results end with a null.
+        while let extra = PQgetResult(handle) { PQclear(extra) }
+        if isBroken { throw error ?? broken }
+        return error
+    }
+
+    private func receiveSync() throws(PostgresError) -> PostgresError? {
+        guard let result = PQgetResult(handle) else { throw broken }
+        let rows = Rows(owning: result)
+        return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
+    }
+
+    /// Writes all that is queued, reading meanwhile so that neither side can block the other.
+    private func flush() throws(PostgresError) {
+        while true {
+            let state = PQflush(handle)
+            if state == 0 { return }
+            try require(state == 1)
+            var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN | POLLOUT), revents: 0)
+            poll(&socket, 1, -1)
+            if socket.revents & Int16(POLLIN) != 0 { try require(PQconsumeInput(handle) == 1) }
+        }
+    }
+
+    private func require(_ isDone: Bool) throws(PostgresError) {
+        if !isDone { throw broken }
+    }
+
+    private var broken: PostgresError {
+        PostgresError(.connection, serverMessage: String(cString: PQerrorMessage(handle)))
+    }
+}
+
+/// Owns what libpq keeps of a connection.
+private struct Handle: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(_ settings: ConnectionSettings) throws(PostgresError) {
+        let keywords = CStrings(settings.parameters.map(\.name))
+        let values = CStrings(settings.parameters.map(\.value))
+        guard let pointer = PQconnectdbParams(keywords.pointers, values.pointers, 1) else {
+            throw PostgresError(.connection, serverMessage: "out of memory")
+        }
+        if PQstatus(pointer) != CONNECTION_OK {
+            let message = String(cString: PQerrorMessage(pointer))
+            PQfinish(pointer)
+            throw PostgresError(.connection, serverMessage: message)
+        }
+        self.pointer = pointer
+        PQsetnonblocking(pointer, 1)
+        PQsetNoticeProcessor(pointer, ignoreNotice, nil)
+        PQenterPipelineMode(pointer)
+    }
+
+    deinit {
+        PQfinish(pointer)
+    }
+}
+
+/// Notices are for a person at a terminal; what matters comes as an error.
+private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

@@ -1,0 +1,54 @@
+/// Where the database is and how a session there begins.
+package struct ConnectionSettings: Sendable {
+    /// What libpq takes: a `postgresql://` URL or `keyword=value` pairs.
+    package var url: String
+    /// The role whose rights the session has; `nil` keeps those of the login.
+    package var role: String?
+    /// Shown in PostgreSQL's list of sessions.
+    package var applicationName: String
+    /// The longest that one statement may take; 0 sets no limit.
+    package var statementTimeoutMilliseconds: Int
+
+    package init(
+        url: String, role: String?, applicationName: String = "deed",
+        statementTimeoutMilliseconds: Int = 30_000
+    ) {
+        self.url = url
+        self.role = role
+        self.applicationName = applicationName
+        self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
+    }
+
+    /// The URL comes last, so that it has the last word on everything but its own limits.
+    var parameters: [(name: String, value: String)] {
+        [
+            ("connect_timeout", "5"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
+            ("fallback_application_name", applicationName), ("client_encoding", "UTF8"),
+            ("dbname", url),
+        ]
+    }
+
+    var sessionCalls: [Call] {
+        var calls = [
+            ConnectionSettings.durable(), ConnectionSettings.searchPath(),
+            ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
+        ]
+        if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
+        return calls
+    }
+
+    /// An answer is sent after the commit, so a commit must not return before it is safe.
+    private static let durable = Statement(
+        name: "session_durable",
+        text: """
+            select set_config('synchronous_commit', 'on', false)
+            where current_setting('synchronous_commit') = 'off'
+            """)
+    private static let searchPath = Statement(
+        name: "session_search_path", text: "select set_config('search_path', 'pg_catalog', false)")
+    private static let timeout = Statement(
+        name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
+    private static let setRole = Statement(
+        name: "session_role", text: "select set_config('role', $1, false)")
+}

@@ -1,0 +1,59 @@
+import Threading
+
+/// A connection that is made when it is needed and made again after it broke.
+///
+/// While the server cannot be reached, attempts are spaced out (50 ms, doubling up to 1 s) and
+/// calls in between fail at once, so that callers are not held up one connect timeout each.
+package struct Link: ~Copyable {
+    private static let shortestPause: Int64 = 50
+    private static let longestPause: Int64 = 1000
+
+    private let settings: ConnectionSettings
+    private var connection: Connection?
+    private var pause = Link.shortestPause
+    private var nextAttempt: Int64 = 0
+
+    package init(_ settings: ConnectionSettings) {
+        self.settings = settings
+    }
+
+    package var isConnected: Bool {
+        switch connection {
+        case .some: true
+        case .none: false
+        }
+    }
+
+    /// Runs `body` with a live connection, which is dropped when it breaks or `body` leaves a
+    /// transaction open by throwing.
+    package mutating func use<Result: ~Copyable>(
+        _ body: (inout Connection) throws(PostgresError) -> Result
+    ) throws(PostgresError) -> Result {
+        var current = try connected()
+        do throws(PostgresError) {
+            let result = try body(&current)
+            connection = consume current
+            return result
+        } catch {
+            if error.kind == .statement, current.isIdle { connection = consume current }
+            throw error
+        }
+    }
+
+    private mutating func connected() throws(PostgresError) -> Connection {
+        if let connection = connection.take(), !connection.isBroken { return connection }
+        let now = monotonicMilliseconds()
+        if now < nextAttempt {
+            throw PostgresError(.connection, serverMessage: "waiting to connect again")
+        }
+        do throws(PostgresError) {
+            let connection = try Connection(settings)
+            pause = Link.shortestPause
+            return connection
+        } catch {
+            nextAttempt = monotonicMilliseconds() + pause
+            pause = min(pause * 2, Link.longestPause)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Synchronization
+import Threading
+
+/// A fixed number of links that threads borrow one at a time.
+package final class Pool: Sendable {
+    private final class Slot: Sendable {
+        let link: Mutex<Link>
+        init(_ settings: ConnectionSettings) {
+            link = Mutex(Link(settings))
+        }
+    }
+
+    package let size: Int
+    private let slots: [Slot]
+    private let free: Monitor<[Int]>
+    private let waitMilliseconds: Int64
+
+    package init(_ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000) {
+        self.size = size
+        self.waitMilliseconds = waitMilliseconds
+        slots = (0..<size).map { _ in Slot(settings) }
+        free = Monitor(Array(0..<size))
+    }
+
+    /// How many links are borrowed now.
+    package var inUse: Int { size - free.change(wake: .nobody) { $0.count } }
+
+    /// Runs `body` with a connection of the pool, after waiting for one when all are borrowed.
+    package func use<Result>(
+        _ body: (inout Connection) throws(PostgresError) -> Result
+    ) throws(PostgresError) -> Result {
+        guard let index = free.wait(milliseconds: waitMilliseconds, for: { $0.popLast() }) else {
+            throw PostgresError(.exhausted, serverMessage: "no connection came free")
+        }
+        defer { free.change(wake: .one) { $0.append(index) } }
+        return try slots[index].link.withLock { link throws(PostgresError) in
+            try link.use(body)
+        }
+    }
+}
