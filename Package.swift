@@ -33,6 +33,13 @@ let package = Package(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
 
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(
+            name: "SQL", dependencies: ["Postgres"], path: "sql",
+            resources: [.embedInCode("migrations"), .embedInCode("queries")],
+            swiftSettings: common),
+        .target(
+            name: "Ledger", dependencies: ["Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry"],
+            swiftSettings: safe),
 
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),

@@ -1,16 +1,18 @@
 /// All that a project's own stream says.
 package struct ProjectState: Hashable, Sendable {
     package private(set) var version: Int64 = 0
-    package private(set) var exists = false
+    package private(set) var createdAt: Instant?
     package private(set) var keys: [Key] = []
 
     package init() {}
+
+    package var exists: Bool { createdAt != nil }
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
         switch event {
         case .projectCreated:
-            exists = true
+            createdAt = recordedAt
         case .keyCreated(let created):
             keys.append(Key(created: created, createdAt: recordedAt))
         case .keyRevoked(let revoked):

@@ -6,22 +6,29 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private var prepared: Set<String> = []
 
-    private var handle: OpaquePointer { owner.pointer }
+    var pointer: OpaquePointer { owner.pointer }
 
     /// Connects as `settings` say; fails when the server does not answer within their time.
-    package init(_ settings: ConnectionSettings) throws(PostgresError) {
-        owner = try Handle(settings)
-        try run(settings.sessionCalls)
+    package static func open(
+        _ settings: ConnectionSettings
+    ) throws(PostgresError) -> Connection {
+        var connection = Connection(owner: try Handle(settings))
+        try connection.run(settings.sessionCalls)
+        return connection
+    }
+
+    private init(owner: consuming Handle) {
+        self.owner = owner
     }
 
     /// Whether the connection is known to be broken.
-    package var isBroken: Bool { PQstatus(handle) != CONNECTION_OK }
+    package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
 
     /// Whether no transaction is open.
-    package var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+    package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
     /// The server's version, as in 150004.
-    package var serverVersion: Int { Int(PQserverVersion(handle)) }
+    package var serverVersion: Int { Int(PQserverVersion(pointer)) }
 
     /// Sends every call in one round trip and hands each call's rows to `each` in order.
     ///
@@ -56,13 +63,13 @@ package struct Connection: ~Copyable {
         for (index, call) in calls.enumerated() {
             let name = call.statement.name
             if !prepared.contains(name), preparing.insert(name).inserted {
-                try require(PQsendPrepare(handle, name, call.statement.text, 0, nil) == 1)
+                try require(PQsendPrepare(pointer, name, call.statement.text, 0, nil) == 1)
                 steps.append(.prepare(name))
             }
             try send(call)
             steps.append(.call(index))
         }
-        try require(PQpipelineSync(handle) == 1)
+        try require(PQpipelineSync(pointer) == 1)
         try flush()
         return steps
     }
@@ -79,7 +86,7 @@ package struct Connection: ~Copyable {
                     .assumingMemoryBound(to: CChar.self)
             }
             return PQsendQueryPrepared(
-                handle, call.statement.name, Int32(count), values, lengths, formats, 1)
+                pointer, call.statement.name, Int32(count), values, lengths, formats, 1)
         }
         try require(isSent == 1)
     }
@@ -88,7 +95,7 @@ package struct Connection: ~Copyable {
     private func receive(
         _ use: (borrowing Rows) -> Void
     ) throws(PostgresError) -> PostgresError? {
-        guard let result = PQgetResult(handle) else { throw broken }
+        guard let result = PQgetResult(pointer) else { throw broken }
         let rows = Rows(owning: result)
         var error: PostgresError?
         switch rows.status {
@@ -97,13 +104,13 @@ package struct Connection: ~Copyable {
         default: error = rows.error
         }
         // Each step's results end with a null.
-        while let extra = PQgetResult(handle) { PQclear(extra) }
+        while let extra = PQgetResult(pointer) { PQclear(extra) }
         if isBroken { throw error ?? broken }
         return error
     }
 
     private func receiveSync() throws(PostgresError) -> PostgresError? {
-        guard let result = PQgetResult(handle) else { throw broken }
+        guard let result = PQgetResult(pointer) else { throw broken }
         let rows = Rows(owning: result)
         return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
     }
@@ -111,12 +118,12 @@ package struct Connection: ~Copyable {
     /// Writes all that is queued, reading meanwhile so that neither side can block the other.
     private func flush() throws(PostgresError) {
         while true {
-            let state = PQflush(handle)
+            let state = PQflush(pointer)
             if state == 0 { return }
             try require(state == 1)
-            var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN | POLLOUT), revents: 0)
+            var socket = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN | POLLOUT), revents: 0)
             poll(&socket, 1, -1)
-            if socket.revents & Int16(POLLIN) != 0 { try require(PQconsumeInput(handle) == 1) }
+            if socket.revents & Int16(POLLIN) != 0 { try require(PQconsumeInput(pointer) == 1) }
         }
     }
 
@@ -124,8 +131,16 @@ package struct Connection: ~Copyable {
         if !isDone { throw broken }
     }
 
-    private var broken: PostgresError {
-        PostgresError(.connection, serverMessage: String(cString: PQerrorMessage(handle)))
+    func leavePipeline() throws(PostgresError) {
+        try require(PQexitPipelineMode(pointer) == 1)
+    }
+
+    func enterPipeline() throws(PostgresError) {
+        try require(PQenterPipelineMode(pointer) == 1)
+    }
+
+    var broken: PostgresError {
+        PostgresError(.connection, serverMessage: String(cString: PQerrorMessage(pointer)))
     }
 }
 

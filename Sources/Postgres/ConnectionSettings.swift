@@ -32,6 +32,7 @@ package struct ConnectionSettings: Sendable {
     var sessionCalls: [Call] {
         var calls = [
             ConnectionSettings.durable(), ConnectionSettings.searchPath(),
+            ConnectionSettings.indexesFirst(),
             ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
         ]
         if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
@@ -47,6 +48,10 @@ package struct ConnectionSettings: Sendable {
             """)
     private static let searchPath = Statement(
         name: "session_search_path", text: "select set_config('search_path', 'pg_catalog', false)")
+    /// Every statement of the service finds its rows by an index. A plan that was made while a
+    /// table was small must not go on reading all of it when it has grown.
+    private static let indexesFirst = Statement(
+        name: "session_indexes", text: "select set_config('enable_seqscan', 'off', false)")
     private static let timeout = Statement(
         name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
     private static let setRole = Statement(

@@ -47,7 +47,7 @@ package struct Link: ~Copyable {
             throw PostgresError(.connection, serverMessage: "waiting to connect again")
         }
         do throws(PostgresError) {
-            let connection = try Connection(settings)
+            let connection = try Connection.open(settings)
             pause = Link.shortestPause
             return connection
         } catch {

@@ -1,24 +1,16 @@
-import Synchronization
 import Threading
 
 /// A fixed number of links that threads borrow one at a time.
 package final class Pool: Sendable {
-    private final class Slot: Sendable {
-        let link: Mutex<Link>
-        init(_ settings: ConnectionSettings) {
-            link = Mutex(Link(settings))
-        }
-    }
-
     package let size: Int
-    private let slots: [Slot]
+    private let links: [Monitor<Link>]
     private let free: Monitor<[Int]>
     private let waitMilliseconds: Int64
 
     package init(_ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000) {
         self.size = size
         self.waitMilliseconds = waitMilliseconds
-        slots = (0..<size).map { _ in Slot(settings) }
+        links = (0..<size).map { _ in Monitor(Link(settings)) }
         free = Monitor(Array(0..<size))
     }
 
@@ -33,7 +25,7 @@ package final class Pool: Sendable {
             throw PostgresError(.exhausted, serverMessage: "no connection came free")
         }
         defer { free.change(wake: .one) { $0.append(index) } }
-        return try slots[index].link.withLock { link throws(PostgresError) in
+        return try links[index].change(wake: .nobody) { link throws(PostgresError) in
             try link.use(body)
         }
     }

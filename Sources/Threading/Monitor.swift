@@ -1,17 +1,17 @@
 import Glibc
 
+/// Whom a change to a `Monitor` concerns.
+package enum Wake { case nobody, one, all }
+
 /// A value that threads change under a lock, and wait on until it is as they need it.
 ///
 /// `@unchecked Sendable`: the value is only touched between `lock` and `unlock`.
-package final class Monitor<Value>: @unchecked Sendable {
-    /// Whom a change concerns.
-    package enum Wake { case nobody, one, all }
-
+package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var value: Value
 
-    package init(_ value: sending Value) {
+    package init(_ value: consuming sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
         // Time limits must not follow the wall clock when an operator sets it.
@@ -30,9 +30,9 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the value, then wakes whom the change concerns.
-    package func change<Result>(
-        wake: Wake = .all, _ body: (inout Value) throws -> Result
-    ) rethrows -> Result {
+    package func change<Result, Failure: Error>(
+        wake: Wake = .all, _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_mutex_unlock(mutex)

@@ -1,0 +1,53 @@
+import Core
+import Crypto
+import Postgres
+import SQL
+
+extension Batch {
+    /// The calls that write what was decided and commit it.
+    var writes: [Call] {
+        [insertEvents, advanceShards] + projections + [Statement.commit()]
+    }
+
+    private var insertEvents: Call {
+        let headers = entries.map(\.header)
+        let records = headers.map(\.record)
+        return Statement.insertEvents(
+            .int2s(headers.map(\.position.shard.number)),
+            .int8s(headers.map(\.position.sequence)),
+            .texts(headers.map(\.stream.project.text)),
+            .texts(headers.map(\.stream.environment.rawValue)),
+            .texts(headers.map(\.stream.customer.text)),
+            .int8s(headers.map(\.version)),
+            .texts(headers.map(\.type)),
+            .texts(entries.map(\.payload)),
+            .byteas(entries.map(\.link.digest.bytes)),
+            .byteas(entries.map(\.link.chain.bytes)),
+            .int8s(records.map(\.occurredAt.milliseconds)),
+            .int8s(records.map(\.recordedAt.milliseconds)),
+            .texts(records.map(\.actor.text)),
+            .texts(records.map(\.cause)),
+            .int2s(headers.map(\.causeIndex)),
+            .byteas(headers.map(\.causeDigest)),
+            .int8s(records.map(\.catalogVersion)))
+    }
+
+    private var advanceShards: Call {
+        let changed = Set(entries.map(\.header.position.shard))
+        let heads = heads.filter { changed.contains($0.key) }.sorted { $0.key < $1.key }
+        return Statement.advanceShards(
+            .int2s(heads.map(\.key.number)),
+            .int8s(heads.map(\.value.sequence)),
+            .byteas(heads.map(\.value.chain)),
+            .int8s(heads.map(\.value.recordedAt.milliseconds)))
+    }
+
+    private var projections: [Call] {
+        var rows = ProjectedRows()
+        for stream in changedStreams {
+            if let state = states[stream] { rows.add(state, of: stream, now: now) }
+        }
+        for entry in entries { rows.add(entry.event, of: entry.header.stream, states) }
+        return rows.calls
+    }
+}

@@ -1,0 +1,38 @@
+package import Postgres
+
+/// Why the ledger did not do what it was asked.
+package enum LedgerError: Error, Sendable, CustomStringConvertible {
+    case postgres(PostgresError)
+    /// The log holds something that this binary cannot read.
+    case unreadable(String)
+    case schemaMissing
+    case schemaOutdated(found: Int64, needed: Int64)
+    case schemaNewer(found: Int64, known: Int64)
+    case migrationEdited(name: String)
+    case roleMissing
+
+    package var description: String {
+        switch self {
+        case .postgres(let error):
+            error.description
+        case .unreadable(let what):
+            "The log holds something that this release cannot read (\(what)); use the release "
+                + "that wrote it, or a newer one."
+        case .schemaMissing:
+            "The database has no Deed schema yet; run: deed migrate"
+        case .schemaOutdated(let found, let needed):
+            "The database schema is at migration \(found) and this release needs \(needed); "
+                + "run: deed migrate"
+        case .schemaNewer(let found, let known):
+            "The database schema is at migration \(found) and this release knows \(known) only; "
+                + "install the release that ran deed migrate, or a newer one."
+        case .migrationEdited(let name):
+            "The migration \(name) was applied to the database with another text than this "
+                + "release has; use the release that ran deed migrate."
+        case .roleMissing:
+            "The login may not create the role deed_service; have an administrator run "
+                + "'create role deed_service; grant deed_service to <login>;' and then: "
+                + "deed migrate"
+        }
+    }
+}

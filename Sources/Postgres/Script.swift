@@ -1,0 +1,27 @@
+internal import CPostgres
+
+/// Several statements in one text, from a file of the binary: a migration.
+package struct Script: Sendable {
+    package let text: [UInt8]
+
+    package init(embedded text: [UInt8]) {
+        self.text = text
+    }
+}
+
+extension Connection {
+    /// Runs every statement of the script, in the transaction that is open or in one of its own.
+    package mutating func run(_ script: Script) throws(PostgresError) {
+        try leavePipeline()
+        let result = (script.text + [0]).withUnsafeBytes { bytes in
+            PQexec(pointer, bytes.assumingMemoryBound(to: CChar.self).baseAddress)
+        }
+        guard let result else { throw broken }
+        let rows = Rows(owning: result)
+        try enterPipeline()
+        switch rows.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
+        default: throw rows.error
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package import Postgres
+
+/// A step of the schema. A released one is never edited.
+package struct Migration: Sendable {
+    package let number: Int64
+    package let name: String
+    package let script: Script
+
+    /// Every migration that this binary knows, in order.
+    package static let all = [
+        Migration(
+            number: 1, name: "0001_ledger",
+            script: Script(embedded: PackageResources._001_ledger_sql))
+    ]
+}
+
+/// The files of `queries`, each one statement with its binds listed on top.
+extension Statement {
+    package static let begin = Statement(name: "begin", embedded: PackageResources.begin_sql)
+    package static let commit = Statement(name: "commit", embedded: PackageResources.commit_sql)
+    package static let rollback = Statement(
+        name: "rollback", embedded: PackageResources.rollback_sql)
+
+    package static let lockShards = Statement(
+        name: "lock_shards", embedded: PackageResources.lock_shards_sql)
+    package static let loadStreams = Statement(
+        name: "load_streams", embedded: PackageResources.load_streams_sql)
+    package static let loadCauses = Statement(
+        name: "load_causes", embedded: PackageResources.load_causes_sql)
+    package static let insertEvents = Statement(
+        name: "insert_events", embedded: PackageResources.insert_events_sql)
+    package static let advanceShards = Statement(
+        name: "advance_shards", embedded: PackageResources.advance_shards_sql)
+
+    package static let projectCustomers = Statement(
+        name: "project_customers", embedded: PackageResources.project_customers_sql)
+    package static let projectGrants = Statement(
+        name: "project_grants", embedded: PackageResources.project_grants_sql)
+    package static let projectProjects = Statement(
+        name: "project_projects", embedded: PackageResources.project_projects_sql)
+    package static let projectKeys = Statement(
+        name: "project_keys", embedded: PackageResources.project_keys_sql)
+    package static let notifyKeys = Statement(
+        name: "notify_keys", embedded: PackageResources.notify_keys_sql)
+
+    package static let readStream = Statement(
+        name: "read_stream", embedded: PackageResources.read_stream_sql)
+    package static let listEvents = Statement(
+        name: "list_events", embedded: PackageResources.list_events_sql)
+    package static let listKeys = Statement(
+        name: "list_keys", embedded: PackageResources.list_keys_sql)
+    package static let listProjects = Statement(
+        name: "list_projects", embedded: PackageResources.list_projects_sql)
+    package static let listShards = Statement(
+        name: "list_shards", embedded: PackageResources.list_shards_sql)
+    package static let scanShard = Statement(
+        name: "scan_shard", embedded: PackageResources.scan_shard_sql)
+
+    package static let migrationSchema = Statement(
+        name: "migration_schema", embedded: PackageResources.migration_schema_sql)
+    package static let migrationTable = Statement(
+        name: "migration_table", embedded: PackageResources.migration_table_sql)
+    package static let migrationRole = Statement(
+        name: "migration_role", embedded: PackageResources.migration_role_sql)
+    package static let migrationLock = Statement(
+        name: "migration_lock", embedded: PackageResources.migration_lock_sql)
+    package static let migrationRecord = Statement(
+        name: "migration_record", embedded: PackageResources.migration_record_sql)
+    package static let migrationsApplied = Statement(
+        name: "migrations_applied", embedded: PackageResources.migrations_applied_sql)
+    package static let migrationsExist = Statement(
+        name: "migrations_exist", embedded: PackageResources.migrations_exist_sql)
+}

@@ -1,0 +1,102 @@
+-- The log and what is projected from it. Instants are milliseconds since 1970 UTC.
+
+create table deed.shards (
+    shard smallint primary key check (shard between 0 and 63),
+    head bigint not null default 0 check (head >= 0),
+    chain bytea not null check (octet_length(chain) = 32),
+    -- Never runs backwards, whatever the clocks of the writers do.
+    recorded_at bigint not null default 0
+) with (fillfactor = 50);
+
+insert into deed.shards (shard, chain)
+select number, decode(repeat('00', 32), 'hex') from generate_series(0, 63) as number;
+
+create table deed.events (
+    shard smallint not null references deed.shards,
+    seq bigint not null constraint events_seq_check check (seq > 0),
+    project text not null
+        constraint events_project_check check (octet_length(project) between 1 and 256),
+    environment text not null
+        constraint events_environment_check check (environment in ('production', 'sandbox')),
+    customer text not null
+        constraint events_customer_check check (octet_length(customer) between 1 and 256),
+    version bigint not null constraint events_version_check check (version > 0),
+    type text not null constraint events_type_check check (octet_length(type) between 3 and 64),
+    payload text not null
+        constraint events_payload_check check (octet_length(payload) <= 1048576),
+    digest bytea not null constraint events_digest_check check (octet_length(digest) = 32),
+    chain bytea not null constraint events_chain_check check (octet_length(chain) = 32),
+    occurred_at bigint not null,
+    recorded_at bigint not null,
+    actor text not null constraint events_actor_check check (octet_length(actor) between 1 and 256),
+    cause text not null constraint events_cause_check check (octet_length(cause) between 1 and 300),
+    cause_index smallint not null constraint events_cause_index_check check (cause_index >= 0),
+    cause_digest bytea not null
+        constraint events_cause_digest_check check (octet_length(cause_digest) = 32),
+    catalog_version bigint not null,
+    constraint events_pkey primary key (shard, seq),
+    constraint events_version_key unique (shard, project, environment, customer, version),
+    constraint events_cause_key
+        unique (shard, project, environment, customer, cause, cause_index)
+);
+
+create function deed.refuse_change() returns trigger language plpgsql as $$
+begin
+    raise exception 'the log only grows: % on %.% is refused', tg_op, tg_table_schema, tg_table_name
+        using errcode = 'DD001', hint = 'append an event that corrects the earlier one';
+end $$;
+
+create trigger events_only_grow before update or delete on deed.events
+    for each row execute function deed.refuse_change();
+create trigger events_are_not_emptied before truncate on deed.events
+    for each statement execute function deed.refuse_change();
+
+create table deed.customers (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    version bigint not null,
+    next_change_at bigint,
+    primary key (shard, project, environment, customer)
+);
+create index customers_next_change on deed.customers (next_change_at)
+    where next_change_at is not null;
+
+create table deed.grants (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    grant_id text not null,
+    entitlement text not null,
+    starts_at bigint not null,
+    ends_at bigint,
+    revoked_at bigint,
+    reason text not null constraint grants_reason_check check (octet_length(reason) <= 256),
+    ticket text,
+    primary key (shard, project, environment, customer, grant_id)
+);
+
+create table deed.projects (
+    project text primary key,
+    created_at bigint not null
+);
+
+create table deed.keys (
+    digest bytea primary key check (octet_length(digest) = 32),
+    project text not null,
+    key_id text not null,
+    role text not null check (role in ('reader', 'backend', 'admin')),
+    name text not null,
+    created_at bigint not null,
+    revoked_at bigint
+);
+create index keys_of_project on deed.keys (project, created_at);
+
+grant usage on schema deed to deed_service;
+grant select on deed.migrations to deed_service;
+grant select, insert on deed.events to deed_service;
+grant select, update on deed.shards to deed_service;
+grant select, insert, update, delete
+    on deed.customers, deed.grants, deed.projects, deed.keys to deed_service;

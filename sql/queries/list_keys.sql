@@ -1,0 +1,1 @@
+select digest, project, key_id, role from deed.keys where revoked_at is null

@@ -1,0 +1,1 @@
+select project, created_at from deed.projects order by project

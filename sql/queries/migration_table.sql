@@ -1,0 +1,6 @@
+create table if not exists deed.migrations (
+    number integer primary key,
+    name text not null,
+    digest bytea not null,
+    applied_at bigint not null
+)

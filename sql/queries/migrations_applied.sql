@@ -1,0 +1,1 @@
+select number, name, digest from deed.migrations order by number

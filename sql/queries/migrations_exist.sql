@@ -1,0 +1,1 @@
+select to_regclass('deed.migrations') is not null
