@@ -38,11 +38,19 @@ let package = Package(
             resources: [.embedInCode("migrations"), .embedInCode("queries")],
             swiftSettings: common),
         .target(
-            name: "Ledger", dependencies: ["Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry"],
+            name: "Ledger",
+            dependencies: ["Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry"],
             swiftSettings: safe),
 
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
+        .target(
+            name: "TestSupport", dependencies: ["Core", "Ledger", "Postgres", "Telemetry"],
+            path: "Tests/TestSupport", swiftSettings: common),
+        .testTarget(
+            name: "LedgerTests",
+            dependencies: ["Core", "Ledger", "Postgres", "Telemetry", "TestSupport"],
+            swiftSettings: common),
     ]
 )

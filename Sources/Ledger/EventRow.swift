@@ -9,7 +9,12 @@ struct EventRow {
         case causeIndex, digest, chain
     }
 
-    let entry: LogEntry
+    let position: Position
+    let stream: Stream
+    let version: Int64
+    let type: String
+    let payload: String
+    let record: EventRecord
     let causeDigest: [UInt8]
 
     /// Reads row `row`, whose event begins at column `first`.
@@ -17,31 +22,42 @@ struct EventRow {
         func text(_ column: Column) -> String { rows.text(row, first + column.rawValue) }
         func number(_ column: Column) -> Int64 { rows.int8(row, first + column.rawValue) }
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
-        let type = text(.type)
-        let payload = text(.payload)
-        let stream = try Stream(
+        position = Position(
+            shard: Shard(number: rows.int2(row, first + Column.shard.rawValue)),
+            sequence: number(.seq))
+        stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        let recorded = RecordedEvent(
-            stream: stream, version: number(.version),
-            position: Position(
-                shard: Shard(number: rows.int2(row, first + Column.shard.rawValue)),
-                sequence: number(.seq)),
-            event: try Event(type: type, payload: payload),
-            record: EventRecord(
-                occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
-                actor: try identifier(text(.actor)), cause: text(.cause),
-                catalogVersion: number(.catalogVersion)))
-        entry = LogEntry(recorded: recorded, type: type, payload: payload)
+        version = number(.version)
+        type = text(.type)
+        payload = text(.payload)
+        record = EventRecord(
+            occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
+            actor: try identifier(text(.actor)), cause: text(.cause),
+            catalogVersion: number(.catalogVersion))
         causeDigest = rows.bytes(row, first + Column.causeDigest.rawValue)
     }
 
-    /// The index under the cause, the digest and the chain that a scan of a shard lists too.
-    static func seal(_ rows: borrowing Rows, _ row: Int) -> (Int16, [UInt8], [UInt8]) {
-        (
-            rows.int2(row, Column.causeIndex.rawValue), rows.bytes(row, Column.digest.rawValue),
-            rows.bytes(row, Column.chain.rawValue)
-        )
+    /// The event, its payload read.
+    func recorded() throws(LedgerError) -> RecordedEvent {
+        RecordedEvent(
+            stream: stream, version: version, position: position,
+            event: try Event(type: type, payload: payload), record: record)
     }
+
+    /// What a scan of a shard lists beside the event.
+    static func seal(_ rows: borrowing Rows, _ row: Int) -> EventSeal {
+        EventSeal(
+            causeIndex: rows.int2(row, Column.causeIndex.rawValue),
+            digest: rows.bytes(row, Column.digest.rawValue),
+            chain: rows.bytes(row, Column.chain.rawValue))
+    }
+}
+
+/// What ties an event into the chain, as it was recorded.
+struct EventSeal {
+    let causeIndex: Int16
+    let digest: [UInt8]
+    let chain: [UInt8]
 }
 
 extension Stream {

@@ -1,3 +1,4 @@
+package import Core
 package import Postgres
 
 /// Why the ledger did not do what it was asked.
@@ -5,6 +6,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case postgres(PostgresError)
     /// The log holds something that this binary cannot read.
     case unreadable(String)
+    /// The log has become shorter than this process has seen it.
+    case logShrunk
     case schemaMissing
     case schemaOutdated(found: Int64, needed: Int64)
     case schemaNewer(found: Int64, known: Int64)
@@ -18,6 +21,9 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .unreadable(let what):
             "The log holds something that this release cannot read (\(what)); use the release "
                 + "that wrote it, or a newer one."
+        case .logShrunk:
+            "The log is shorter than it was: the database was put back to an earlier state while "
+                + "this process ran. What was known of it is forgotten and read again."
         case .schemaMissing:
             "The database has no Deed schema yet; run: deed migrate"
         case .schemaOutdated(let found, let needed):
@@ -33,6 +39,30 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The login may not create the role deed_service; have an administrator run "
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
+        }
+    }
+
+    /// Whether the same attempt may succeed when it is made again.
+    var isPassing: Bool {
+        switch self {
+        case .logShrunk: true
+        case .postgres(let error):
+            // Serialization, deadlock, and a server that is a standby until it is promoted.
+            error.kind == .connection || ["40001", "40P01", "25006"].contains(error.sqlState)
+        default: false
+        }
+    }
+
+    /// What the outer world is told.
+    package var fault: Fault {
+        switch self {
+        case .postgres(let error) where error.kind == .exhausted: .busy
+        // Class 53: disk, memory or connections of the server are used up.
+        case .postgres(let error)
+        where error.kind == .connection || error.sqlState?.hasPrefix("53") ?? false:
+            .unavailable
+        case _ where isPassing: .unavailable
+        default: .broken(description)
         }
     }
 }

@@ -13,6 +13,17 @@ final class StateCache: Sendable {
         var weight = 0
         /// The highest position that was seen of each shard.
         var heads = [Int64](repeating: 0, count: Shard.count)
+
+        mutating func keep(_ state: StreamState, of stream: Stream, limit: Int) {
+            let weightOfAny = 4
+            if weight >= limit {
+                old = young
+                young = [:]
+                weight = 0
+            }
+            young[stream] = state
+            weight += weightOfAny + Int(state.version)
+        }
     }
     private let generations = Mutex(Generations())
     /// In events, which is what states grow with.
@@ -23,7 +34,7 @@ final class StateCache: Sendable {
     }
 
     subscript(stream: Stream) -> StreamState? {
-        generations.withLock { generations in
+        generations.withLock { generations -> StreamState? in
             if let state = generations.young[stream] { return state }
             guard let state = generations.old[stream] else { return nil }
             generations.keep(state, of: stream, limit: weightLimit)
@@ -52,18 +63,5 @@ final class StateCache: Sendable {
             generations = Generations()
             return false
         }
-    }
-}
-
-extension StateCache.Generations {
-    fileprivate mutating func keep(_ state: StreamState, of stream: Stream, limit: Int) {
-        let weightOfAny = 4
-        if weight >= limit {
-            old = young
-            young = [:]
-            weight = 0
-        }
-        young[stream] = state
-        weight += weightOfAny + Int(state.version)
     }
 }

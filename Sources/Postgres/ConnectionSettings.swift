@@ -11,7 +11,7 @@ package struct ConnectionSettings: Sendable {
 
     package init(
         url: String, role: String?, applicationName: String = "deed",
-        statementTimeoutMilliseconds: Int = 30_000
+        statementTimeoutMilliseconds: Int = 10_000
     ) {
         self.url = url
         self.role = role
@@ -34,6 +34,7 @@ package struct ConnectionSettings: Sendable {
             ConnectionSettings.durable(), ConnectionSettings.searchPath(),
             ConnectionSettings.indexesFirst(),
             ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
+            ConnectionSettings.idleTimeout(.text(String(statementTimeoutMilliseconds))),
         ]
         if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
         return calls
@@ -54,6 +55,10 @@ package struct ConnectionSettings: Sendable {
         name: "session_indexes", text: "select set_config('enable_seqscan', 'off', false)")
     private static let timeout = Statement(
         name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
+    /// A process that was stopped in the middle of a commit must not hold its locks for ever.
+    private static let idleTimeout = Statement(
+        name: "session_idle",
+        text: "select set_config('idle_in_transaction_session_timeout', $1, false)")
     private static let setRole = Statement(
         name: "session_role", text: "select set_config('role', $1, false)")
 }

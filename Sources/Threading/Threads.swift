@@ -20,3 +20,8 @@ package func monotonicMicroseconds() -> Int64 {
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
+
+/// Lets this thread rest.
+package func pause(milliseconds: Int64) {
+    usleep(UInt32(milliseconds) * 1000)
+}

@@ -1,0 +1,26 @@
+/// A project as the list of projects shows it.
+package struct ListedProject: Hashable, Sendable {
+    package let project: ProjectID
+    package let createdAt: Instant
+
+    package init(project: ProjectID, createdAt: Instant) {
+        self.project = project
+        self.createdAt = createdAt
+    }
+}
+
+/// A key that opens its project, as it is looked up.
+package struct LiveKey: Hashable, Sendable {
+    /// SHA-256 of the key.
+    package let digest: [UInt8]
+    package let project: ProjectID
+    package let key: KeyID
+    package let role: Role
+
+    package init(digest: [UInt8], project: ProjectID, key: KeyID, role: Role) {
+        self.digest = digest
+        self.project = project
+        self.key = key
+        self.role = role
+    }
+}

@@ -1,0 +1,39 @@
+package import Core
+package import Postgres
+package import Telemetry
+
+/// How a ledger works; the defaults suit one instance on a small machine.
+package struct LedgerSettings: Sendable {
+    package static let serviceRole = "deed_service"
+
+    package var connection: ConnectionSettings
+    package var clock: @Sendable () -> Instant
+    package var committers = 2
+    /// Connections for reads.
+    package var readers = 8
+    /// Commands that may wait for one committer.
+    package var queueLimit = 4096
+    /// Events whose folds are kept in memory.
+    package var cachedEvents = 1_000_000
+    /// How long a command may wait for a database that does not answer.
+    package var patienceMilliseconds: Int64 = 5000
+
+    package init(connection: ConnectionSettings, clock: @escaping @Sendable () -> Instant) {
+        self.connection = connection
+        self.clock = clock
+    }
+}
+
+/// What a ledger measures of itself.
+package struct LedgerMeasures: Sendable {
+    let batchSizes: Histogram
+    let commitTimes: Histogram
+
+    package init(_ metrics: Metrics) {
+        batchSizes = metrics.histogram(
+            "deed_commit_batch_size", "Commands committed together.",
+            bounds: Histogram.sizeBounds, unit: .plain)
+        commitTimes = metrics.histogram(
+            "deed_commit_seconds", "From taking a batch to its commit.")
+    }
+}

@@ -1,0 +1,67 @@
+import Core
+import Postgres
+import SQL
+
+extension Connection {
+    /// Begins a transaction, locks the shards that the commands write, and loads the states of
+    /// their streams and what their causes led to before: one round trip.
+    mutating func lockAndLoad(
+        _ commands: [Command], cache: StateCache, _ clock: () -> Instant
+    ) throws(LedgerError) -> Batch {
+        let streams = Array(Set(commands.map(\.stream)))
+        let shards = Set(streams.map(\.shard)).sorted()
+        let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
+        var heads: [Shard: ShardHead] = [:]
+        var newer: [EventRow] = []
+        var earlier: [EventRow] = []
+        try read([
+            Statement.begin(),
+            Statement.lockShards(.int2s(shards.map(\.number))),
+            Statement.loadStreams(of: streams, after: known.map(\.version)),
+            Statement.loadCauses(of: commands),
+        ]) { index, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                switch index {
+                case 1:
+                    let shard = Shard(number: rows.int2(row, 0))
+                    heads[shard] = ShardHead(
+                        sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
+                        recordedAt: Instant(milliseconds: rows.int8(row, 3)))
+                case 2: newer.append(try EventRow(rows, row))
+                case 3: earlier.append(try EventRow(rows, row))
+                default: break
+                }
+            }
+        }
+        for (shard, head) in heads where !cache.observe(head: head.sequence, of: shard) {
+            throw .logShrunk
+        }
+        var batch = Batch(now: clock(), heads: heads)
+        for (stream, state) in zip(streams, known) { batch.load(state, of: stream) }
+        for row in newer { batch.apply(try row.recorded()) }
+        for row in earlier { batch.remember(try row.recorded(), causeDigest: row.causeDigest) }
+        return batch
+    }
+}
+
+extension Statement {
+    fileprivate static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
+        loadStreams(
+            .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
+            .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),
+            .int8s(versions))
+    }
+
+    /// Each pair of stream and cause once, lest its events come twice.
+    fileprivate static func loadCauses(of commands: [Command]) -> Call {
+        struct Pair: Hashable {
+            let stream: Stream
+            let cause: String
+        }
+        let pairs = Array(Set(commands.map { Pair(stream: $0.stream, cause: $0.cause.text) }))
+        return loadCauses(
+            .int2s(pairs.map(\.stream.shard.number)), .texts(pairs.map(\.stream.project.text)),
+            .texts(pairs.map(\.stream.environment.rawValue)),
+            .texts(pairs.map(\.stream.customer.text)), .texts(pairs.map(\.cause)))
+    }
+}

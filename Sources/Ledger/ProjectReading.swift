@@ -1,0 +1,37 @@
+package import Core
+import Postgres
+import SQL
+
+extension Ledger {
+    package func projects() throws(Fault) -> [ListedProject] {
+        try list(Statement.listProjects()) { rows, row throws(LedgerError) in
+            ListedProject(
+                project: try rows.identifier(row, 0),
+                createdAt: Instant(milliseconds: rows.int8(row, 1)))
+        }
+    }
+
+    /// Every key that is not revoked.
+    package func liveKeys() throws(Fault) -> [LiveKey] {
+        try list(Statement.listKeys()) { rows, row throws(LedgerError) in
+            guard let role = Role(rawValue: rows.text(row, 3)) else {
+                throw .unreadable("the role of a key")
+            }
+            return LiveKey(
+                digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),
+                key: try rows.identifier(row, 2), role: role)
+        }
+    }
+}
+
+extension Rows {
+    fileprivate func identifier<Kind>(
+        _ row: Int, _ column: Int
+    ) throws(LedgerError) -> Identifier<Kind> {
+        do {
+            return try Identifier(text(row, column))
+        } catch {
+            throw .unreadable("an identifier that \(error)")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Postgres
+import SQL
+
+extension Connection {
+    /// Sends the calls in one round trip and hands each one's rows to `each`, which may find that
+    /// it cannot read them.
+    mutating func read(
+        _ calls: [Call], each: (Int, borrowing Rows) throws(LedgerError) -> Void
+    ) throws(LedgerError) {
+        var unreadable: LedgerError?
+        do throws(PostgresError) {
+            try run(calls) { index, rows in
+                if unreadable != nil { return }
+                do throws(LedgerError) {
+                    try each(index, rows)
+                } catch {
+                    unreadable = error
+                }
+            }
+        } catch {
+            throw .postgres(error)
+        }
+        if let unreadable { throw unreadable }
+    }
+
+    mutating func execute(_ calls: [Call]) throws(LedgerError) {
+        try read(calls) { _, _ in }
+    }
+
+    /// Runs `body` and takes back whatever it began and did not commit.
+    fileprivate mutating func settle<Outcome>(
+        _ body: (inout Connection) throws(LedgerError) -> Outcome
+    ) throws(PostgresError) -> Result<Outcome, LedgerError> {
+        let result: Result<Outcome, LedgerError>
+        do throws(LedgerError) {
+            result = .success(try body(&self))
+        } catch {
+            if case .postgres(let error) = error, error.kind == .connection { throw error }
+            result = .failure(error)
+        }
+        if !isIdle { try run([Statement.rollback()]) }
+        return result
+    }
+}
+
+extension Link {
+    /// Runs `body` with a connection; a transaction that it leaves open is rolled back.
+    mutating func settled<Outcome>(
+        _ body: (inout Connection) throws(LedgerError) -> Outcome
+    ) throws(LedgerError) -> Outcome {
+        let result: Result<Outcome, LedgerError>
+        do throws(PostgresError) {
+            result = try use { connection throws(PostgresError) in
+                try connection.settle(body)
+            }
+        } catch {
+            throw .postgres(error)
+        }
+        return try result.get()
+    }
+}
+
+extension Pool {
+    /// Runs `body` with a connection of the pool.
+    func settled<Outcome>(
+        _ body: (inout Connection) throws(LedgerError) -> Outcome
+    ) throws(LedgerError) -> Outcome {
+        let result: Result<Outcome, LedgerError>
+        do throws(PostgresError) {
+            result = try use { connection throws(PostgresError) in
+                try connection.settle(body)
+            }
+        } catch {
+            throw .postgres(error)
+        }
+        return try result.get()
+    }
+}

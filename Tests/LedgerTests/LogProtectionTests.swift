@@ -1,0 +1,64 @@
+import Core
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("The log only grows")
+struct LogProtectionTests {
+    @Test(
+        "The service's role may not change the log",
+        arguments: [
+            "update deed.events set payload = '{}'", "delete from deed.events",
+            "truncate deed.events", "alter table deed.events disable trigger all",
+            "drop table deed.events", "update deed.migrations set number = 9",
+        ])
+    func service(_ statement: String) throws {
+        let database = try ScratchDatabase()
+        #expect(throws: PostgresError.self) {
+            try database.run(statement, role: LedgerSettings.serviceRole)
+        }
+        #expect {
+            try database.run(statement, role: LedgerSettings.serviceRole)
+        } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
+    }
+
+    @Test(
+        "A trigger refuses it to the owner too",
+        arguments: [
+            "update deed.events set payload = '{}'", "delete from deed.events",
+            "truncate deed.events", "truncate deed.shards cascade",
+        ])
+    func owner(_ statement: String) throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        ledger.close()
+        #expect {
+            try database.run(statement)
+        } throws: { ($0 as? PostgresError)?.sqlState == "DD001" }
+    }
+
+    @Test(
+        "An audit finds what somebody changed behind the trigger's back",
+        arguments: [
+            ("update deed.events set payload = '{}' where seq = 2", "payload at position 2"),
+            ("update deed.events set actor = 'x' where seq = 2", "position 2 does not continue"),
+            ("delete from deed.events where seq = 2", "position 2 is missing"),
+            ("delete from deed.events where seq = 3", "head says 3"),
+            ("update deed.shards set head = 4 where head = 3", "head says 4"),
+        ])
+    func audit(_ statement: String, _ finding: String) throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for grant in ["g1", "g2", "g3"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        #expect(try ledger.audit(stream.shard).finding == nil)
+        try database.run("alter table deed.events disable trigger all; \(statement)")
+        let audit = try ledger.audit(stream.shard)
+        #expect(audit.finding?.description.contains(finding) == true)
+    }
+}

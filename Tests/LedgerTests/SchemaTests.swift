@@ -1,0 +1,50 @@
+import Core
+import Ledger
+import TestSupport
+import Testing
+
+@Suite("Migrations")
+struct SchemaTests {
+    private let now = Instant(milliseconds: 0)
+
+    @Test("An empty database is migrated once")
+    func migrate() throws {
+        let database = try ScratchDatabase(migrated: false)
+        var schema = Schema(database.settings())
+        #expect(throws: LedgerError.self) { try schema.validate() }
+        let pending = try schema.pending()
+        #expect(pending.map(\.number) == Array(1...Schema.needed))
+        var taken: [SchemaStep] = []
+        try schema.migrate(now: now) { taken.append($0) }
+        #expect(taken == pending)
+        try schema.validate()
+        taken = []
+        try schema.migrate(now: now) { taken.append($0) }
+        #expect(taken.isEmpty)
+    }
+
+    @Test(
+        "Another schema than the release's is refused with the command that helps",
+        arguments: [
+            ("delete from deed.migrations where number = 1", "run: deed migrate"),
+            ("update deed.migrations set number = 99", "newer one"),
+        ])
+    func refused(_ change: String, _ sentence: String) throws {
+        let database = try ScratchDatabase()
+        try database.run(change)
+        var schema = Schema(database.settings())
+        #expect {
+            try schema.validate()
+        } throws: { "\($0)".contains(sentence) }
+    }
+
+    @Test("An edited migration is refused")
+    func edited() throws {
+        let database = try ScratchDatabase()
+        try database.run("update deed.migrations set digest = '\\x00'")
+        var schema = Schema(database.settings())
+        #expect {
+            try schema.pending()
+        } throws: { "\($0)".contains("another text") }
+    }
+}

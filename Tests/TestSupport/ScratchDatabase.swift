@@ -1,0 +1,63 @@
+package import Core
+import Foundation
+package import Ledger
+package import Postgres
+package import Telemetry
+
+/// An empty database of its own for one test, with or without Deed's schema; dropped at the end.
+package final class ScratchDatabase: Sendable {
+    package let name: String
+    package let url: String
+    private let server: String
+
+    package struct NoServer: Error, CustomStringConvertible {
+        package var description: String {
+            "DEED_TEST_DATABASE_URL names no PostgreSQL; run the tests with: scripts/test"
+        }
+    }
+
+    package init(migrated: Bool = true) throws {
+        guard let server = ProcessInfo.processInfo.environment["DEED_TEST_DATABASE_URL"],
+            server.contains("///postgres?")
+        else { throw NoServer() }
+        self.server = server
+        name = "deed_test_\(UInt64.random(in: 0...UInt64.max))"
+        url = server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
+        try ScratchDatabase.run("create database \(name)", on: server)
+        if migrated {
+            var schema = Schema(ConnectionSettings(url: url, role: nil))
+            try schema.migrate(now: Instant(milliseconds: 0)) { _ in }
+        }
+    }
+
+    deinit {
+        try? ScratchDatabase.run("drop database \(name) with (force)", on: server)
+    }
+
+    /// Settings for the owner of the schema, or for a role.
+    package func settings(role: String? = nil) -> ConnectionSettings {
+        ConnectionSettings(url: url, role: role)
+    }
+
+    /// A ledger as the service has it.
+    package func ledger(
+        clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_795_202_460_000) },
+        log: Log = .silent, metrics: Metrics = Metrics(),
+        change: (inout LedgerSettings) -> Void = { _ in }
+    ) -> Ledger {
+        var settings = LedgerSettings(
+            connection: settings(role: LedgerSettings.serviceRole), clock: clock)
+        change(&settings)
+        return Ledger(settings, log: log, metrics: metrics)
+    }
+
+    /// Runs SQL of the test's own as the owner of the schema, or as a role.
+    package func run(_ text: String, role: String? = nil) throws {
+        try ScratchDatabase.run(text, on: url, role: role)
+    }
+
+    private static func run(_ text: String, on url: String, role: String? = nil) throws {
+        var connection = try Connection.open(ConnectionSettings(url: url, role: role))
+        try connection.run(Script(embedded: Array(text.utf8)))
+    }
+}
