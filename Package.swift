@@ -31,7 +31,6 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
-
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
@@ -41,16 +40,31 @@ let package = Package(
             name: "Ledger",
             dependencies: ["Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry"],
             swiftSettings: safe),
+        .target(
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "Telemetry", "Threading"],
+            swiftSettings: common),
+        .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
+        .executableTarget(
+            name: "deed-bench", dependencies: ["CMicroHTTPD", "HTTPServer", "Telemetry"],
+            path: "Sources/Bench", swiftSettings: common),
 
-        .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
-        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
         .target(
             name: "TestSupport", dependencies: ["Core", "Ledger", "Postgres", "Telemetry"],
             path: "Tests/TestSupport", swiftSettings: common),
+        .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Core", "Ledger", "Postgres", "Telemetry", "TestSupport"],
+            swiftSettings: common),
+        .testTarget(
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
+            swiftSettings: common),
+        .testTarget(
+            name: "OutboundTests",
+            dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
             swiftSettings: common),
     ]
 )

@@ -1,0 +1,50 @@
+import CMicroHTTPD
+
+// MHD calls these. The context of the daemon is its `Reception`, that of a connection, and of each
+// request on it, its `Connection`.
+
+func connectionChanged(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let handle, let slot else { return }
+    let reception = Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
+    if code == .CONNECTION_NOTIFY_STARTED {
+        slot.pointee = Unmanaged.passRetained(reception.accept(handle)).toOpaque()
+    } else if let pointer = slot.pointee {
+        reception.connections.remove(
+            Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+    }
+}
+
+func requestLineReceived(
+    context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let target, let pointer = httpd_socket_context(handle) else { return nil }
+    Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue().open(target)
+    return pointer
+}
+
+func requestReceived(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?, path: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?,
+    upload: UnsafePointer<CChar>?, uploadSize: UnsafeMutablePointer<Int>?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let path, let method, let uploadSize, let pointer = slot?.pointee else { return .NO }
+    let connection = Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+    let line = RequestLine(method: method, path: path)
+    if connection.isNew { return connection.begin(line) }
+    guard uploadSize.pointee > 0 else { return connection.finish(line) }
+    defer { uploadSize.pointee = 0 }
+    return connection.take(
+        UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), line)
+}
+
+func requestCompleted(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_RequestTerminationCode
+) {
+    guard let pointer = slot?.pointee else { return }
+    Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue().close()
+}

@@ -1,0 +1,201 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// One client's connection, and the request that it is at.
+///
+/// `@unchecked Sendable`: MHD calls for one connection from one thread at a time, and leaves a
+/// suspended one alone, so that only the worker that answers it touches `answer`. What the sweeper
+/// reads besides is atomic or never changes.
+final class Connection: @unchecked Sendable {
+    let socket: Int32
+    private let reception: Reception
+    private let handle: OpaquePointer
+    /// Accepted only to be told that there are too many.
+    private let isExcess: Bool
+    /// On the reception's clock; when it has passed, the connection is shut.
+    private let deadline: Atomic<Int64>
+    /// Between two requests, or before the first.
+    private let isIdle = Atomic(true)
+    private var isFirst = true
+    private var current = Exchange()
+
+    /// What is known of the request at hand.
+    private struct Exchange {
+        enum Stage { case head, body, suspended }
+        var stage = Stage.head
+        var query: String?
+        var body: [UInt8] = []
+        /// Bytes of the body so far, kept or dropped.
+        var received = 0
+        var limit: Int?
+        var refusal: ServerRefusal?
+        /// Given by a worker.
+        var answer: Response?
+    }
+
+    private static let never = Int64.max
+    private static let swept = Int64.min
+    /// How much of a body that is too large is read, to let the client see the refusal: most
+    /// clients read no answer before they have sent everything.
+    private static let tolerated = 8 << 20
+
+    init(_ handle: OpaquePointer, reception: Reception, isExcess: Bool) {
+        self.handle = handle
+        self.reception = reception
+        self.isExcess = isExcess
+        socket = httpd_socket(handle)
+        deadline = Atomic(reception.connections.time + reception.timeouts.head)
+    }
+
+    // MARK: One request, in the order of calls
+
+    /// Nothing but the first line of the request was seen so far.
+    var isNew: Bool { current.stage == .head }
+
+    /// The first line is there, the headers are not.
+    func open(_ target: UnsafePointer<CChar>) {
+        isIdle.store(false, ordering: .relaxed)
+        if isFirst {
+            isFirst = false
+        } else {
+            expire(after: reception.timeouts.head)
+        }
+        guard let mark = strchr(target, Int32(UInt8(ascii: "?"))) else { return }
+        current.query = String(cString: mark + 1)
+    }
+
+    /// The head is there, and maybe a body will follow. No answer yet, as MHD would take one for
+    /// the wish to close the connection.
+    func begin(_ line: RequestLine) -> MHD_Result {
+        current.stage = .body
+        reception.enter()
+        expire(after: reception.timeouts.body)
+        let declared = declaredLength
+        if isExcess {
+            current.refusal = .tooManyConnections
+        } else if reception.isDraining {
+            current.refusal = .draining
+        } else if declared > 0 {
+            let limit = reception.rules.bodyLimit(line.methodText, line.pathText)
+            current.limit = limit
+            if declared > limit {
+                current.refusal = .bodyTooLarge(limit: limit)
+            } else {
+                current.body.reserveCapacity(declared)
+            }
+        }
+        guard let refusal = current.refusal else { return .YES }
+        let isWaiting = headerValue("Expect", of: handle) != nil
+        return isWaiting || declared > Self.tolerated ? refuse(refusal, closing: true) : .YES
+    }
+
+    /// Some of the body.
+    func take(_ bytes: UnsafeRawBufferPointer, _ line: RequestLine) -> MHD_Result {
+        current.received += bytes.count
+        if current.refusal == nil {
+            let limit = current.limit ?? reception.rules.bodyLimit(line.methodText, line.pathText)
+            current.limit = limit
+            if current.received > limit {
+                current.refusal = .bodyTooLarge(limit: limit)
+                current.body = []
+            } else {
+                current.body.append(contentsOf: bytes)
+            }
+        }
+        let isTolerable = current.received <= (current.limit ?? 0) + Self.tolerated
+        return isTolerable ? .YES : .NO
+    }
+
+    /// The request is whole, or a worker has answered it.
+    func finish(_ line: RequestLine) -> MHD_Result {
+        if current.stage == .suspended {
+            guard let answer = current.answer.take() else { return .NO }
+            return send(answer)
+        }
+        guard deadline.exchange(Self.never, ordering: .relaxed) != Self.swept else { return .NO }
+        if let refusal = current.refusal {
+            return refuse(refusal, closing: isExcess)
+        }
+        let request = Request(
+            line, query: current.query, body: current.body, connection: handle)
+        switch reception.rules.handler(request) {
+        case .now(let response): return send(response)
+        case .later(let work): return suspend(work)
+        }
+    }
+
+    /// The answer is sent, or never will be.
+    func close() {
+        if current.stage != .head { reception.leave() }
+        current = Exchange()
+        expire(after: reception.timeouts.idle)
+        isIdle.store(true, ordering: .relaxed)
+    }
+
+    // MARK: Answering
+
+    private func suspend(_ work: @escaping @Sendable () -> Response) -> MHD_Result {
+        current.body = []
+        let isQueued = reception.pool.submit {
+            current.stage = .suspended
+            MHD_suspend_connection(handle)
+        } _: { [self] in
+            current.answer = work()
+            MHD_resume_connection(handle)
+        }
+        return isQueued ? .YES : refuse(.busy)
+    }
+
+    private func refuse(_ refusal: ServerRefusal, closing: Bool = false) -> MHD_Result {
+        reception.count(refusal)
+        var response = reception.rules.refusal(refusal)
+        if refusal.isPassing { response.headers.append(("Retry-After", "1")) }
+        return send(response, closing: closing)
+    }
+
+    private func send(_ response: Response, closing: Bool = false) -> MHD_Result {
+        let built = response.body.withUnsafeBytes {
+            // MHD promises not to write to the bytes, its signature does not.
+            MHD_create_response_from_buffer(
+                $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+        guard let built else { return .NO }
+        defer { MHD_destroy_response(built) }
+        for (name, value) in response.headers {
+            // One that holds a line break is left out by MHD, as it should be.
+            MHD_add_response_header(built, name, value)
+        }
+        if closing || reception.isDraining {
+            MHD_add_response_header(built, "Connection", "close")
+        }
+        expire(after: reception.timeouts.body)
+        return MHD_queue_response(handle, UInt32(clamping: response.status), built)
+    }
+
+    private var declaredLength: Int {
+        guard let text = headerValue("Content-Length", of: handle) else { return 0 }
+        return Int(text) ?? 0
+    }
+
+    // MARK: Sweeping
+
+    private func expire(after milliseconds: Int64) {
+        deadline.store(reception.connections.time + milliseconds, ordering: .relaxed)
+    }
+
+    /// Ends a connection whose time is up. Its request is not handled if it became whole meanwhile.
+    func sweep(at time: Int64) {
+        let limit = deadline.load(ordering: .relaxed)
+        guard limit < time, limit != Self.swept else { return }
+        let mark = deadline.compareExchange(
+            expected: limit, desired: Self.swept, ordering: .relaxed)
+        if mark.exchanged { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
+    /// Ends a connection between two requests; a request that has just arrived is still read.
+    func closeIfIdle() {
+        if isIdle.load(ordering: .relaxed) { shutdown(socket, Int32(SHUT_RD)) }
+    }
+}

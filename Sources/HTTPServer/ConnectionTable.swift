@@ -1,0 +1,61 @@
+import Glibc
+import Synchronization
+import Threading
+
+/// The open connections, and the clock that their deadlines are on.
+///
+/// MHD's own timeout starts anew with every byte, so a client could hold a connection for ever.
+final class ConnectionTable: Sendable {
+    /// By socket: its number is free for another connection only after `remove`.
+    private let open = Mutex<[Int32: Connection]>([:])
+    private let total = Atomic(0)
+    /// Moved by the sweeper, so that a request need not ask the system for the time.
+    private let clock = Atomic(monotonicMilliseconds())
+    private let isStopped = Monitor(false)
+    private let interval: Int64
+
+    init(_ timeouts: ServerTimeouts) {
+        let shortest = min(timeouts.head, timeouts.body, timeouts.idle)
+        interval = min(max(shortest / 8, 5), 500)
+    }
+
+    var time: Int64 { clock.load(ordering: .relaxed) }
+    var count: Int { total.load(ordering: .relaxed) }
+
+    func insert(_ connection: Connection) {
+        total.add(1, ordering: .relaxed)
+        open.withLock { $0[connection.socket] = connection }
+    }
+
+    func remove(_ connection: Connection) {
+        open.withLock { $0[connection.socket] = nil }
+        total.subtract(1, ordering: .relaxed)
+    }
+
+    func closeIdle() {
+        open.withLock { open in
+            for connection in open.values { connection.closeIfIdle() }
+        }
+    }
+
+    /// Shuts overdue connections until `stop`, on a thread of its own.
+    func startSweeping() {
+        startThread("sweeper") { [self] in
+            while isStopped.wait(milliseconds: interval, for: { $0 ? true : nil }) == nil {
+                sweep()
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.change { $0 = true }
+    }
+
+    private func sweep() {
+        let time = monotonicMilliseconds()
+        clock.store(time, ordering: .relaxed)
+        open.withLock { open in
+            for connection in open.values { connection.sweep(at: time) }
+        }
+    }
+}

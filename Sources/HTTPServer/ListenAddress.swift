@@ -1,0 +1,78 @@
+import Glibc
+
+/// Where a server listens.
+struct ListenAddress {
+    let text: String
+    private let storage: sockaddr_storage
+    private let length: socklen_t
+
+    init(_ text: String) throws(ServerError) {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        else { throw .addressMalformed(text) }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw .addressMalformed(text)
+        }
+        let names = ["": "0.0.0.0", "localhost": "127.0.0.1"]
+        guard let found = Self.resolve(names[host] ?? host, port) else {
+            throw .addressMalformed(text)
+        }
+        self.text = text
+        (storage, length) = found
+    }
+
+    private static func resolve(_ host: String, _ port: UInt16) -> (sockaddr_storage, socklen_t)? {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list?.pointee
+        else { return nil }
+        defer { freeaddrinfo(list) }
+        var storage = sockaddr_storage()
+        memcpy(&storage, first.ai_addr, Int(first.ai_addrlen))
+        return (storage, first.ai_addrlen)
+    }
+
+    /// A socket that listens there.
+    func open() throws(ServerError) -> Int32 {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(Int32(storage.ss_family), type, 0)
+        guard listener >= 0 else { throw .outOfResources }
+        // A restart must not wait for old connections to be forgotten.
+        var on: Int32 = 1
+        setsockopt(
+            listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
+        var address = storage
+        let isBound = withSocketAddress(&address) { bind(listener, $0, length) } == 0
+        guard isBound, listen(listener, SOMAXCONN) == 0 else {
+            let code = errno
+            close(listener)
+            throw code == EADDRINUSE ? .addressTaken(text) : .addressUnusable(text, code: code)
+        }
+        return listener
+    }
+}
+
+/// The port that a listening socket has.
+func port(of listener: Int32) -> UInt16 {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout.size(ofValue: address))
+    let result = withSocketAddress(&address) { getsockname(listener, $0, &length) }
+    guard result == 0 else { return 0 }
+    // The port is at the same place in the addresses of both families.
+    return withUnsafeBytes(of: address) {
+        UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))
+    }
+}
+
+func withSocketAddress<Result>(
+    _ storage: inout sockaddr_storage, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+) -> Result {
+    withUnsafeMutablePointer(to: &storage) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+    }
+}

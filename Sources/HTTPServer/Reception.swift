@@ -1,0 +1,92 @@
+import Synchronization
+import Telemetry
+
+/// What the connections of one server share.
+final class Reception: Sendable {
+    /// What the layer above decides about requests.
+    struct Rules: Sendable {
+        let bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
+        let refusal: @Sendable (ServerRefusal) -> Response
+        let handler: @Sendable (borrowing Request) -> Answer
+    }
+    let rules: Rules
+    let timeouts: ServerTimeouts
+    let connections: ConnectionTable
+    let pool: WorkerPool
+    private let limit: Int
+    private let inFlight = Atomic(0)
+    private let draining = Atomic(false)
+    private let accepted: Counter
+    private let refused: Refused
+
+    private struct Refused: Sendable {
+        let busy: Counter
+        let tooManyConnections: Counter
+        let bodyTooLarge: Counter
+        let draining: Counter
+    }
+
+    init(_ settings: ServerSettings, metrics: Metrics, rules: Rules) {
+        self.rules = rules
+        timeouts = settings.timeouts
+        limit = settings.connections
+        connections = ConnectionTable(settings.timeouts)
+        pool = WorkerPool(workers: settings.workers, queue: settings.queue)
+        func refused(_ reason: String) -> Counter {
+            metrics.counter(
+                "deed_http_refused_total", "Requests that the server itself refused.",
+                labels: [("reason", reason)])
+        }
+        self.refused = Refused(
+            busy: refused("busy"), tooManyConnections: refused("too_many_connections"),
+            bodyTooLarge: refused("body_too_large"), draining: refused("draining"))
+        accepted = metrics.counter(
+            "deed_http_connections_total", "Connections that were accepted.")
+        publish(metrics, workers: settings.workers)
+    }
+
+    private func publish(_ metrics: Metrics, workers: Int) {
+        metrics.gauge("deed_http_connections", "Open connections.") { [connections] in
+            Int64(connections.count)
+        }
+        metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
+            [weak self] in Int64(self?.requestsInFlight ?? 0)
+        }
+        metrics.gauge("deed_http_worker_queue", "Requests that wait for a worker.") { [pool] in
+            Int64(pool.depth)
+        }
+        metrics.gauge("deed_http_workers_busy", "Workers at work.") { [pool] in Int64(pool.busy) }
+        metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
+    }
+
+    /// A connection is there, maybe one too many.
+    func accept(_ handle: OpaquePointer) -> Connection {
+        accepted.add()
+        let isExcess = connections.count >= limit
+        let connection = Connection(handle, reception: self, isExcess: isExcess)
+        connections.insert(connection)
+        return connection
+    }
+
+    // Either a request sees `draining`, or whoever drains sees the request: hence the strict order
+    // of these two.
+    var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
+    var requestsInFlight: Int { inFlight.load(ordering: .sequentiallyConsistent) }
+
+    func enter() { inFlight.add(1, ordering: .sequentiallyConsistent) }
+    func leave() { inFlight.subtract(1, ordering: .sequentiallyConsistent) }
+
+    /// Refuses requests from now on; `false` when that was so already.
+    func startDraining() -> Bool {
+        !draining.exchange(true, ordering: .sequentiallyConsistent)
+    }
+
+    func count(_ refusal: ServerRefusal) {
+        switch refusal {
+        case .busy: refused.busy.add()
+        case .tooManyConnections: refused.tooManyConnections.add()
+        case .bodyTooLarge: refused.bodyTooLarge.add()
+        case .draining: refused.draining.add()
+        }
+    }
+}

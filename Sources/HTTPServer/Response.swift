@@ -1,0 +1,41 @@
+/// What a request is answered with.
+///
+/// Headers and body are shared, never copied, until the bytes go out: to answer the same prepared
+/// bytes many times, keep the arrays and make a `Response` of them for each request.
+package struct Response: Sendable {
+    package var status: Int
+    package var headers: [(String, String)]
+    package var body: [UInt8]
+
+    package init(status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// When a request is answered.
+package enum Answer {
+    /// At once, on the thread that serves the connection: for what needs no waiting.
+    case now(Response)
+    /// By a worker, while the connection rests.
+    case later(@Sendable () -> Response)
+}
+
+/// Why the server answers a request itself and its handler never sees it.
+package enum ServerRefusal: Sendable, Equatable {
+    /// All workers are at work and their queue is full.
+    case busy
+    case tooManyConnections
+    case bodyTooLarge(limit: Int)
+    /// The server is about to stop.
+    case draining
+
+    /// Whether the same request may fare better soon; the answer then says so in `Retry-After`.
+    var isPassing: Bool {
+        switch self {
+        case .busy, .tooManyConnections, .draining: true
+        case .bodyTooLarge: false
+        }
+    }
+}

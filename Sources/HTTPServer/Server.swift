@@ -1,0 +1,131 @@
+import CMicroHTTPD
+import Glibc
+package import Telemetry
+import Threading
+
+/// An HTTP server that runs from its making until it is drained.
+package final class Server: Sendable {
+    package let port: UInt16
+    private let reception: Reception
+    /// Unsafe only by its type: MHD takes calls for a daemon from any thread.
+    nonisolated(unsafe) private let daemon: OpaquePointer
+    private let listener: Int32
+    /// Whether the accepting thread is at an end.
+    private let isDeaf = Monitor(false)
+
+    /// Connections beyond the limit that are told so; any further one is only closed.
+    private static let headroom = 64
+    /// Holds any head that an honest client sends, and bounds what idle connections cost.
+    private static let memoryPerConnection = 24 << 10
+
+    /// - Parameters:
+    ///   - bodyLimit: the bytes that a request's body may have, by method and raw path.
+    ///   - refusal: what a request is answered that the handler never sees.
+    package init(
+        _ settings: ServerSettings, metrics: Metrics,
+        bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
+        refusal: @escaping @Sendable (ServerRefusal) -> Response,
+        handler: @escaping @Sendable (borrowing Request) -> Answer
+    ) throws(ServerError) {
+        let identity = try settings.tls.map(TLSIdentity.init)
+        listener = try ListenAddress(settings.listen).open()
+        port = HTTPServer.port(of: listener)
+        reception = Reception(
+            settings, metrics: metrics,
+            rules: .init(bodyLimit: bodyLimit, refusal: refusal, handler: handler))
+        guard let daemon = Self.start(reception, settings, identity) else {
+            close(listener)
+            reception.pool.stop()
+            throw settings.tls.map {
+                .certificateRejected(certificate: $0.certificate, key: $0.key)
+            } ?? .outOfResources
+        }
+        self.daemon = daemon
+        reception.connections.startSweeping()
+        startAccepting()
+    }
+
+    private static func start(
+        _ reception: Reception, _ settings: ServerSettings, _ identity: TLSIdentity?
+    ) -> OpaquePointer? {
+        let context = Unmanaged.passRetained(reception)
+        var callbacks = httpd_callbacks(
+            context: context.toOpaque(), receive: requestReceived,
+            connection_changed: connectionChanged, request_line: requestLineReceived,
+            request_completed: requestCompleted)
+        var limits = httpd_limits(
+            threads: UInt32(settings.threads),
+            connections: UInt32(settings.connections + headroom),
+            memory_per_connection: memoryPerConnection)
+        let daemon = httpd_start(&callbacks, &limits, identity?.certificate, identity?.key)
+        if daemon == nil { context.release() }
+        return daemon
+    }
+
+    /// Connections are accepted here and given to MHD, not by MHD itself: its way to stop listening
+    /// races with its own threads and may end the process.
+    private func startAccepting() {
+        nonisolated(unsafe) let daemon = daemon
+        startThread("accept") { [listener, isDeaf] in
+            acceptAll(from: listener, for: daemon)
+            isDeaf.change { $0 = true }
+        }
+    }
+
+    deinit { _ = drain(milliseconds: 1000) }
+
+    /// Stops: takes no more requests, finishes those it has, then ends its threads.
+    ///
+    /// `false` when they were not finished in time. The threads are left as they are then, for a
+    /// process that is about to exit.
+    @discardableResult
+    package func drain(milliseconds: Int64) -> Bool {
+        guard reception.startDraining() else { return true }
+        shutdown(listener, Int32(SHUT_RDWR))
+        isDeaf.wait { $0 ? () : nil }
+        close(listener)
+        guard isQuiet(within: milliseconds) else { return false }
+        // Workers first: one may still be in the call that resumed the last connection.
+        reception.pool.stop()
+        MHD_stop_daemon(daemon)
+        reception.connections.stop()
+        Unmanaged.passUnretained(reception).release()
+        return true
+    }
+
+    /// Waits for the requests in flight, and for what idle connections may just have sent. Looks
+    /// again and again, so that a request pays nothing for being waited for.
+    private func isQuiet(within milliseconds: Int64) -> Bool {
+        let start = monotonicMilliseconds()
+        while true {
+            reception.connections.closeIdle()
+            let elapsed = monotonicMilliseconds() - start
+            let isDone = reception.requestsInFlight == 0
+            if isDone, reception.connections.count == 0 || elapsed >= min(100, milliseconds) {
+                return true
+            }
+            guard elapsed < milliseconds else { return false }
+            usleep(2000)
+        }
+    }
+}
+
+/// Accepts until the listener is shut down.
+private func acceptAll(from listener: Int32, for daemon: OpaquePointer) {
+    while true {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout.size(ofValue: address))
+        let socket = withSocketAddress(&address) { accept(listener, $0, &length) }
+        if socket >= 0 {
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            // Closes the socket when it has no room for it.
+            _ = withSocketAddress(&address) { MHD_add_connection(daemon, socket, $0, length) }
+            continue
+        }
+        switch errno {
+        case EINVAL, EBADF: return
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(20_000)
+        default: continue
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// Why a server could not start.
+package enum ServerError: Error, Equatable, CustomStringConvertible {
+    case addressMalformed(String)
+    case addressTaken(String)
+    case addressUnusable(String, code: Int32)
+    case fileUnreadable(path: String, code: Int32)
+    case certificateRejected(certificate: String, key: String)
+    case outOfResources
+
+    package var description: String {
+        switch self {
+        case .addressMalformed(let address):
+            "\"\(address)\" is no address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or :8080"
+        case .addressTaken(let address):
+            "\(address) is in use by another process; stop that one or choose another port"
+        case .addressUnusable(let address, let code):
+            "cannot listen on \(address): \(text(of: code)); choose an address of this machine"
+                + " and a port that this process may use"
+        case .fileUnreadable(let path, let code):
+            "cannot read \(path): \(text(of: code)); check the path and who may read it"
+        case .certificateRejected(let certificate, let key):
+            "\(certificate) and \(key) are no certificate with its key;"
+                + " both must be PEM, and the key must be the certificate's"
+        case .outOfResources:
+            "the server's threads could not be started; raise the limits of threads and open files"
+        }
+    }
+
+    private func text(of code: Int32) -> String { String(cString: strerror(code)) }
+}

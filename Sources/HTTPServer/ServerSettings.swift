@@ -1,0 +1,42 @@
+import Glibc
+
+/// How a server listens and what it bounds.
+package struct ServerSettings: Sendable {
+    /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; `:8080` for every address; port 0 for a free one.
+    package var listen = "127.0.0.1:8080"
+    package var tls: TLSFiles?
+    /// Threads that serve connections and answer what can be answered at once.
+    package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    /// Threads that give the answers which take time.
+    package var workers = 8
+    /// Requests that may wait for a worker.
+    package var queue = 1024
+    package var connections = 4096
+    package var timeouts = ServerTimeouts()
+
+    package init() {}
+}
+
+/// PEM files of a certificate, with its chain, and its key.
+package struct TLSFiles: Sendable {
+    package var certificate: String
+    package var key: String
+
+    package init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+    }
+}
+
+/// How long, in milliseconds, a client may take. Bytes that trickle in win it no more time.
+package struct ServerTimeouts: Sendable {
+    /// For the head of a request: of a new connection's first from the start, of a later one from
+    /// the end of its first line.
+    package var head: Int64 = 10_000
+    /// For the body of a request, and for taking the answer.
+    package var body: Int64 = 30_000
+    /// From an answer to the first line of the next request.
+    package var idle: Int64 = 60_000
+
+    package init() {}
+}

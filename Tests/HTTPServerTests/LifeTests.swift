@@ -1,0 +1,220 @@
+import Glibc
+import HTTPServer
+import Outbound
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@Suite(.timeLimit(.minutes(1)))
+struct LifeTests {
+    private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test func `A drain finishes what was taken and takes nothing new`() throws {
+        let gate = Gate()
+        let server = try makeServer { _ in
+            .later {
+                gate.pass()
+                return text("done")
+            }
+        }
+        let client = try RawClient(port: server.port)
+        client.send(Self.request)
+        #expect(gate.hasGathered(1))
+        let idle = try RawClient(port: server.port)
+
+        let drained = Monitor<Bool?>(nil)
+        startThread("drain") {
+            let isDone = server.drain(milliseconds: 2000)
+            drained.change { $0 = isDone }
+        }
+        #expect(idle.isClosed())
+        #expect(throws: RawClient.Refused.self) { _ = try RawClient(port: server.port) }
+        #expect(drained.change { $0 } == nil)
+
+        gate.open()
+        let reply = try #require(client.reply())
+        #expect(reply.body == "done")
+        #expect(reply.head.contains("Connection: close\r\n"))
+        #expect(client.isClosed())
+        #expect(drained.wait(milliseconds: 2000) { $0 } == true)
+    }
+
+    @Test func `A request that comes while draining is refused`() throws {
+        let gate = Gate()
+        let server = try makeServer { _ in
+            .later {
+                gate.pass()
+                return text("done")
+            }
+        }
+        let client = try RawClient(port: server.port)
+        client.send(Self.request)
+        #expect(gate.hasGathered(1))
+        let late = try RawClient(port: server.port)
+        late.send("GET / HTTP/1.1\r\n")
+        usleep(50_000)
+        startThread("drain") { server.drain(milliseconds: 2000) }
+        #expect(eventually { (try? RawClient(port: server.port)) == nil })
+        late.send("Host: x\r\n\r\n")
+        let reply = try #require(late.reply())
+        #expect(reply.status == 503)
+        #expect(reply.body == "draining")
+        gate.open()
+        #expect(client.reply()?.body == "done")
+    }
+
+    @Test func `A drain gives up when its time is over`() throws {
+        let gate = Gate()
+        let server = try makeServer { _ in
+            .later {
+                gate.pass()
+                return text("late")
+            }
+        }
+        let client = try RawClient(port: server.port)
+        client.send(Self.request)
+        #expect(gate.hasGathered(1))
+        let start = monotonicMilliseconds()
+        #expect(!server.drain(milliseconds: 100))
+        #expect((100..<1000).contains(monotonicMilliseconds() - start))
+        gate.open()
+        #expect(client.reply()?.body == "late")
+    }
+
+    @Test func `A server drains under load without losing an answer that it began`() throws {
+        let server = try makeServer { request in
+            let path = request.path
+            return .later { text(path) }
+        }
+        let ends = Monitor<[Bool]>([])
+        for number in 1...8 {
+            startThread("client-\(number)") {
+                // Whether every answer was right until the server closed between two of them.
+                var isRight = true
+                if let client = try? RawClient(port: server.port) {
+                    while client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n") {
+                        guard let reply = client.reply() else { break }
+                        isRight =
+                            isRight && (reply.body == "/\(number)" || reply.body == "draining")
+                    }
+                }
+                ends.change { $0.append(isRight) }
+            }
+        }
+        usleep(50_000)
+        #expect(server.drain(milliseconds: 2000))
+        let all = ends.wait(milliseconds: 4000) { $0.count == 8 ? $0 : nil }
+        #expect(all == Array(repeating: true, count: 8))
+    }
+
+    @Test func `A port in use is named, and free again after a drain`() throws {
+        let server = try makeServer(handler: echo)
+        let address = "127.0.0.1:\(server.port)"
+        #expect(throws: ServerError.addressTaken(address)) {
+            _ = try makeServer {
+                $0.listen = address
+            } handler: {
+                echo($0)
+            }
+        }
+        #expect(server.drain(milliseconds: 1000))
+        let next = try makeServer {
+            $0.listen = address
+        } handler: {
+            echo($0)
+        }
+        #expect(next.port == server.port)
+    }
+
+    @Test(arguments: [
+        "", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http", "::1:80", "[::1]",
+        "nowhere.invalid:80", "1.2.3:x",
+    ])
+    func `An address that is none is refused`(address: String) {
+        #expect(throws: ServerError.addressMalformed(address)) {
+            _ = try makeServer {
+                $0.listen = address
+            } handler: {
+                echo($0)
+            }
+        }
+    }
+
+    @Test func `An address of another machine is refused`() {
+        #expect(throws: ServerError.addressUnusable("192.0.2.1:0", code: EADDRNOTAVAIL)) {
+            _ = try makeServer {
+                $0.listen = "192.0.2.1:0"
+            } handler: {
+                echo($0)
+            }
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "localhost:0", ":0", "0.0.0.0:0"])
+    func `Every way to write an address is served`(address: String) throws {
+        let server = try makeServer {
+            $0.listen = address
+        } handler: {
+            echo($0)
+        }
+        let client = try RawClient(port: server.port)
+        client.send(Self.request)
+        #expect(client.reply()?.status == 200)
+    }
+
+    @Test func `IPv6 is served`() throws {
+        let server = try makeServer {
+            $0.listen = "[::1]:0"
+        } handler: {
+            echo($0)
+        }
+        var client = try HTTPClient()
+        let response = try client.send(OutboundRequest("GET", "http://[::1]:\(server.port)/a"))
+        #expect(String(decoding: response.body, as: UTF8.self) == "GET /a - 0")
+    }
+
+    @Test func `TLS serves both kinds of answer`() throws {
+        let folder = try ScratchFolder()
+        let files = try folder.makeCertificate("server")
+        let server = try makeServer {
+            $0.tls = TLSFiles(certificate: files.certificate, key: files.key)
+        } handler: { request in
+            let answer = text(String(repeating: "x", count: 50_000))
+            return request.path == "/later" ? .later { answer } : .now(answer)
+        }
+        var client = try HTTPClient(caFile: files.certificate)
+        for path in ["/now", "/later", "/now"] {
+            let url = "https://127.0.0.1:\(server.port)\(path)"
+            let response = try client.send(OutboundRequest("GET", url))
+            #expect(response.status == 200)
+            #expect(response.body.count == 50_000)
+        }
+        #expect(server.drain(milliseconds: 1000))
+    }
+
+    @Test func `A certificate that cannot be used is named`() throws {
+        let folder = try ScratchFolder()
+        let one = try folder.makeCertificate("one")
+        let other = try folder.makeCertificate("other")
+        let junk = try folder.write("no certificate", to: "junk.pem")
+        let missing = folder.file("missing.pem")
+        #expect(throws: ServerError.fileUnreadable(path: missing, code: ENOENT)) {
+            _ = try makeServer {
+                $0.tls = TLSFiles(certificate: missing, key: one.key)
+            } handler: {
+                echo($0)
+            }
+        }
+        for (certificate, key) in [(one.certificate, other.key), (junk, one.key)] {
+            let expected = ServerError.certificateRejected(certificate: certificate, key: key)
+            #expect(throws: expected) {
+                _ = try makeServer {
+                    $0.tls = TLSFiles(certificate: certificate, key: key)
+                } handler: {
+                    echo($0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import HTTPServer
+import Telemetry
+import Threading
+
+/// A server on a free port, with few threads and refusals that name their reason.
+func makeServer(
+    metrics: Metrics = Metrics(), _ change: (inout ServerSettings) -> Void = { _ in },
+    handler: @escaping @Sendable (borrowing Request) -> Answer
+) throws(ServerError) -> Server {
+    var settings = ServerSettings()
+    settings.listen = "127.0.0.1:0"
+    settings.threads = 2
+    settings.workers = 4
+    change(&settings)
+    return try Server(
+        settings, metrics: metrics,
+        bodyLimit: { method, path in path.hasPrefix("/large") && method == "POST" ? 1 << 20 : 1000
+        },
+        refusal: { refusal in
+            let status = if case .bodyTooLarge = refusal { 413 } else { 503 }
+            return Response(status: status, body: Array("\(refusal)".utf8))
+        },
+        handler: handler)
+}
+
+/// Answers with what the request says.
+@Sendable func echo(_ request: borrowing Request) -> Answer {
+    .now(text("\(request.method) \(request.path) \(request.query ?? "-") \(request.body.count)"))
+}
+
+func text(_ text: String) -> Response {
+    Response(status: 200, headers: [("Content-Type", "text/plain")], body: Array(text.utf8))
+}
+
+/// Holds whoever waits at it until it is opened.
+final class Gate: Sendable {
+    private let state = Monitor((waiting: 0, isOpen: false))
+
+    func pass() {
+        state.change { $0.waiting += 1 }
+        state.wait { $0.isOpen ? () : nil }
+    }
+
+    func open() { state.change { $0.isOpen = true } }
+
+    /// Whether `count` have come to the gate within two seconds.
+    func hasGathered(_ count: Int) -> Bool {
+        state.wait(milliseconds: 2000) { $0.waiting >= count ? true : nil } ?? false
+    }
+}
+
+/// Whether `condition` comes true within two seconds.
+func eventually(_ condition: () -> Bool) -> Bool {
+    let end = monotonicMilliseconds() + 2000
+    while !condition() {
+        guard monotonicMilliseconds() < end else { return false }
+        usleep(2000)
+    }
+    return true
+}

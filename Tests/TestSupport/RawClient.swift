@@ -1,0 +1,110 @@
+import Glibc
+
+/// A plain TCP connection to a port of this machine, for what no well-behaved client sends.
+package final class RawClient {
+    private let socket: Int32
+    private var unread: [UInt8] = []
+
+    package struct Refused: Error {
+        package let code: Int32
+    }
+
+    /// One answer as it came.
+    package struct Reply: Equatable {
+        package var status = 0
+        package var head = ""
+        package var body = ""
+    }
+
+    package init(port: UInt16, milliseconds: Int = 3000) throws(Refused) {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        setsockopt(
+            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
+        }
+        guard result == 0 else {
+            let code = errno
+            close(socket)
+            throw Refused(code: code)
+        }
+    }
+
+    deinit { close(socket) }
+
+    /// Sends `text`; `false` when the other side has closed.
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Sends no more, and still reads.
+    package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// The next answer; `nil` when the connection ends, or the time, before it is whole.
+    package func reply(withBody: Bool = true) -> Reply? {
+        let mark = Array("\r\n\r\n".utf8)
+        var end = find(mark)
+        while end == nil {
+            guard receive() else { return nil }
+            end = find(mark)
+        }
+        var reply = Reply()
+        reply.head = String(decoding: take(end ?? 0), as: UTF8.self)
+        reply.status = Int(reply.head.dropFirst("HTTP/1.1 ".count).prefix(3)) ?? 0
+        let lengthLine = reply.head.split(separator: "\r\n").first {
+            $0.lowercased().hasPrefix("content-length:")
+        }
+        let length = lengthLine?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        guard withBody else { return reply }
+        while unread.count < length {
+            guard receive() else { return nil }
+        }
+        reply.body = String(decoding: take(length), as: UTF8.self)
+        return reply
+    }
+
+    /// Whether the other side closes, and sends nothing more, before the time is up.
+    package func isClosed() -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(socket, &byte, 1, 0)
+        return unread.isEmpty && (count == 0 || (count < 0 && errno == ECONNRESET))
+    }
+
+    private func receive() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        let count = recv(socket, &chunk, chunk.count, 0)
+        guard count > 0 else { return false }
+        unread += chunk.prefix(count)
+        return true
+    }
+
+    private func take(_ count: Int) -> [UInt8] {
+        defer { unread.removeFirst(count) }
+        return Array(unread.prefix(count))
+    }
+
+    private func find(_ mark: [UInt8]) -> Int? {
+        guard unread.count >= mark.count else { return nil }
+        return (mark.count...unread.count).first {
+            unread[($0 - mark.count)..<$0].elementsEqual(mark)
+        }
+    }
+}
