@@ -43,7 +43,22 @@ let package = Package(
         .target(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "Telemetry", "Threading"],
             swiftSettings: common),
+        .target(
+            name: "PrivatePostgres", dependencies: ["JSON", "Postgres", "Telemetry", "Threading"],
+            swiftSettings: common),
+        .target(name: "Service", dependencies: ["Core"], swiftSettings: safe),
+        .target(
+            name: "API",
+            dependencies: ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
+            swiftSettings: safe),
         .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
+        .executableTarget(
+            name: "deed",
+            dependencies: [
+                "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "PrivatePostgres", "Service", "Telemetry", "Threading",
+            ],
+            swiftSettings: common),
         .executableTarget(
             name: "deed-bench", dependencies: ["CMicroHTTPD", "HTTPServer", "Telemetry"],
             path: "Sources/Bench", swiftSettings: common),

@@ -40,8 +40,6 @@ extension Statement {
         name: "project_projects", embedded: PackageResources.project_projects_sql)
     package static let projectKeys = Statement(
         name: "project_keys", embedded: PackageResources.project_keys_sql)
-    package static let notifyKeys = Statement(
-        name: "notify_keys", embedded: PackageResources.notify_keys_sql)
 
     package static let readStream = Statement(
         name: "read_stream", embedded: PackageResources.read_stream_sql)

@@ -30,7 +30,7 @@ package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
     package internal(set) var revocation: GrantRevoked?
 
-    init(_ given: GrantGiven) {
+    package init(_ given: GrantGiven) {
         self.given = given
     }
 

@@ -15,8 +15,8 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     /// A name that Deed itself chose, known to be valid.
-    init(reserved text: StaticString) {
-        self.text = "\(text)"
+    init(known text: String) {
+        self.text = text
     }
 
     package static func == (one: Self, other: Self) -> Bool {
@@ -112,3 +112,13 @@ package typealias Reason = Identifier<ReasonKind>
 package typealias Ticket = Identifier<TicketKind>
 /// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
 package typealias Actor = Identifier<ActorKind>
+
+extension Identifier {
+    /// A name that Deed makes up: letters and digits behind a prefix that tells what it names.
+    package init(prefix: StaticString, random: String) {
+        precondition(
+            random.utf8.count < 200 && random.unicodeScalars.allSatisfy(\.isPrintable),
+            "a made-up name must be a valid one")
+        self.init(known: "\(prefix)\(random)")
+    }
+}

@@ -30,7 +30,7 @@ package struct Stream: Hashable, Sendable {
 }
 
 extension CustomerID {
-    fileprivate static let ofProject = CustomerID(reserved: "$project/")
+    fileprivate static let ofProject = CustomerID(known: "$project/")
 
     /// Names that Deed keeps for streams of its own; no back end may choose one.
     package var isReserved: Bool {

@@ -82,7 +82,7 @@ struct ProjectedRows {
                     .texts(projects.map(\.project.text)),
                     .int8s(projects.map(\.createdAt.milliseconds))))
         }
-        if !keys.isEmpty { calls += [keysCall, Statement.notifyKeys()] }
+        if !keys.isEmpty { calls.append(keysCall) }
         return calls
     }
 

@@ -1,0 +1,130 @@
+import Core
+import HTTPServer
+package import JSON
+package import Service
+
+extension Response {
+    /// A JSON answer that holds up to a place in the log.
+    static func json(
+        _ body: JSON, status: Int = 200, position: Position? = nil
+    ) -> Response {
+        var headers = [("Content-Type", "application/json")]
+        if let position { headers.append(("Deed-Position", position.description)) }
+        return Response(status: status, headers: headers, body: body.bytes)
+    }
+}
+
+extension JSON {
+    static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
+}
+
+extension EntitlementsAnswer {
+    /// `GET /v1/customers/{c}/entitlements`
+    package var json: JSON {
+        var object = header
+        var members = JSONObject()
+        for entitlement in entitlements.all {
+            members.append(entitlement.id.text, .object(entitlement.members(of: stream)))
+        }
+        object.append("entitlements", .object(members))
+        return .object(object)
+    }
+
+    /// `GET /v1/customers/{c}/entitlements/{e}`: one that was never held reads as not active.
+    func json(of id: EntitlementID) -> JSON {
+        var object = header
+        object.append("entitlement", .string(id.text))
+        let members =
+            entitlements[id]?.members(of: stream) ?? Entitlement.neverHeld(in: stream)
+        for member in members.members { object.append(member.name, member.value) }
+        return .object(object)
+    }
+
+    private var header: JSONObject {
+        var object = JSONObject()
+        object.append("customer", .string(stream.customer.text))
+        object.append("environment", .string(stream.environment.rawValue))
+        object.append("at", .instant(entitlements.at))
+        object.append("position", .string(position.description))
+        object.append("next_change", .instant(entitlements.nextChange))
+        return object
+    }
+}
+
+extension Entitlement {
+    fileprivate func members(of stream: Stream) -> JSONObject {
+        var object = JSONObject()
+        object.append("active", .bool(isActive))
+        object.append("since", .instant(run.start))
+        object.append("until", .instant(run.end))
+        object.append("state", .string(state.rawValue))
+        object.append("code", .string(code))
+        object.append("will_renew", false)
+        object.append("product", nil)
+        object.append("kind", nil)
+        object.append("source", "grant")
+        object.append("purchase", nil)
+        object.append("grant", .string(grant.text))
+        object.append("sandbox", .bool(stream.environment == .sandbox))
+        return object
+    }
+
+    fileprivate static func neverHeld(in stream: Stream) -> JSONObject {
+        var object = JSONObject()
+        object.append("active", false)
+        for name in ["since", "until"] { object.append(name, nil) }
+        object.append("state", "none")
+        object.append("code", "0.0")
+        object.append("will_renew", false)
+        for name in ["product", "kind", "source", "purchase", "grant"] { object.append(name, nil) }
+        object.append("sandbox", .bool(stream.environment == .sandbox))
+        return object
+    }
+}
+
+extension GrantAnswer {
+    func json(of stream: Stream) -> JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "position": .string(position.description),
+            "grant": [
+                "id": .string(grant.id.text),
+                "entitlement": .string(grant.given.entitlement.text),
+                "start": .instant(grant.given.start), "end": .instant(grant.given.end),
+                "reason": .string(grant.given.reason.text),
+                "ticket": .optional(grant.given.ticket?.text),
+                "revoked_at": .instant(grant.revocation?.at),
+            ],
+        ]
+    }
+}
+
+extension EventsAnswer {
+    /// `GET /v1/customers/{c}/events`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "events": .array(entries.map(\.json)),
+            "next": next.map(JSON.integer) ?? .null,
+        ]
+    }
+}
+
+extension LogEntry {
+    var json: JSON {
+        [
+            "version": .integer(recorded.version),
+            "position": .string(recorded.position.description),
+            "type": .string(type),
+            "occurred_at": .instant(recorded.occurredAt),
+            "recorded_at": .instant(recorded.recordedAt),
+            "actor": .string(recorded.actor.text),
+            "cause": .string(recorded.cause),
+            "catalog_version": .integer(recorded.catalogVersion),
+            // Written by Deed itself, so that it reads; its text is kept if it ever does not.
+            "data": (try? JSON.read(payload)) ?? .string(payload),
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+import Core
+import JSON
+
+/// The JSON object in the body of a request, its members read as what they must be.
+struct Body {
+    private let members: JSONObject
+
+    init(_ bytes: [UInt8]) throws(Problem) {
+        let json: JSON
+        do {
+            json = try JSON.read(bytes)
+        } catch {
+            throw Problem(
+                status: 400, code: "invalid_json",
+                detail: bytes.isEmpty
+                    ? "The body is empty; send a JSON object." : "The body is not JSON: \(error).",
+                member: "body")
+        }
+        guard case .object(let object) = json else {
+            throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
+        }
+        members = object
+    }
+
+    /// The parameters of the query in place of a body.
+    init(query: QueryParameters) {
+        members = query.members
+    }
+
+    func optionalText(_ name: String) throws(Problem) -> String? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let text = value.string else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be a string and is \(value.typeName).")
+        }
+        return text
+    }
+
+    func text(_ name: String) throws(Problem) -> String {
+        guard let text = try optionalText(name) else { throw .missing(name) }
+        return text
+    }
+
+    func id<Kind>(_ name: String) throws(Problem) -> Identifier<Kind> {
+        try Identifier(member: name, try text(name))
+    }
+
+    func optionalID<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
+        guard let text = try optionalText(name) else { return nil }
+        return try Identifier(member: name, text)
+    }
+
+    func optionalInstant(_ name: String) throws(Problem) -> Instant? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be an instant like \"2026-11-20T19:21:00Z\".")
+        }
+        return instant
+    }
+
+    func optionalDuration(_ name: String) throws(Problem) -> CalendarDuration? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let duration = CalendarDuration(text) else {
+            throw .invalid(
+                name,
+                "The member \"\(name)\" must be an ISO 8601 duration like \"P30D\" or \"P1M\".")
+        }
+        return duration
+    }
+}
+
+extension Identifier {
+    /// The identifier, or a problem that names where it stood.
+    init(member: String, _ text: String) throws(Problem) {
+        do {
+            try self.init(text)
+        } catch {
+            throw .invalid(member, "\"\(member)\" \(error).")
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Core
+package import HTTPServer
+import JSON
+
+/// An answer that says no, in the shape of RFC 9457.
+package struct Problem: Error, Sendable {
+    let status: Int
+    let code: String
+    /// What happened and what to do.
+    let detail: String
+    /// Whether the same request may succeed later.
+    var isRetryable = false
+    /// The member, parameter or part of the path that is wrong.
+    var member: String?
+    var headers: [(String, String)] = []
+
+    package var response: Response {
+        var body: JSON = [
+            "type": "about:blank", "title": .string(Problem.title(of: status)),
+            "status": .integer(status), "code": .string(code), "detail": .string(detail),
+            "retryable": .bool(isRetryable),
+        ]
+        if let member, var object = body.object {
+            object.append("member", .string(member))
+            body = .object(object)
+        }
+        return Response(
+            status: status, headers: [("Content-Type", "application/problem+json")] + headers,
+            body: body.bytes)
+    }
+
+    private static func title(of status: Int) -> String {
+        switch status {
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 422: "Unprocessable Content"
+        case 503: "Service Unavailable"
+        default: "Internal Server Error"
+        }
+    }
+}
+
+extension Problem {
+    /// A member, parameter or part of the path that cannot be taken.
+    static func invalid(_ member: String, _ detail: String) -> Problem {
+        Problem(status: 400, code: "invalid_member", detail: detail, member: member)
+    }
+
+    static func missing(_ member: String) -> Problem {
+        Problem(
+            status: 400, code: "missing_member",
+            detail: "The member \"\(member)\" is missing; add it to the body.", member: member)
+    }
+
+    static let unknownRoute = Problem(
+        status: 404, code: "route_unknown",
+        detail: "There is nothing at this path; see the README for the calls that there are.")
+
+    static func wrongMethod(allowed: [String]) -> Problem {
+        let list = allowed.joined(separator: ", ")
+        return Problem(
+            status: 405, code: "method_not_allowed", detail: "This path takes \(list) only.",
+            headers: [("Allow", list)])
+    }
+
+    static let noKey = Problem(
+        status: 401, code: "key_missing",
+        detail: "Send a key of the project: Authorization: Bearer deed_<role>_…",
+        headers: [("WWW-Authenticate", "Bearer")])
+
+    static let unknownKey = Problem(
+        status: 401, code: "key_unknown",
+        detail: "No project has this key, or it was revoked; make one with: deed key create",
+        headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+
+    static func wrongRole(needed: Role, held: Role) -> Problem {
+        Problem(
+            status: 403, code: "role_insufficient",
+            detail: "This call needs a key of the role \(needed.rawValue) and this one is a "
+                + "\(held.rawValue); make one with: deed key create --role \(needed.rawValue)")
+    }
+
+    static func bodyTooLarge(limit: Int) -> Problem {
+        Problem(
+            status: 413, code: "body_too_large",
+            detail: "The body of this call may have \(limit) bytes at most; send a smaller one.",
+            member: "body")
+    }
+
+    /// Something that passes: come again.
+    static func busy(_ detail: String, code: String = "busy") -> Problem {
+        Problem(
+            status: 503, code: code, detail: detail, isRetryable: true,
+            headers: [("Retry-After", "1")])
+    }
+}
+
+extension Problem {
+    init(_ refusal: Refusal) {
+        self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
+    }
+
+    init(_ fault: Fault) {
+        switch fault {
+        case .busy:
+            self = .busy("More is waiting to be written than may wait; try again in a second.")
+        case .unavailable:
+            self = .busy(
+                "The database cannot be reached; try again, with the same Idempotency-Key.",
+                code: "database_unavailable")
+        case .broken:
+            // The log has the reason; it may hold what the caller must not see.
+            self.init(
+                status: 500, code: "internal",
+                detail: "Something broke in Deed; its log says what. Tell the operator.")
+        }
+    }
+
+    init(_ error: CommandError) {
+        switch error {
+        case .refused(let refusal): self.init(refusal)
+        case .fault(let fault): self.init(fault)
+        }
+    }
+
+    /// What the server answers before a route sees the request.
+    package init(_ refusal: ServerRefusal) {
+        switch refusal {
+        case .busy:
+            self = .busy("Every worker is at work and their queue is full; try again in a second.")
+        case .tooManyConnections:
+            self = .busy(
+                "There are as many connections as may be; use fewer, and keep them alive.",
+                code: "too_many_connections")
+        case .draining:
+            self = .busy("This instance is stopping; try again.", code: "stopping")
+        case .bodyTooLarge(let limit):
+            self = .bodyTooLarge(limit: limit)
+        }
+    }
+}
+
+extension Refusal {
+    fileprivate var status: Int {
+        switch self {
+        case .projectUnknown, .keyUnknown, .grantUnknown: 404
+        case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants: 409
+        case .grantEndsBeforeItStarts: 400
+        case .idempotencyMismatch: 422
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Core
+import JSON
+
+/// What follows `?` in the target of a request.
+struct QueryParameters: Sendable {
+    private var values: [String: String] = [:]
+
+    init(_ text: String?) throws(Problem) {
+        for part in (text ?? "").split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = percentDecoded(pair[0]),
+                let value = percentDecoded(pair.count > 1 ? pair[1] : "")
+            else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
+            if values.updateValue(value, forKey: name) != nil {
+                throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")
+            }
+        }
+    }
+
+    /// The same as members of an object, for calls that take either.
+    var members: JSONObject {
+        var object = JSONObject()
+        for (name, value) in values { object.append(name, .string(value)) }
+        return object
+    }
+
+    subscript(name: String) -> String? { values[name] }
+
+    func instant(_ name: String) throws(Problem) -> Instant? {
+        guard let text = values[name] else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw .invalid(
+                name, "The parameter \"\(name)\" must be an instant like 2026-11-20T19:21:00Z.")
+        }
+        return instant
+    }
+
+    func integer(
+        _ name: String, in range: ClosedRange<Int64>, default value: Int64
+    ) throws(Problem) -> Int64 {
+        guard let text = values[name] else { return value }
+        guard let number = Int64(text), range.contains(number) else {
+            throw .invalid(
+                name,
+                "The parameter \"\(name)\" must be a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound).")
+        }
+        return number
+    }
+
+    func environment() throws(Problem) -> Environment? {
+        try values["environment"].map { text throws(Problem) in
+            try Environment(member: "environment", text)
+        }
+    }
+}
+
+extension Environment {
+    init(member: String, _ text: String) throws(Problem) {
+        guard let environment = Environment(rawValue: text) else {
+            throw .invalid(member, "\"\(member)\" must be \"production\" or \"sandbox\".")
+        }
+        self = environment
+    }
+}

@@ -1,0 +1,60 @@
+import Core
+import HTTPServer
+
+/// One call of the API: where it is, who may make it, and what answers it.
+struct Route: Sendable {
+    /// What a key opened.
+    struct Access: Sendable {
+        let project: ProjectID
+        let actor: Actor
+    }
+
+    enum Handling: Sendable {
+        /// For anyone, from memory.
+        case open(@Sendable () -> Response)
+        /// For keys of a role or a stronger one; waits for the database.
+        case keyed(Role, @Sendable (Call) throws(Problem) -> Response)
+    }
+
+    let method: String
+    /// As in `/v1/customers/{customer}/grants`.
+    let pattern: String
+    let handling: Handling
+    private let segments: [Segment]
+
+    private enum Segment: Sendable {
+        case text(String)
+        case argument
+    }
+
+    init(_ method: String, _ pattern: String, _ handling: Handling) {
+        self.method = method
+        self.pattern = pattern
+        self.handling = handling
+        segments = pattern.dropFirst().split(separator: "/").map { part in
+            part.hasPrefix("{") ? .argument : .text(String(part))
+        }
+    }
+
+    /// The arguments in the path, still percent-encoded; `nil` when the path is another's.
+    func match(_ parts: [Substring]) -> [Substring]? {
+        guard parts.count == segments.count else { return nil }
+        var arguments: [Substring] = []
+        for (segment, part) in zip(segments, parts) {
+            switch segment {
+            case .text(let text): if part != text { return nil }
+            case .argument: arguments.append(part)
+            }
+        }
+        return arguments
+    }
+}
+
+/// A request that found its route and whose key opens it, taken out of the connection.
+struct Call: Sendable {
+    let access: Route.Access
+    let arguments: [String]
+    let query: QueryParameters
+    let body: [UInt8]
+    let idempotencyKey: String?
+}

@@ -1,0 +1,143 @@
+import Core
+package import HTTPServer
+package import Service
+import Telemetry
+import Threading
+
+/// From a request to its answer: route, method, key, role, and then the route's own work.
+package struct Router: Sendable {
+    /// The longest body that any call takes.
+    package static let bodyLimit = 64 << 10
+
+    private let routes: [MeasuredRoute]
+    private let unrouted: RouteMeasures
+    private let keys: KeyRing
+
+    package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
+        let all = CustomerRoutes(ports).routes + operations.routes
+        routes = all.map { route in
+            MeasuredRoute(
+                route: route,
+                measures: RouteMeasures(
+                    operations.metrics, route: route.pattern, method: route.method))
+        }
+        unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
+        self.keys = keys
+    }
+
+    package func answer(_ request: borrowing Request) -> Answer {
+        let started = monotonicMicroseconds()
+        let found: (route: MeasuredRoute, arguments: [Substring])
+        do throws(Problem) {
+            found = try find(method: request.method, path: request.path)
+        } catch {
+            return .now(unrouted.record(error.response, since: started))
+        }
+        let measures = found.route.measures
+        do throws(Problem) {
+            switch found.route.route.handling {
+            case .open(let respond):
+                return .now(measures.record(respond(), since: started))
+            case .keyed(let role, let respond):
+                let draft = try CallDraft(request, arguments: found.arguments)
+                return .later { [keys] in
+                    measures.record(draft.respond(role, keys, respond), since: started)
+                }
+            }
+        } catch {
+            return .now(measures.record(error.response, since: started))
+        }
+    }
+
+    private func find(
+        method: String, path: String
+    ) throws(Problem) -> (route: MeasuredRoute, arguments: [Substring]) {
+        guard path.first == "/" else { throw .unknownRoute }
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        var allowed: [String] = []
+        for route in routes {
+            guard let arguments = route.route.match(parts) else { continue }
+            if route.route.method == method { return (route, arguments) }
+            allowed.append(route.route.method)
+        }
+        throw allowed.isEmpty ? .unknownRoute : .wrongMethod(allowed: allowed)
+    }
+}
+
+private struct MeasuredRoute: Sendable {
+    let route: Route
+    let measures: RouteMeasures
+}
+
+/// A request as it was taken out of its connection, before anybody looked whether it may be.
+private struct CallDraft: Sendable {
+    let key: String
+    let arguments: [Substring]
+    let query: String?
+    let body: [UInt8]
+    let idempotencyKey: String?
+
+    init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
+        guard let authorization = request.header("Authorization"),
+            authorization.utf8.count > 7, authorization.prefix(7).lowercased() == "bearer "
+        else { throw .noKey }
+        key = String(authorization.dropFirst(7))
+        self.arguments = arguments
+        query = request.query
+        body = request.body
+        idempotencyKey = request.header("Idempotency-Key")
+    }
+
+    func respond(
+        _ role: Role, _ keys: KeyRing, _ work: (Call) throws(Problem) -> Response
+    ) -> Response {
+        do throws(Problem) {
+            return try work(try call(access: try access(role, keys)))
+        } catch {
+            return error.response
+        }
+    }
+
+    private func access(_ role: Role, _ keys: KeyRing) throws(Problem) -> Route.Access {
+        let found: LiveKey?
+        do throws(Fault) {
+            found = try keys.find(key)
+        } catch {
+            throw Problem(error)
+        }
+        guard let found else { throw .unknownKey }
+        if found.role < role { throw .wrongRole(needed: role, held: found.role) }
+        return Route.Access(project: found.project, actor: found.actor)
+    }
+
+    private func call(access: Route.Access) throws(Problem) -> Call {
+        var decoded: [String] = []
+        for argument in arguments {
+            guard let text = percentDecoded(argument) else {
+                throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
+            }
+            decoded.append(text)
+        }
+        return Call(
+            access: access, arguments: decoded, query: try QueryParameters(query), body: body,
+            idempotencyKey: try validIdempotencyKey())
+    }
+
+    private func validIdempotencyKey() throws(Problem) -> String? {
+        guard let idempotencyKey else { return nil }
+        let limit = Sender.idempotencyKeyLimit
+        guard idempotencyKey.utf8.count <= limit,
+            (try? Identifier<Void>(idempotencyKey)) != nil
+        else {
+            throw .invalid(
+                "Idempotency-Key",
+                "\"Idempotency-Key\" takes 1 to \(limit) bytes of printable UTF-8.")
+        }
+        return idempotencyKey
+    }
+}
+
+extension LiveKey {
+    /// The key's id has room for the prefix: Deed made it.
+    fileprivate var actor: Actor { Actor(prefix: "key:", random: key.text) }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import JSON
+import Postgres
+package import Telemetry
+import Threading
+
+/// A PostgreSQL of Deed's own, in a data folder, on a unix socket that nobody else can reach.
+///
+/// Every process that uses it holds a shared lock. The first to come starts it and the last to
+/// leave stops it; one that is killed leaves it running, and whoever comes next uses it.
+package final class PrivatePostgres: Sendable {
+    private static let patience: Int64 = 60_000
+
+    private let folder: DataFolder
+    private let log: Log
+    private let users: Monitor<FileLock>
+
+    /// Starts the database of the folder, or joins those who use it.
+    package init(folder path: String, log: Log) throws(PrivatePostgresError) {
+        folder = try DataFolder(path)
+        self.log = log
+        guard let lock = FileLock(folder.usersLock) else {
+            throw .folderUnusable(path, reason: "postgres.users cannot be opened")
+        }
+        users = Monitor(lock)
+        try ensureRunning(isJoining: true)
+    }
+
+    /// What to connect to.
+    package var url: String { folder.url }
+
+    /// Starts the database again when it has died.
+    package func ensureRunning() throws(PrivatePostgresError) {
+        if !isRunning { try ensureRunning(isJoining: false) }
+    }
+
+    private func ensureRunning(isJoining: Bool) throws(PrivatePostgresError) {
+        let start = try lockForStarting()
+        if isJoining, !users.change(wake: .nobody, { $0.tryShared() }) {
+            throw .lockBusy(folder.usersLock)
+        }
+        if !isRunning { try startUp() }
+        extendLifetime(start)
+    }
+
+    /// Stops the database, unless somebody else still uses it.
+    package func leave() {
+        guard let start = try? lockForStarting() else { return }
+        if users.change(wake: .nobody, { $0.tryExclusive() }) {
+            _ = control(["stop", "-m", "fast", "-w", "-t", "60"])
+        }
+        users.change(wake: .nobody) { $0.release() }
+        extendLifetime(start)
+    }
+
+    private func lockForStarting() throws(PrivatePostgresError) -> FileLock {
+        guard let lock = FileLock(folder.startLock) else {
+            throw .folderUnusable(folder.path, reason: "postgres.lock cannot be opened")
+        }
+        if !lock.waitExclusive(milliseconds: PrivatePostgres.patience) {
+            throw .lockBusy(folder.startLock)
+        }
+        return lock
+    }
+
+    private func startUp() throws(PrivatePostgresError) {
+        let programs = try Programs.find(forCluster: folder.clusterVersion)
+        if folder.clusterVersion == nil { try makeCluster(programs) }
+        forgetDeadPostmaster()
+        let options =
+            "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
+            + "-c max_connections=100 -c log_min_messages=warning"
+        let deadline = monotonicMilliseconds() + PrivatePostgres.patience
+        while true {
+            let answer = control(
+                ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
+            if answer.status == 0 { break }
+            // The processes of a killed server hold its memory for some moments more.
+            if monotonicMilliseconds() > deadline || !hasLeftovers {
+                throw .programFailed(
+                    program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
+            }
+            pause(milliseconds: 200)
+        }
+        log.info("postgres_started", ["folder": .string(folder.cluster)])
+    }
+
+    private func makeCluster(_ programs: Programs) throws(PrivatePostgresError) {
+        log.info("postgres_created", ["folder": .string(folder.cluster)])
+        try folder.makeClusterFolder()
+        let answer = run(
+            folder.asOwner([
+                "\(programs.folder)/initdb", "-D", folder.unfinishedCluster, "-U", "deed",
+                "--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums",
+            ]))
+        if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
+        // Only a whole cluster gets the name: a process killed above leaves none behind.
+        if rename(folder.unfinishedCluster, folder.cluster) != 0 {
+            throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    private func control(
+        _ arguments: [String], _ programs: Programs? = nil
+    ) -> (status: Int32, output: String) {
+        guard let programs = programs ?? (try? Programs.find(forCluster: folder.clusterVersion))
+        else { return (127, PrivatePostgresError.notInstalled.description) }
+        return run(folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
+    }
+
+    /// The process that the cluster's lock file names.
+    private var postmaster: pid_t? {
+        guard
+            let text = try? String(
+                contentsOfFile: "\(folder.cluster)/postmaster.pid", encoding: .utf8),
+            let line = text.split(separator: "\n").first
+        else { return nil }
+        return pid_t(line)
+    }
+
+    private var isRunning: Bool {
+        guard let postmaster, isPostgres(postmaster) else { return false }
+        let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
+        return (try? Connection.open(settings)) != nil
+    }
+
+    private var hasLeftovers: Bool {
+        let log = (try? String(contentsOfFile: folder.log, encoding: .utf8)) ?? ""
+        return log.suffix(2000).contains("shared memory block")
+    }
+
+    /// A lock file that names a process which is no PostgreSQL is left over from one that was
+    /// killed, its number given to somebody else since.
+    private func forgetDeadPostmaster() {
+        if let postmaster, kill(postmaster, 0) == 0, !isPostgres(postmaster) {
+            unlink("\(folder.cluster)/postmaster.pid")
+        }
+    }
+
+    private func isPostgres(_ process: pid_t) -> Bool {
+        let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+        return name?.hasPrefix("postgres") ?? false
+    }
+}

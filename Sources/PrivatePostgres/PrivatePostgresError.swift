@@ -1,0 +1,39 @@
+/// Why there is no private PostgreSQL, and what to do about it.
+package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notInstalled
+    case otherVersion(needed: String, found: [String], folder: String)
+    case noUnprivilegedUser(name: String)
+    case folderUnusable(String, reason: String)
+    case folderTooLong(String, limit: Int)
+    case folderClosed(String, user: String)
+    case programFailed(program: String, output: String)
+    case lockBusy(String)
+
+    package var description: String {
+        switch self {
+        case .notInstalled:
+            "The PostgreSQL server is not installed; install the package postgresql, or set "
+                + "DEED_DATABASE_URL to a database elsewhere."
+        case .otherVersion(let needed, let found, let folder):
+            "The database in \(folder) was made by PostgreSQL \(needed), and installed is "
+                + "\(found.joined(separator: ", ")); install the package postgresql-\(needed)."
+        case .noUnprivilegedUser(let name):
+            "PostgreSQL refuses to run as root and there is no user \"\(name)\" to run it as; "
+                + "create that user, or start deed as an ordinary user."
+        case .folderUnusable(let folder, let reason):
+            "The data folder \(folder) cannot be used (\(reason)); choose another with "
+                + "DEED_DATA_DIR."
+        case .folderTooLong(let folder, let limit):
+            "The path of the data folder \(folder) is longer than the \(limit) bytes that a "
+                + "socket in it allows; choose a shorter one with DEED_DATA_DIR."
+        case .folderClosed(let folder, let user):
+            "The user \(user), as whom PostgreSQL runs, may not enter \(folder); allow it "
+                + "(chmod o+x), or choose another data folder with DEED_DATA_DIR."
+        case .programFailed(let program, let output):
+            "\(program) did not succeed. It says: \(output)"
+        case .lockBusy(let path):
+            "Another process has been starting or stopping the private PostgreSQL for a minute "
+                + "(it holds \(path)); try again when it is done."
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+
+/// The programs of an installed PostgreSQL server, wherever the distribution puts them.
+struct Programs {
+    let folder: String
+    /// As in `15`.
+    let version: String
+
+    /// The newest installed server, or the one that made a cluster.
+    static func find(forCluster version: String?) throws(PrivatePostgresError) -> Programs {
+        let all = installed()
+        if all.isEmpty { throw .notInstalled }
+        guard let version else { return all[0] }
+        guard let same = all.first(where: { $0.version == version }) else {
+            throw .otherVersion(
+                needed: version, found: all.map(\.version), folder: "the data folder")
+        }
+        return same
+    }
+
+    /// Every installed server, the newest first.
+    private static func installed() -> [Programs] {
+        let patterns = [
+            "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
+            "/usr/local/pgsql/bin", "/usr/local/bin", "/usr/bin",
+        ]
+        let onPath = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let folders = patterns.flatMap(matches) + onPath.map(String.init)
+        var seen = Set<String>()
+        return folders.filter { seen.insert($0).inserted }.compactMap(Programs.init(in:))
+            .sorted { (Int($0.version) ?? 0) > (Int($1.version) ?? 0) }
+    }
+
+    private init?(in folder: String) {
+        for program in ["initdb", "pg_ctl", "postgres"]
+        where access("\(folder)/\(program)", X_OK) != 0 { return nil }
+        let answer = run(["\(folder)/postgres", "--version"])
+        // "postgres (PostgreSQL) 15.18 (Debian ...)"
+        guard answer.status == 0,
+            let number = answer.output.split(separator: " ").dropFirst(2).first,
+            let major = number.split(separator: ".").first
+        else { return nil }
+        self.folder = folder
+        version = major.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private static func matches(_ pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern, 0, nil, &found) == 0 else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { index in
+            found.gl_pathv[index].map { String(cString: $0) }
+        }
+    }
+}
+
+/// Runs a program to its end and gives what it printed.
+func run(_ command: [String]) -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    // The user that PostgreSQL runs as may not be allowed where this process is.
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    do {
+        try process.run()
+    } catch {
+        return (127, "it could not be started: \(error)")
+    }
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, output.trimmingCharacters(in: .whitespacesAndNewlines))
+}

@@ -1,0 +1,70 @@
+package import Core
+
+/// What came of giving or revoking a grant.
+package struct GrantAnswer: Hashable, Sendable {
+    package let grant: Grant
+    package let position: Position
+}
+
+extension Ports {
+    /// Gives a customer an entitlement.
+    package func giveGrant(
+        _ entitlement: EntitlementID, from start: Instant?, until end: GiveGrant.End,
+        reason: AdminReason, to stream: Stream, by sender: Sender
+    ) throws(CommandError) -> GrantAnswer {
+        let wish = GiveGrant(
+            grant: secrets.newID(prefix: "g_"), entitlement: entitlement, start: start, end: end,
+            reason: reason.reason, ticket: reason.ticket)
+        let cause = secrets.cause(
+            of: sender, "give_grant",
+            [
+                entitlement.text, start?.text, end.text, reason.reason.text, reason.ticket?.text,
+            ])
+        let outcome = try ledger.append(
+            .customer(stream, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
+                try state.decide(wish, now: now)
+            })
+        guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event
+        else { throw .fault(.broken("giving a grant recorded no grant")) }
+        return GrantAnswer(grant: Grant(given), position: recorded.position)
+    }
+
+    /// Takes a grant back from now on; the same answer when that was done before.
+    package func revokeGrant(
+        _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
+    ) throws(CommandError) -> GrantAnswer {
+        let wish = RevokeGrant(grant: grant, reason: reason.reason, ticket: reason.ticket)
+        let cause = secrets.cause(
+            of: sender, "revoke_grant", [grant.text, reason.reason.text, reason.ticket?.text])
+        let outcome = try ledger.append(
+            .customer(stream, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
+                try state.decide(wish, now: now)
+            })
+        guard case .customer(let customer) = outcome.state, let revoked = customer.grant(grant)
+        else { throw .fault(.broken("revoking a grant left no grant")) }
+        return GrantAnswer(
+            grant: revoked, position: outcome.events.first?.position ?? outcome.position)
+    }
+}
+
+/// Why an admin acts, for those who ask later.
+package struct AdminReason: Hashable, Sendable {
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(reason: Reason, ticket: Ticket?) {
+        self.reason = reason
+        self.ticket = ticket
+    }
+}
+
+extension GiveGrant.End {
+    /// As the sender wrote it, so that a repetition of `P30D` is the same wish later too.
+    fileprivate var text: String {
+        switch self {
+        case .never: "never"
+        case .at(let end): end.text
+        case .after(let duration): duration.text
+        }
+    }
+}

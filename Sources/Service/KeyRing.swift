@@ -1,0 +1,53 @@
+package import Core
+import Synchronization
+
+/// The keys that open projects, looked up by digest in memory.
+///
+/// A key that is not there may have been made a moment ago: the ring is read anew, but only so many
+/// times a second, so that unknown keys cannot be used to load the database.
+package final class KeyRing: Sendable {
+    private struct State {
+        var keys: [[UInt8]: LiveKey] = [:]
+        var reads = Allowance()
+    }
+    private let state = Mutex(State())
+    private let ports: Ports
+
+    package init(_ ports: Ports) {
+        self.ports = ports
+    }
+
+    /// The key with this text, after a look into the database when it is not known in memory.
+    package func find(_ text: String) throws(Fault) -> LiveKey? {
+        let digest = ports.secrets.digest(Array(text.utf8))
+        if let known = state.withLock({ $0.keys[digest] }) { return known }
+        let now = ports.now()
+        if state.withLock({ $0.reads.take(at: now) }) { try reload() }
+        return state.withLock { $0.keys[digest] }
+    }
+
+    /// Reads every live key.
+    package func reload() throws(Fault) {
+        let live = try ports.ledger.liveKeys()
+        let keys = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
+        state.withLock { $0.keys = keys }
+    }
+}
+
+/// Twenty at once, and twenty more each second.
+private struct Allowance {
+    private static let most = 20.0
+    private var left = Allowance.most
+    private var filledAt: Instant?
+
+    mutating func take(at now: Instant) -> Bool {
+        if let filledAt {
+            let elapsed = max(0, now.milliseconds - filledAt.milliseconds)
+            left = min(Allowance.most, left + Double(elapsed) * Allowance.most / 1000)
+        }
+        filledAt = now
+        if left < 1 { return false }
+        left -= 1
+        return true
+    }
+}

@@ -1,0 +1,62 @@
+package import Core
+
+/// Every effect that the use cases have. They are wired in one place, and tests bring their own.
+package struct Ports: Sendable {
+    package var ledger: LedgerPort
+    package var secrets: SecretsPort
+    package var now: @Sendable () -> Instant
+
+    package init(
+        ledger: LedgerPort, secrets: SecretsPort, now: @escaping @Sendable () -> Instant
+    ) {
+        self.ledger = ledger
+        self.secrets = secrets
+        self.now = now
+    }
+}
+
+/// What the use cases need of the log.
+package struct LedgerPort: Sendable {
+    /// Decides a command on its stream's state; returns when its events are durable.
+    package var append: @Sendable (Command) throws(CommandError) -> Outcome
+    /// A stream's state now, and the place in the log up to which it holds.
+    package var state: @Sendable (Stream) throws(Fault) -> (state: StreamState, position: Position)
+    /// Some events of a stream after a version, oldest first.
+    package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
+    package var projects: @Sendable () throws(Fault) -> [ListedProject]
+    package var liveKeys: @Sendable () throws(Fault) -> [LiveKey]
+
+    package init(
+        append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
+        state:
+            @escaping @Sendable (Stream) throws(Fault) -> (
+                state: StreamState, position: Position
+            ),
+        events:
+            @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
+            [LogEntry],
+        projects: @escaping @Sendable () throws(Fault) -> [ListedProject],
+        liveKeys: @escaping @Sendable () throws(Fault) -> [LiveKey]
+    ) {
+        self.append = append
+        self.state = state
+        self.events = events
+        self.projects = projects
+        self.liveKeys = liveKeys
+    }
+}
+
+/// Chance and digests.
+package struct SecretsPort: Sendable {
+    package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
+    /// SHA-256.
+    package var digest: @Sendable ([UInt8]) -> [UInt8]
+
+    package init(
+        randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8],
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) {
+        self.randomBytes = randomBytes
+        self.digest = digest
+    }
+}

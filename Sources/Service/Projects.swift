@@ -1,0 +1,80 @@
+package import Core
+
+/// A key just made: the only time that its text is known.
+package struct NewKey: Hashable, Sendable {
+    package let text: String
+    package let key: KeyID
+    package let role: Role
+    package let name: String
+}
+
+extension Ports {
+    /// Creates a project.
+    package func createProject(_ project: ProjectID, by sender: Sender) throws(CommandError) {
+        let cause = secrets.cause(of: sender, "create_project", [project.text])
+        _ = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+                try state.create(project)
+            })
+    }
+
+    /// Makes a key to a project. Only its digest is kept.
+    package func createKey(
+        _ role: Role, name: String, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> NewKey {
+        let text = "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
+        let created = KeyCreated(
+            key: secrets.newID(prefix: "k_"), role: role, name: name,
+            digest: hexadecimal(secrets.digest(Array(text.utf8))))
+        let cause = secrets.cause(of: sender, "create_key", [created.key.text])
+        _ = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+                try state.add(created, to: project)
+            })
+        return NewKey(text: text, key: created.key, role: role, name: name)
+    }
+
+    /// Makes a key useless.
+    package func revokeKey(
+        _ key: KeyID, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> Key {
+        let cause = secrets.cause(of: sender, "revoke_key", [key.text])
+        let outcome = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
+                try state.revoke(key, now: now)
+            })
+        guard case .project(let state) = outcome.state, let revoked = state.key(key) else {
+            throw .fault(.broken("revoking a key left no key"))
+        }
+        return revoked
+    }
+
+    /// Every key that the project has had, oldest first.
+    package func keys(of project: ProjectID) throws(CommandError) -> [Key] {
+        try existing(project).keys
+    }
+
+    /// Throws unless there is such a project.
+    package func requireProject(_ project: ProjectID) throws(CommandError) {
+        _ = try existing(project)
+    }
+
+    private func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
+        let state: StreamState
+        do throws(Fault) {
+            state = try ledger.state(.ofProject(project)).state
+        } catch {
+            throw .fault(error)
+        }
+        guard case .project(let found) = state, found.exists else {
+            throw .refused(.projectUnknown(project))
+        }
+        return found
+    }
+}
+
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}

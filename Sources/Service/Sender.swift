@@ -1,0 +1,45 @@
+package import Core
+
+/// Who sends a command, and the key under which it may be sent again.
+package struct Sender: Sendable {
+    package static let idempotencyKeyLimit = 200
+
+    package let actor: Actor
+    /// Printable and at most `idempotencyKeyLimit` bytes long.
+    package let idempotencyKey: String?
+
+    package init(actor: Actor, idempotencyKey: String?) {
+        self.actor = actor
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+extension SecretsPort {
+    /// The cause of a command: its sender's key, else one that no other command has.
+    ///
+    /// The digest covers what the sender asked for, so that one key cannot stand for two wishes.
+    func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
+        var bytes = Array("\(command)".utf8)
+        for argument in arguments {
+            // The length in front keeps neighbours apart; an absent argument has none.
+            bytes.append(0)
+            guard let argument else { continue }
+            bytes.append(contentsOf: "\(argument.utf8.count):".utf8)
+            bytes.append(contentsOf: argument.utf8)
+        }
+        let text = sender.idempotencyKey.map { "key:\($0)" } ?? "command:\(randomText(bytes: 16))"
+        return Cause(text: text, digest: digest(bytes))
+    }
+
+    /// An identifier that nobody can guess and no other thing has.
+    func newID<Kind>(prefix: StaticString) -> Identifier<Kind> {
+        Identifier(prefix: prefix, random: randomText(bytes: 12))
+    }
+
+    /// Random letters and digits, five bits in each.
+    func randomText(bytes count: Int) -> String {
+        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+        return String(
+            decoding: randomBytes(count * 8 / 5).map { alphabet[Int($0 % 32)] }, as: UTF8.self)
+    }
+}

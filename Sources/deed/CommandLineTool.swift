@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+import JSON
+
+/// From the words on the command line to an exit code.
+enum CommandLineTool {
+    static let commands: [CommandSpec] =
+        [serveCommand, migrateCommand, statusCommand] + projectCommands + keyCommands
+        + grantCommands + customerCommands + [auditCommand]
+
+    static func run(_ arguments: [String]) -> Int32 {
+        // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.
+        signal(SIGPIPE, SIG_IGN)
+        let isJSON = arguments.contains("--json")
+        do throws(CommandFailure) {
+            guard let spec = try find(arguments) else { return 0 }
+            let rest = Array(arguments.dropFirst(spec.path.count))
+            if rest.contains("--help") || rest.contains("-h") {
+                printText(help(of: spec))
+                return 0
+            }
+            let variables = ProcessInfo.processInfo.environment
+            try spec.run(Invocation(spec, rest, variables: variables))
+            return 0
+        } catch {
+            report(error, isJSON: isJSON)
+            return error.exitCode
+        }
+    }
+
+    /// The command that the first words name; `nil` when help was wanted and given.
+    private static func find(_ arguments: [String]) throws(CommandFailure) -> CommandSpec? {
+        let words = Array(arguments.prefix { !$0.hasPrefix("-") })
+        if let spec = commands.first(where: { words.starts(with: $0.path) }) { return spec }
+        let isHelp = arguments.contains("--help") || arguments.contains("-h") || words == ["help"]
+        let family = words.first.map { word in commands.filter { $0.path[0] == word } } ?? []
+        if isHelp, words.isEmpty || words == ["help"] || !family.isEmpty {
+            printText(overview(family.isEmpty ? commands : family))
+            return nil
+        }
+        if words.isEmpty {
+            throw .usage("no command is given; see: deed --help")
+        }
+        if !family.isEmpty {
+            let names = family.map { "deed \($0.name)" }.joined(separator: ", ")
+            throw .usage("\"\(words[0])\" needs one word more: \(names)")
+        }
+        throw .usage("there is no command \"\(words[0])\"; see: deed --help")
+    }
+
+    private static func report(_ failure: CommandFailure, isJSON: Bool) {
+        let details: JSON = [
+            "error": ["code": .string(failure.code), "detail": .string(failure.sentence)]
+        ]
+        let text = isJSON ? details.text : "error: \(failure.sentence)"
+        printError(text)
+    }
+}

@@ -1,0 +1,137 @@
+import Core
+
+/// What the command line says of one command: enough to parse it, to run it and to explain it.
+struct CommandSpec: Sendable {
+    /// `["project", "create"]`
+    let path: [String]
+    let summary: String
+    /// The values that stand without a flag, in their order.
+    var positionals: [Positional] = []
+    var options: [Option] = []
+    let example: String
+    let run: @Sendable (Invocation) throws(CommandFailure) -> Void
+
+    var name: String { path.joined(separator: " ") }
+}
+
+struct Positional: Sendable {
+    let name: String
+    let help: String
+    var isRequired = true
+}
+
+/// A flag with a value, or without one when it has no placeholder.
+struct Option: Sendable {
+    let name: String
+    let placeholder: String?
+    let help: String
+    var isRequired = false
+    /// Whether the variable `DEED_NAME` gives its value where the flag does not.
+    var isSetting = false
+    var fallback: String?
+
+    var variable: String {
+        "DEED_" + name.uppercased().replacing("-", with: "_")
+    }
+
+    static func flag(_ name: String, _ help: String) -> Option {
+        Option(name: name, placeholder: nil, help: help)
+    }
+
+    static func value(
+        _ name: String, _ placeholder: String, _ help: String, isRequired: Bool = false
+    ) -> Option {
+        Option(name: name, placeholder: placeholder, help: help, isRequired: isRequired)
+    }
+
+    static func setting(
+        _ name: String, _ placeholder: String, _ help: String, fallback: String? = nil
+    ) -> Option {
+        Option(
+            name: name, placeholder: placeholder, help: help, isSetting: true, fallback: fallback)
+    }
+}
+
+extension Option {
+    static let json = flag("json", "print JSON instead of text")
+    static let project = setting("project", "NAME", "the project", fallback: "default")
+    static let databaseURL = setting(
+        "database-url", "URL",
+        "the PostgreSQL to use; without it, a private one in the data folder")
+    static let dataDir = setting(
+        "data-dir", "FOLDER", "where the private PostgreSQL lives",
+        fallback: Settings.defaultDataFolder)
+    static let environment = value(
+        "environment", "NAME", "production (which it is without this) or sandbox")
+    static let idempotencyKey = value(
+        "idempotency-key", "KEY", "do it once, however often the command is run with this key")
+
+    /// What every command that needs the database takes.
+    static let database = [databaseURL, dataDir, json]
+}
+
+/// How a command ended that did not succeed, by its exit code.
+enum CommandFailure: Error {
+    case refused(code: String, sentence: String)
+    case usage(String)
+    case fault(String)
+
+    var exitCode: Int32 {
+        switch self {
+        case .refused: 1
+        case .usage: 2
+        case .fault: 3
+        }
+    }
+
+    var code: String {
+        switch self {
+        case .refused(let code, _): code
+        case .usage: "usage"
+        case .fault: "fault"
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .refused(_, let sentence), .usage(let sentence), .fault(let sentence): sentence
+        }
+    }
+
+    init(_ error: CommandError) {
+        switch error {
+        case .refused(let refusal):
+            self = .refused(code: refusal.code, sentence: refusal.sentence)
+        case .fault(let fault): self.init(fault)
+        }
+    }
+
+    init(_ fault: Fault) {
+        switch fault {
+        case .busy: self = .fault("The database is busy; try again.")
+        case .unavailable:
+            self = .fault("The database cannot be reached; see that it runs, and try again.")
+        case .broken(let sentence): self = .fault(sentence)
+        }
+    }
+}
+
+/// Runs a use case; what it throws becomes the command's end.
+func obey<Answer>(
+    _ body: () throws(CommandError) -> Answer
+) throws(CommandFailure) -> Answer {
+    do throws(CommandError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}
+
+/// Asks the ledger; a fault becomes the command's end.
+func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandFailure) -> Answer {
+    do throws(Fault) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}

@@ -1,0 +1,77 @@
+import API
+import Core
+import JSON
+import Service
+
+let customerCommands = [showCustomerCommand, listEventsCommand]
+
+private let whom: [Option] = [
+    .value("customer", "ID", "the same as a flag"), .environment, .project,
+]
+private let customerPositional = Positional(
+    name: "CUSTOMER", help: "the customer's id", isRequired: false)
+
+private let showCustomerCommand = CommandSpec(
+    path: ["customer", "show"], summary: "Shows what a customer may use, until when and why.",
+    positionals: [customerPositional],
+    options: [
+        .value("at", "INSTANT", "when the right would hold (without it: now)"),
+        .value("known", "INSTANT", "from what was recorded by then (without it: by now)"),
+    ] + whom + Option.database,
+    example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
+) { invocation throws(CommandFailure) in
+    let stream = try invocation.stream()
+    let at = try invocation.instant("at")
+    let known = try invocation.instant("known")
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let answer = try ask { () throws(Fault) in
+            try ports.entitlements(of: stream, at: at, known: known)
+        }
+        invocation.show(answer.json, text: answer.table)
+    }
+}
+
+private let listEventsCommand = CommandSpec(
+    path: ["customer", "events"], summary: "Shows what happened to a customer, oldest first.",
+    positionals: [customerPositional],
+    options: [
+        .value("after", "VERSION", "only what came after this version of the stream"),
+        .value("limit", "COUNT", "at most so many (without it: 100)"),
+    ] + whom + Option.database,
+    example: "deed customer events u1 --limit 20"
+) { invocation throws(CommandFailure) in
+    let stream = try invocation.stream()
+    let after = try invocation.integer("after", in: 0...Int.max) ?? 0
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let answer = try ask { () throws(Fault) in
+            try ports.events(of: stream, after: Int64(after), limit: limit)
+        }
+        invocation.show(answer.json, text: answer.timeline)
+    }
+}
+
+extension EntitlementsAnswer {
+    fileprivate var table: String {
+        if entitlements.all.isEmpty {
+            return "\(stream.customer) holds no entitlement in \(stream.environment.rawValue)."
+        }
+        return entitlements.all.map { entitlement in
+            let end = entitlement.run.end.map { "until \($0.text)" } ?? "with no end"
+            return "\(entitlement.id)   \(entitlement.state.rawValue)   "
+                + "since \(entitlement.run.start.text), \(end)"
+        }.joined(separator: "\n")
+    }
+}
+
+extension EventsAnswer {
+    fileprivate var timeline: String {
+        if entries.isEmpty { return "Nothing happened." }
+        let lines = entries.map { entry in
+            "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "
+                + "by \(entry.recorded.actor)   \(entry.payload)"
+        }
+        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        return (lines + more).joined(separator: "\n")
+    }
+}

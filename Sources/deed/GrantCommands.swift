@@ -1,0 +1,90 @@
+import Core
+import JSON
+import Service
+
+let grantCommands = [grantCommand, revokeCommand]
+
+private let reasons: [Option] = [
+    .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
+    .value("ticket", "ID", "the support case it belongs to"),
+]
+
+private let grantCommand = CommandSpec(
+    path: ["grant"], summary: "Gives a customer an entitlement.",
+    options: [
+        .value("customer", "ID", "who gets it", isRequired: true),
+        .value("entitlement", "ID", "what they get", isRequired: true),
+        .value("start", "INSTANT", "from when (without it: now)"),
+        .value("end", "INSTANT", "until when (without it: until it is revoked)"),
+        .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
+) { invocation throws(CommandFailure) in
+    let stream = try invocation.stream()
+    let entitlement: EntitlementID = try invocation.requiredID("entitlement")
+    let start = try invocation.instant("start")
+    let end = try invocation.grantEnd()
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let answer = try obey { () throws(CommandError) in
+            try ports.giveGrant(
+                entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
+        }
+        invocation.show(answer.json, text: answer.line(of: stream))
+    }
+}
+
+private let revokeCommand = CommandSpec(
+    path: ["revoke"], summary: "Takes a grant back from now on.",
+    options: [
+        .value("customer", "ID", "whose it is", isRequired: true),
+        .value("grant", "ID", "the grant's id", isRequired: true),
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    example: "deed revoke --customer u1 --grant g_4x1k9d --reason \"given by mistake\""
+) { invocation throws(CommandFailure) in
+    let stream = try invocation.stream()
+    let grant: GrantID = try invocation.requiredID("grant")
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let answer = try obey { () throws(CommandError) in
+            try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
+        }
+        invocation.show(answer.json, text: answer.line(of: stream))
+    }
+}
+
+extension Invocation {
+    fileprivate func grantEnd() throws(CommandFailure) -> GiveGrant.End {
+        switch (try instant("end"), try duration("for")) {
+        case (.some, .some): throw usage("give --end or --for, not both")
+        case (let end?, nil): .at(end)
+        case (nil, let duration?): .after(duration)
+        case (nil, nil): .never
+        }
+    }
+
+    fileprivate func adminReason() throws(CommandFailure) -> AdminReason {
+        AdminReason(reason: try requiredID("reason"), ticket: try id("ticket"))
+    }
+}
+
+extension GrantAnswer {
+    fileprivate var json: JSON {
+        [
+            "grant": .string(grant.id.text),
+            "entitlement": .string(grant.given.entitlement.text),
+            "start": .string(grant.given.start.text), "end": .optional(grant.given.end?.text),
+            "revoked_at": .optional(grant.revocation?.at.text),
+            "position": .string(position.description),
+        ]
+    }
+
+    fileprivate func line(of stream: Stream) -> String {
+        let end = grant.given.end.map { "until \($0.text)" } ?? "until it is revoked"
+        let fate = grant.revocation.map { "was revoked at \($0.at.text)" } ?? "lasts \(end)"
+        return "The grant \(grant.id) of \"\(grant.given.entitlement)\" to \(stream.customer) "
+            + "began \(grant.given.start.text) and \(fate)."
+    }
+}

@@ -1,0 +1,48 @@
+/// The list of commands.
+func overview(_ commands: [CommandSpec]) -> String {
+    let width = commands.map(\.name.count).max() ?? 0
+    let lines = commands.map { "  deed \(padded($0.name, to: width))   \($0.summary)" }
+    return """
+        Deed keeps who may use what, until when, and why.
+
+        usage: deed <command> [--flags]
+
+        \(lines.joined(separator: "\n"))
+
+        Each command explains itself: deed <command> --help
+        Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
+        """
+}
+
+/// Everything about one command.
+func help(of spec: CommandSpec) -> String {
+    let positionals = spec.positionals.map { $0.isRequired ? " \($0.name)" : " [\($0.name)]" }
+    var text = """
+        \(spec.summary)
+
+        usage: deed \(spec.name)\(positionals.joined()) [--flags]
+
+        """
+    let options = spec.options + [.flag("help", "print this")]
+    let rows =
+        spec.positionals.map { ($0.name, $0.help) } + options.map { (flag($0), details(of: $0)) }
+    let width = rows.map(\.0.count).max() ?? 0
+    for (name, help) in rows { text += "\n  \(padded(name, to: width))   \(help)" }
+    return text + "\n\nexample: \(spec.example)"
+}
+
+private func flag(_ option: Option) -> String {
+    "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
+}
+
+private func details(of option: Option) -> String {
+    var details = option.help
+    if option.isRequired { details += " (required)" }
+    if let fallback = option.fallback { details += " [default: \(fallback)]" }
+    if option.isSetting { details += " [\(option.variable)]" }
+    return details
+}
+
+func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+}

@@ -1,0 +1,147 @@
+import Core
+import Foundation
+
+/// A command as it was called, its flags read.
+struct Invocation: Sendable {
+    let spec: CommandSpec
+    private var values: [String: String] = [:]
+    private var flags: Set<String> = []
+    private var positionals: [String] = []
+
+    /// Reads the arguments behind the command's name; settings fall back to the variables.
+    init(
+        _ spec: CommandSpec, _ arguments: [String], variables: [String: String]
+    ) throws(CommandFailure) {
+        self.spec = spec
+        try read(arguments)
+        for option in spec.options where option.isSetting && values[option.name] == nil {
+            let variable = variables[option.variable].flatMap { $0.isEmpty ? nil : $0 }
+            values[option.name] = variable ?? option.fallback
+        }
+        for option in spec.options where option.isRequired && values[option.name] == nil {
+            throw usage("--\(option.name) is missing")
+        }
+        for (index, positional) in spec.positionals.enumerated()
+        where positional.isRequired && index >= positionals.count {
+            throw usage("\(positional.name) is missing")
+        }
+    }
+
+    private mutating func read(_ arguments: [String]) throws(CommandFailure) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--"), argument.count > 2 else {
+                if argument.hasPrefix("-"), argument.count > 1 {
+                    throw usage("\(argument) is not known; flags are written with two dashes")
+                }
+                positionals.append(argument)
+                continue
+            }
+            let parts = argument.dropFirst(2).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard let option = spec.options.first(where: { $0.name == name }) else {
+                throw usage("--\(name) is not known")
+            }
+            try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
+        }
+        if positionals.count > spec.positionals.count {
+            throw usage("\"\(positionals[spec.positionals.count])\" is one argument too many")
+        }
+    }
+
+    private mutating func take(
+        _ option: Option, _ attached: String?, from rest: inout ArraySlice<String>
+    ) throws(CommandFailure) {
+        if option.placeholder == nil {
+            if attached != nil { throw usage("--\(option.name) takes no value") }
+            flags.insert(option.name)
+            return
+        }
+        guard let value = attached ?? rest.popFirst() else {
+            throw usage("--\(option.name) needs a value")
+        }
+        if values.updateValue(value, forKey: option.name) != nil {
+            throw usage("--\(option.name) is given twice")
+        }
+    }
+
+    /// A usage error that says where help is.
+    func usage(_ sentence: String) -> CommandFailure {
+        .usage("\(sentence); see: deed \(spec.name) --help")
+    }
+}
+
+extension Invocation {
+    var isJSON: Bool { has("json") }
+
+    func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+    subscript(name: String) -> String? { values[name] }
+
+    func positional(_ index: Int) -> String? {
+        index < positionals.count ? positionals[index] : nil
+    }
+
+    func id<Kind>(_ name: String) throws(CommandFailure) -> Identifier<Kind>? {
+        guard let text = values[name] else { return nil }
+        return try id(text, named: "--\(name)")
+    }
+
+    func requiredID<Kind>(_ name: String) throws(CommandFailure) -> Identifier<Kind> {
+        guard let id: Identifier<Kind> = try id(name) else { throw usage("--\(name) is missing") }
+        return id
+    }
+
+    func id<Kind>(_ text: String, named name: String) throws(CommandFailure) -> Identifier<Kind> {
+        do {
+            return try Identifier(text)
+        } catch {
+            throw usage("\(name) \(error)")
+        }
+    }
+
+    func instant(_ name: String) throws(CommandFailure) -> Instant? {
+        guard let text = values[name] else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw usage("--\(name) must be an instant like 2026-11-20T19:21:00Z")
+        }
+        return instant
+    }
+
+    func duration(_ name: String) throws(CommandFailure) -> CalendarDuration? {
+        guard let text = values[name] else { return nil }
+        guard let duration = CalendarDuration(text) else {
+            throw usage("--\(name) must be an ISO 8601 duration like P30D or P1M")
+        }
+        return duration
+    }
+
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
+        guard let text = values[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw usage(
+                "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func project() throws(CommandFailure) -> ProjectID { try requiredID("project") }
+
+    /// The customer that a flag or the first argument names, in the environment of the flag.
+    func stream() throws(CommandFailure) -> Core.Stream {
+        guard let text = values["customer"] ?? positional(0) else {
+            throw usage("--customer is missing")
+        }
+        let customer: CustomerID = try id(text, named: "--customer")
+        if customer.isReserved { throw usage("--customer begins with a name that Deed keeps") }
+        let environment = try values["environment"].map { text throws(CommandFailure) in
+            guard let environment = Environment(rawValue: text) else {
+                throw usage("--environment must be production or sandbox")
+            }
+            return environment
+        }
+        return Core.Stream(
+            project: try project(), environment: environment ?? .production, customer: customer)
+    }
+}

@@ -1,0 +1,116 @@
+import Core
+import Crypto
+import Foundation
+import Glibc
+import JSON
+import Ledger
+import Postgres
+import PrivatePostgres
+import Service
+import Telemetry
+
+/// The one place that wires the ports to what lives outside.
+struct Live: Sendable {
+    let ledger: Ledger
+    let ports: Ports
+
+    init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
+        let ledger = Ledger(settings, log: log, metrics: metrics)
+        self.ledger = ledger
+        ports = Ports(
+            ledger: LedgerPort(
+                append: { command throws(CommandError) in try ledger.append(command) },
+                state: { stream throws(Fault) in try ledger.state(of: stream) },
+                events: { stream, version, limit throws(Fault) in
+                    try ledger.events(of: stream, after: version, limit: limit)
+                },
+                projects: { () throws(Fault) in try ledger.projects() },
+                liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
+            secrets: SecretsPort(
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+            now: systemClock)
+    }
+}
+
+/// The wall clock.
+@Sendable func systemClock() -> Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+}
+
+/// A log on standard error.
+let standardErrorLog = Log { line in
+    printError("{\"at\":\"\(systemClock().text)\"," + line.dropFirst())
+}
+
+/// The database that the settings name: one elsewhere, or the private one.
+struct Database: Sendable {
+    let url: String
+    let privatePostgres: PrivatePostgres?
+
+    init(_ settings: Settings, log: Log) throws(CommandFailure) {
+        if let url = settings.databaseURL {
+            self.url = url
+            privatePostgres = nil
+            return
+        }
+        do throws(PrivatePostgresError) {
+            let postgres = try PrivatePostgres(folder: settings.dataFolder, log: log)
+            url = postgres.url
+            privatePostgres = postgres
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+
+    func connection(role: String?) -> ConnectionSettings {
+        ConnectionSettings(url: url, role: role)
+    }
+
+    /// Brings a private database's schema up to date, which nobody else would; a database
+    /// elsewhere must be right already.
+    func prepareSchema(log: Log) throws(CommandFailure) {
+        var schema = Schema(connection(role: nil))
+        do throws(LedgerError) {
+            if privatePostgres != nil {
+                try schema.migrate(now: systemClock()) { step in
+                    log.info("migrated", ["migration": .string(step.name)])
+                }
+            }
+            try schema.validate()
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+}
+
+extension Invocation {
+    /// Runs `body` over the database that the settings name, and leaves nothing running behind.
+    func withPorts(_ body: (Ports, Ledger) throws(CommandFailure) -> Void) throws(CommandFailure) {
+        let database = try Database(Settings(self), log: .silent)
+        defer { database.privatePostgres?.leave() }
+        try database.prepareSchema(log: .silent)
+        var settings = LedgerSettings(
+            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+        settings.committers = 1
+        settings.readers = 1
+        let live = Live(settings, log: .silent, metrics: Metrics())
+        defer { live.ledger.close() }
+        try body(live.ports, live.ledger)
+    }
+
+    /// The person at the command line.
+    func sender() throws(CommandFailure) -> Sender {
+        let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
+        let key = self["idempotency-key"]
+        if let key, key.utf8.count > Sender.idempotencyKeyLimit || (try? Actor(key)) == nil {
+            throw usage(
+                "--idempotency-key takes 1 to \(Sender.idempotencyKeyLimit) bytes of printable text"
+            )
+        }
+        return Sender(
+            actor: try id("cli:\(login ?? String(getuid()))", named: "the login name"),
+            idempotencyKey: key)
+    }
+}

@@ -1,0 +1,54 @@
+import Core
+import JSON
+import Service
+
+let projectCommands = [createProjectCommand, listProjectsCommand]
+
+private let createProjectCommand = CommandSpec(
+    path: ["project", "create"], summary: "Creates a project.",
+    positionals: [Positional(name: "NAME", help: "the project's name")],
+    options: [.flag("if-missing", "succeed when it exists already")] + Option.database,
+    example: "deed project create default"
+) { invocation throws(CommandFailure) in
+    let project: ProjectID = try invocation.id(
+        invocation.positional(0) ?? "", named: "the project's name")
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        do throws(CommandError) {
+            try ports.createProject(project, by: sender)
+        } catch {
+            let isThere = error == .refused(.projectExists(project))
+            if !isThere || !invocation.has("if-missing") { throw CommandFailure(error) }
+        }
+    }
+    invocation.show(
+        ["project": .string(project.text)], text: "The project \"\(project)\" is there.")
+}
+
+private let listProjectsCommand = CommandSpec(
+    path: ["project", "list"], summary: "Lists the projects.", options: Option.database,
+    example: "deed project list --json"
+) { invocation throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let projects = try ask { () throws(Fault) in try ports.ledger.projects() }
+        let rows = projects.map { project -> JSON in
+            [
+                "project": .string(project.project.text),
+                "created_at": .string(project.createdAt.text),
+            ]
+        }
+        invocation.show(
+            ["projects": .array(rows)],
+            text: projects.isEmpty
+                ? "There is no project yet; create one with: deed project create default"
+                : projects.map { "\($0.project)   since \($0.createdAt.text)" }
+                    .joined(separator: "\n"))
+    }
+}
+
+extension Invocation {
+    /// Prints the answer: the JSON when that was wanted, else the text.
+    func show(_ json: JSON, text: String) {
+        printText(isJSON ? json.text : text)
+    }
+}

@@ -1,0 +1,214 @@
+import API
+import Core
+import Foundation
+import Glibc
+import HTTPServer
+import JSON
+import Ledger
+import Postgres
+import PrivatePostgres
+import Service
+import Telemetry
+import Threading
+
+extension Option {
+    static let listen = setting(
+        "listen", "ADDRESS", "where the server listens; port 0 takes a free one",
+        fallback: "127.0.0.1:8080")
+}
+
+let serveCommand = CommandSpec(
+    path: ["serve"], summary: "Serves the API until SIGTERM or SIGINT.",
+    options: [
+        .listen,
+        .setting("tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS"),
+        .setting("tls-key", "FILE", "the certificate's key in PEM"),
+        .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
+        .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
+        .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
+        .setting("readers", "COUNT", "database connections for reads", fallback: "8"),
+        .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
+        .databaseURL, .dataDir,
+    ],
+    example: "deed serve --listen 127.0.0.1:8080"
+) { invocation throws(CommandFailure) in
+    StopSignal.install()
+    let log = standardErrorLog
+    let settings = Settings(invocation)
+    let guardian = try ServiceLock(settings, listen: invocation["listen"] ?? "")
+    let database = try Database(settings, log: log)
+    defer { database.privatePostgres?.leave() }
+    try database.prepareSchema(log: log)
+    let service = try RunningService(invocation, database, log: log)
+    StopSignal.wait()
+    service.stop()
+    guardian.release()
+}
+
+/// Keeps a second service off the same data folder, and tells it who is there.
+private struct ServiceLock: ~Copyable {
+    private let lock: FileLock?
+
+    init(_ settings: Settings, listen: String) throws(CommandFailure) {
+        if settings.databaseURL != nil {
+            lock = nil
+            return
+        }
+        try? FileManager.default.createDirectory(
+            atPath: settings.dataFolder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        guard let lock = FileLock("\(settings.dataFolder)/service.lock") else {
+            throw .fault(
+                "The data folder \(settings.dataFolder) cannot be written to; choose another "
+                    + "with DEED_DATA_DIR.")
+        }
+        if !lock.tryExclusive() {
+            throw .refused(
+                code: "data_folder_in_use",
+                sentence: "The data folder \(settings.dataFolder) is in use by \(lock.note()); "
+                    + "stop that one, or choose another folder with DEED_DATA_DIR.")
+        }
+        lock.write(note: "the deed process \(getpid()), which serves on \(listen)")
+        self.lock = consume lock
+    }
+
+    func release() {
+        lock?.release()
+    }
+}
+
+/// The parts of a service that is up.
+private struct RunningService {
+    /// What drain may take before the process ends all the same.
+    private static let drainMilliseconds: Int64 = 10_000
+
+    private let live: Live
+    private let server: Server
+    private let watch: Watch
+    private let log: Log
+
+    init(_ invocation: Invocation, _ database: Database, log: Log) throws(CommandFailure) {
+        self.log = log
+        let metrics = Metrics()
+        var settings = LedgerSettings(
+            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+        settings.readers = try invocation.integer("readers", in: 1...1000) ?? settings.readers
+        settings.committers =
+            try invocation.integer("committers", in: 1...64) ?? settings.committers
+        live = Live(settings, log: log, metrics: metrics)
+        let keys = KeyRing(live.ports)
+        watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
+        let router = Router(
+            live.ports, keys: keys,
+            operations: Operations(obstacles: watch.obstacles, metrics: metrics))
+        let serverSettings = try ServerSettings(invocation)
+        do throws(ServerError) {
+            server = try Server(
+                serverSettings, metrics: metrics, bodyLimit: { _, _ in Router.bodyLimit },
+                refusal: { Problem($0).response }, handler: { router.answer($0) })
+        } catch {
+            live.ledger.close()
+            throw .fault(error.description)
+        }
+        watch.start()
+        log.info(
+            "ready",
+            [
+                "listen": .string(serverSettings.listen), "port": .integer(Int(server.port)),
+                "private_database": .bool(database.privatePostgres != nil),
+            ])
+    }
+
+    func stop() {
+        log.info("stopping")
+        watch.stop()
+        let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
+        if !isDrained { log.warning("drain_incomplete") }
+        live.ledger.close()
+        log.info("stopped")
+    }
+}
+
+extension ServerSettings {
+    fileprivate init(_ invocation: Invocation) throws(CommandFailure) {
+        self.init()
+        listen = invocation["listen"] ?? listen
+        workers = try invocation.integer("workers", in: 1...1000) ?? workers
+        queue = try invocation.integer("queue", in: 1...100_000) ?? queue
+        connections = try invocation.integer("connections", in: 1...100_000) ?? connections
+        switch (invocation["tls-certificate"], invocation["tls-key"]) {
+        case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
+        case (nil, nil): break
+        default: throw invocation.usage("--tls-certificate and --tls-key go together")
+        }
+    }
+}
+
+/// Looks again and again whether the database is there, and keeps the key ring fresh.
+private final class Watch: Sendable {
+    private static let pause: Int64 = 500
+
+    private struct State {
+        var isStopping = false
+        var obstacle: String? = "The database was not asked yet; wait a moment."
+    }
+    private let state = Monitor(State())
+    private let keys: KeyRing
+    private let postgres: PrivatePostgres?
+    private let log: Log
+
+    init(keys: KeyRing, postgres: PrivatePostgres?, log: Log) {
+        self.keys = keys
+        self.postgres = postgres
+        self.log = log
+    }
+
+    /// What keeps the instance from answering.
+    var obstacles: @Sendable () -> [String] {
+        { [state] in
+            state.change(wake: .nobody) { state in
+                state.isStopping
+                    ? ["The instance is stopping; send requests elsewhere."]
+                    : [state.obstacle].compactMap(\.self)
+            }
+        }
+    }
+
+    func start() {
+        look()
+        startThread("watch") { [self] in
+            while state.wait(milliseconds: Watch.pause, for: { $0.isStopping ? () : nil }) == nil {
+                look()
+            }
+        }
+    }
+
+    func stop() {
+        state.change { $0.isStopping = true }
+    }
+
+    private func look() {
+        var obstacle: String?
+        do {
+            try keys.reload()
+        } catch {
+            obstacle = "The database cannot be reached; see that it runs."
+            restartPostgres()
+        }
+        let before = state.change(wake: .nobody) { state in
+            defer { state.obstacle = obstacle }
+            return state.obstacle
+        }
+        if let obstacle, before == nil { log.error("not_ready", ["reason": .string(obstacle)]) }
+        if obstacle == nil, before != nil { log.info("database_reachable") }
+    }
+
+    private func restartPostgres() {
+        guard let postgres else { return }
+        do throws(PrivatePostgresError) {
+            try postgres.ensureRunning()
+        } catch {
+            log.error("postgres_not_restarted", ["reason": .string(error.description)])
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// Prints to standard output, with a line end.
+func printText(_ text: String) {
+    write(text + "\n", to: STDOUT_FILENO)
+}
+
+/// Prints to standard error, with a line end, in one piece.
+func printError(_ text: String) {
+    write(text + "\n", to: STDERR_FILENO)
+}
+
+/// A line on the terminal that the next one replaces; nothing where nobody watches.
+func showProgress(_ text: String) {
+    if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
+}
+
+private func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        // Nobody reads any more: there is nobody left to tell, either.
+        if count <= 0 { return }
+        rest = rest.dropFirst(count)
+    }
+}
