@@ -70,7 +70,11 @@ struct DataFolder {
     /// The command, run as the owner of the cluster.
     func asOwner(_ command: [String]) -> [String] {
         guard let owner else { return command }
-        return ["/usr/bin/setpriv", "--reuid=\(owner)", "--regid=\(owner)", "--init-groups"]
+        // That user may not be allowed where this process is, hence the change of folder.
+        return [
+            "/usr/bin/env", "-C", "/", "setpriv", "--reuid=\(owner)", "--regid=\(owner)",
+            "--init-groups",
+        ]
             + command
     }
 

@@ -54,24 +54,3 @@ struct Programs {
         }
     }
 }
-
-/// Runs a program to its end and gives what it printed.
-func run(_ command: [String]) -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    // The user that PostgreSQL runs as may not be allowed where this process is.
-    process.currentDirectoryURL = URL(fileURLWithPath: "/")
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    do {
-        try process.run()
-    } catch {
-        return (127, "it could not be started: \(error)")
-    }
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, output.trimmingCharacters(in: .whitespacesAndNewlines))
-}

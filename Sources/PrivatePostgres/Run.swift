@@ -1,0 +1,42 @@
+import Glibc
+
+/// Runs a program to its end and gives what it printed.
+///
+/// Its output goes to a file and not through a pipe: a server that the program leaves running
+/// would hold the pipe open, and reading it would never end.
+func run(_ command: [String]) -> (status: Int32, output: String) {
+    var template = Array("/tmp/deed-output.XXXXXX".utf8CString)
+    let output = mkstemp(&template)
+    if output < 0 { return (127, "no temporary file can be made in /tmp") }
+    defer { close(output) }
+    unlink(template)
+    _ = fcntl(output, F_SETFD, FD_CLOEXEC)
+    guard let process = spawn(command, output: output) else {
+        return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
+    }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let hasExited = status & 0x7F == 0
+    return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
+}
+
+private func spawn(_ command: [String], output: Int32) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+    let arguments = command.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var process: pid_t = 0
+    errno = posix_spawn(&process, command[0], &actions, nil, arguments, environ)
+    return errno == 0 ? process : nil
+}
+
+private func text(of file: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: 16 << 10)
+    let count = pread(file, &bytes, bytes.count, 0)
+    let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    return text.split(separator: "\n").joined(separator: "; ")
+}
