@@ -141,6 +141,11 @@ extension Problem {
             self = .busy("This instance is stopping; try again.", code: "stopping")
         case .bodyTooLarge(let limit):
             self = .bodyTooLarge(limit: limit)
+        case .ambiguousLength:
+            self.init(
+                status: 400, code: "ambiguous_length",
+                detail: "The headers leave in doubt where the body ends; send one"
+                    + " Content-Length, or Transfer-Encoding: chunked, and not both.")
         }
     }
 }

@@ -34,7 +34,8 @@ struct BenchOptions {
         guard let file = fopen(values["--bytes"] ?? "", "r") else { return nil }
         defer { fclose(file) }
         var content = [UInt8](repeating: 0, count: 1 << 20)
-        return Array(content.prefix(fread(&content, 1, content.count, file)))
+        let count = fread(&content, 1, content.count, file)
+        return Array(content.prefix(count))
     }
 }
 

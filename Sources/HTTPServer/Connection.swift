@@ -45,7 +45,7 @@ final class Connection: @unchecked Sendable {
         self.reception = reception
         self.isExcess = isExcess
         socket = httpd_socket(handle)
-        deadline = Atomic(reception.connections.time + reception.timeouts.head)
+        deadline = Atomic(reception.connections.deadline(after: reception.timeouts.head))
     }
 
     // MARK: One request, in the order of calls
@@ -71,8 +71,11 @@ final class Connection: @unchecked Sendable {
         current.stage = .body
         reception.enter()
         expire(after: reception.timeouts.body)
-        let declared = declaredLength
-        if isExcess {
+        let framing = Framing(handle)
+        let declared = framing.length ?? 0
+        if framing.isAmbiguous {
+            current.refusal = .ambiguousLength
+        } else if isExcess {
             current.refusal = .tooManyConnections
         } else if reception.isDraining {
             current.refusal = .draining
@@ -86,8 +89,10 @@ final class Connection: @unchecked Sendable {
             }
         }
         guard let refusal = current.refusal else { return .YES }
-        let isWaiting = headerValue("Expect", of: handle) != nil
-        return isWaiting || declared > Self.tolerated ? refuse(refusal, closing: true) : .YES
+        let isReadable =
+            !framing.isAmbiguous && declared <= Self.tolerated
+            && headerValue("Expect", of: handle) == nil
+        return isReadable ? .YES : refuse(refusal, closing: true)
     }
 
     /// Some of the body.
@@ -174,15 +179,11 @@ final class Connection: @unchecked Sendable {
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
-    private var declaredLength: Int {
-        guard let text = headerValue("Content-Length", of: handle) else { return 0 }
-        return Int(text) ?? 0
-    }
-
     // MARK: Sweeping
 
     private func expire(after milliseconds: Int64) {
-        deadline.store(reception.connections.time + milliseconds, ordering: .relaxed)
+        deadline.store(
+            reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
     /// Ends a connection whose time is up. Its request is not handled if it became whole meanwhile.

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import Threading
 
@@ -7,7 +6,7 @@ import Threading
 /// MHD's own timeout starts anew with every byte, so a client could hold a connection for ever.
 final class ConnectionTable: Sendable {
     /// By socket: its number is free for another connection only after `remove`.
-    private let open = Mutex<[Int32: Connection]>([:])
+    private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
     /// Moved by the sweeper, so that a request need not ask the system for the time.
     private let clock = Atomic(monotonicMilliseconds())
@@ -19,21 +18,25 @@ final class ConnectionTable: Sendable {
         interval = min(max(shortest / 8, 5), 500)
     }
 
-    var time: Int64 { clock.load(ordering: .relaxed) }
+    /// When a wait that begins now is over. The clock may be behind by one interval.
+    func deadline(after milliseconds: Int64) -> Int64 {
+        clock.load(ordering: .relaxed) + interval + milliseconds
+    }
+
     var count: Int { total.load(ordering: .relaxed) }
 
     func insert(_ connection: Connection) {
         total.add(1, ordering: .relaxed)
-        open.withLock { $0[connection.socket] = connection }
+        open.change(wake: .nobody) { $0[connection.socket] = connection }
     }
 
     func remove(_ connection: Connection) {
-        open.withLock { $0[connection.socket] = nil }
+        open.change(wake: .nobody) { $0[connection.socket] = nil }
         total.subtract(1, ordering: .relaxed)
     }
 
     func closeIdle() {
-        open.withLock { open in
+        open.change(wake: .nobody) { open in
             for connection in open.values { connection.closeIfIdle() }
         }
     }
@@ -54,7 +57,7 @@ final class ConnectionTable: Sendable {
     private func sweep() {
         let time = monotonicMilliseconds()
         clock.store(time, ordering: .relaxed)
-        open.withLock { open in
+        open.change(wake: .nobody) { open in
             for connection in open.values { connection.sweep(at: time) }
         }
     }

@@ -23,6 +23,7 @@ final class Reception: Sendable {
         let busy: Counter
         let tooManyConnections: Counter
         let bodyTooLarge: Counter
+        let ambiguousLength: Counter
         let draining: Counter
     }
 
@@ -39,7 +40,8 @@ final class Reception: Sendable {
         }
         self.refused = Refused(
             busy: refused("busy"), tooManyConnections: refused("too_many_connections"),
-            bodyTooLarge: refused("body_too_large"), draining: refused("draining"))
+            bodyTooLarge: refused("body_too_large"),
+            ambiguousLength: refused("ambiguous_length"), draining: refused("draining"))
         accepted = metrics.counter(
             "deed_http_connections_total", "Connections that were accepted.")
         publish(metrics, workers: settings.workers)
@@ -86,6 +88,7 @@ final class Reception: Sendable {
         case .busy: refused.busy.add()
         case .tooManyConnections: refused.tooManyConnections.add()
         case .bodyTooLarge: refused.bodyTooLarge.add()
+        case .ambiguousLength: refused.ambiguousLength.add()
         case .draining: refused.draining.add()
         }
     }

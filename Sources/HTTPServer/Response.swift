@@ -28,6 +28,8 @@ package enum ServerRefusal: Sendable, Equatable {
     case busy
     case tooManyConnections
     case bodyTooLarge(limit: Int)
+    /// The head leaves in doubt where the body ends.
+    case ambiguousLength
     /// The server is about to stop.
     case draining
 
@@ -35,7 +37,7 @@ package enum ServerRefusal: Sendable, Equatable {
     var isPassing: Bool {
         switch self {
         case .busy, .tooManyConnections, .draining: true
-        case .bodyTooLarge: false
+        case .bodyTooLarge, .ambiguousLength: false
         }
     }
 }

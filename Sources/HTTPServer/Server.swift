@@ -18,9 +18,8 @@ package final class Server: Sendable {
     /// Holds any head that an honest client sends, and bounds what idle connections cost.
     private static let memoryPerConnection = 24 << 10
 
-    /// - Parameters:
-    ///   - bodyLimit: the bytes that a request's body may have, by method and raw path.
-    ///   - refusal: what a request is answered that the handler never sees.
+    /// Serves from now on. `bodyLimit` gives the bytes that a request's body may have, by method
+    /// and raw path; `refusal` what a request is answered that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,

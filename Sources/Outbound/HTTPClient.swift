@@ -15,9 +15,8 @@ package struct HTTPClient: ~Copyable {
         return curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
     }()
 
-    /// - Parameters:
-    ///   - caFile: PEM certificates to trust instead of the system's.
-    ///   - unixSocket: where to connect, whatever host the URL names.
+    /// `caFile` has PEM certificates to trust instead of the system's; `unixSocket` is where to
+    /// connect, whatever host the URL names.
     package init(caFile: String? = nil, unixSocket: String? = nil) throws(OutboundError) {
         guard Self.isReady, let handle = curl_easy_init() else {
             throw .unreachable(detail: "the HTTP library did not start")

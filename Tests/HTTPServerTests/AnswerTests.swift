@@ -94,9 +94,8 @@ struct AnswerTests {
             handled.add()
             return echo(request)
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(port: server.port, milliseconds: 100)
         client.send(request)
-        client.finishSending()
         if let reply = client.reply() { #expect((400..<600).contains(reply.status)) }
         #expect(handled.value == 0)
         let other = try RawClient(port: server.port)

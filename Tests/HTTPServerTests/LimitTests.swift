@@ -56,6 +56,21 @@ struct LimitTests {
         #expect(client.isClosed())
     }
 
+    @Test(arguments: [
+        "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked",
+        "Content-Length: 3\r\nContent-Length: 5", "Transfer-Encoding: xchunked",
+        "Content-Length: 3\r\ncontent-length: 3",
+    ])
+    func `A body whose end is in doubt is refused`(headers: String) throws {
+        let server = try makeServer(handler: echo)
+        let client = try RawClient(port: server.port)
+        client.send("POST / HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n")
+        let reply = try #require(client.reply())
+        #expect(reply.body == "ambiguousLength")
+        #expect(reply.head.contains("Connection: close\r\n"))
+        #expect(client.isClosed())
+    }
+
     @Test func `A client that asks first is told to go on`() throws {
         let server = try makeServer(handler: echo)
         let client = try RawClient(port: server.port)
