@@ -33,6 +33,7 @@ static inline struct MHD_Daemon *httpd_start(const struct httpd_callbacks *callb
   struct MHD_OptionItem tls[] = {
       {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
       {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+      {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
       {MHD_OPTION_END, 0, NULL},
   };
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
@@ -47,7 +48,7 @@ static inline struct MHD_Daemon *httpd_start(const struct httpd_callbacks *callb
       MHD_OPTION_THREAD_POOL_SIZE, limits->threads,
       MHD_OPTION_CONNECTION_LIMIT, limits->connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->memory_per_connection,
-      MHD_OPTION_ARRAY, certificate ? tls : tls + 2, MHD_OPTION_END);
+      MHD_OPTION_ARRAY, certificate ? tls : tls + 3, MHD_OPTION_END);
 }
 
 /* Starts a pool that listens by itself, with nothing but a handler: what MHD can do at best. */

@@ -53,8 +53,8 @@ package final class Server: Sendable {
             connection_changed: connectionChanged, request_line: requestLineReceived,
             request_completed: requestCompleted)
         var limits = httpd_limits(
-            threads: UInt32(settings.threads),
-            connections: UInt32(settings.connections + headroom),
+            threads: UInt32(clamping: max(1, settings.threads)),
+            connections: UInt32(clamping: max(1, settings.connections) + headroom),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, identity?.certificate, identity?.key)
         if daemon == nil { context.release() }
@@ -76,7 +76,7 @@ package final class Server: Sendable {
     /// Stops: takes no more requests, finishes those it has, then ends its threads.
     ///
     /// `false` when they were not finished in time. The threads are left as they are then, for a
-    /// process that is about to exit.
+    /// process that is about to exit. Only the first call does anything.
     @discardableResult
     package func drain(milliseconds: Int64) -> Bool {
         guard reception.startDraining() else { return true }

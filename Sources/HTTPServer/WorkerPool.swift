@@ -2,15 +2,26 @@ import Threading
 
 /// Plain threads that do what would hold up others, from a queue of bounded length.
 final class WorkerPool: Sendable {
+    typealias Work = @Sendable () -> Void
+
     private struct State {
-        var waiting: [(@Sendable () -> Void)?]
+        var waiting: [Work?]
         var first = 0
         var count = 0
         var busy = 0
+        var idle = 0
         var running: Int
+        /// One idle worker was woken and has not looked yet; it will wake the next. To wake costs
+        /// more than most answers, so a burst of them must not do it for each.
+        var isWaking = false
         var isStopped = false
 
-        mutating func next() -> (@Sendable () -> Void)? {
+        mutating func append(_ work: @escaping Work) {
+            waiting[(first + count) % waiting.count] = work
+            count += 1
+        }
+
+        mutating func next() -> Work? {
             guard count > 0 else { return nil }
             defer {
                 first = (first + 1) % waiting.count
@@ -18,13 +29,20 @@ final class WorkerPool: Sendable {
             }
             return waiting[first].take()
         }
+
+        /// Whether whoever asks has to wake a worker.
+        mutating func claimWaking() -> Bool {
+            guard count > 0, idle > 0, !isWaking else { return false }
+            isWaking = true
+            return true
+        }
     }
     private let state: Monitor<State>
 
     init(workers: Int, queue: Int) {
         state = Monitor(
-            State(waiting: Array(repeating: nil, count: max(1, queue)), running: workers))
-        for number in 1...workers {
+            State(waiting: Array(repeating: nil, count: max(1, queue)), running: max(1, workers)))
+        for number in 1...max(1, workers) {
             startThread("worker-\(number)") { [state] in Self.work(state) }
         }
     }
@@ -33,14 +51,15 @@ final class WorkerPool: Sendable {
     var busy: Int { state.change(wake: .nobody) { $0.busy } }
 
     /// Queues `work`, after `prepare`; neither happens when the queue is full.
-    func submit(prepare: () -> Void, _ work: @escaping @Sendable () -> Void) -> Bool {
-        state.change(wake: .one) { state in
-            guard state.count < state.waiting.count, !state.isStopped else { return false }
+    func submit(prepare: () -> Void, _ work: @escaping Work) -> Bool {
+        let (isQueued, isWaking) = state.change(wake: .nobody) { state in
+            guard state.count < state.waiting.count, !state.isStopped else { return (false, false) }
             prepare()
-            state.waiting[(state.first + state.count) % state.waiting.count] = work
-            state.count += 1
-            return true
+            state.append(work)
+            return (true, state.claimWaking())
         }
+        if isWaking { Self.wakeOne(state) }
+        return isQueued
     }
 
     /// Ends the threads once the queue is empty, and waits for them.
@@ -49,20 +68,43 @@ final class WorkerPool: Sendable {
         state.wait { $0.running == 0 ? () : nil }
     }
 
+    private static func wakeOne(_ state: Monitor<State>) {
+        state.change(wake: .one) { _ in }
+    }
+
+    private enum Standing { case idle, busy, new }
+
     private static func work(_ state: Monitor<State>) {
-        enum Turn { case work(@Sendable () -> Void), stop }
-        while true {
-            let turn: Turn = state.wait { state in
-                if let work = state.next() {
-                    state.busy += 1
-                    return .work(work)
-                }
-                return state.isStopped ? .stop : nil
-            }
-            guard case .work(let work) = turn else { break }
+        var standing = Standing.new
+        while let (work, isWaking) = next(state, &standing) {
+            if isWaking { wakeOne(state) }
             work()
-            state.change(wake: .nobody) { $0.busy -= 1 }
         }
         state.change { $0.running -= 1 }
+    }
+
+    /// Waits for work; `nil` when there will be none any more.
+    private static func next(
+        _ state: Monitor<State>, _ standing: inout Standing
+    ) -> (Work, isWaking: Bool)? {
+        state.wait { state in
+            switch standing {
+            case .idle: state.isWaking = false
+            case .busy: state.busy -= 1
+            case .new: break
+            }
+            let work = state.next()
+            if standing == .idle { state.idle -= 1 }
+            standing = .new
+            if let work {
+                state.busy += 1
+                standing = .busy
+                return .some((work, isWaking: state.claimWaking()))
+            }
+            if state.isStopped { return .some(nil) }
+            state.idle += 1
+            standing = .idle
+            return nil
+        }
     }
 }
