@@ -8,7 +8,8 @@ final class ConnectionTable: Sendable {
     /// By socket: its number is free for another connection only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
-    /// Moved by the sweeper, so that a request need not ask the system for the time.
+    /// Moved by the sweeper, so that a request need not ask the system for the time. One sweep
+    /// moves it by one interval at most: when the machine is late, nobody is cut off early.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -44,8 +45,11 @@ final class ConnectionTable: Sendable {
     /// Shuts overdue connections until `stop`, on a thread of its own.
     func startSweeping() {
         startThread("sweeper") { [self] in
+            var last = monotonicMilliseconds()
             while isStopped.wait(milliseconds: interval, for: { $0 ? true : nil }) == nil {
-                sweep()
+                let now = monotonicMilliseconds()
+                sweep(after: min(now - last, interval))
+                last = now
             }
         }
     }
@@ -54,9 +58,8 @@ final class ConnectionTable: Sendable {
         isStopped.change { $0 = true }
     }
 
-    private func sweep() {
-        let time = monotonicMilliseconds()
-        clock.store(time, ordering: .relaxed)
+    private func sweep(after milliseconds: Int64) {
+        let time = clock.add(milliseconds, ordering: .relaxed).newValue
         open.change(wake: .nobody) { open in
             for connection in open.values { connection.sweep(at: time) }
         }

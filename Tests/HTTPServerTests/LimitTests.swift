@@ -133,11 +133,11 @@ struct LimitTests {
             }
         }
         let client = try RawClient(port: server.port)
+        let start = monotonicMilliseconds()
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(client.reply()?.body == "late")
-        let answered = monotonicMilliseconds()
         #expect(client.isClosed())
-        #expect((90..<1000).contains(monotonicMilliseconds() - answered))
+        #expect(monotonicMilliseconds() - start >= 400)
     }
 
     @Test func `A client that does not take its answer is cut off`() throws {

@@ -29,11 +29,8 @@ package final class RawClient {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
         }
-        guard result == 0 else {
-            let code = errno
-            close(socket)
-            throw Refused(code: code)
-        }
+        // Whether or not it is connected, `deinit` closes the socket, as everything is set by now.
+        guard result == 0 else { throw Refused(code: errno) }
     }
 
     deinit { close(socket) }
