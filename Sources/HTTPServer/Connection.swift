@@ -32,6 +32,9 @@ final class Connection: @unchecked Sendable {
         var refusal: ServerRefusal?
         /// Given by a worker.
         var answer: Response?
+
+        /// Whether a body of `count` bytes is read to its end, if only to be dropped.
+        func isTolerable(_ count: Int) -> Bool { count - (limit ?? 0) <= Connection.tolerated }
     }
 
     private static let never = Int64.max
@@ -90,7 +93,7 @@ final class Connection: @unchecked Sendable {
         }
         guard let refusal = current.refusal else { return .YES }
         let isReadable =
-            !framing.isAmbiguous && declared <= Self.tolerated
+            !framing.isAmbiguous && current.isTolerable(declared)
             && headerValue("Expect", of: handle) == nil
         return isReadable ? .YES : refuse(refusal, closing: true)
     }
@@ -108,8 +111,7 @@ final class Connection: @unchecked Sendable {
                 current.body.append(contentsOf: bytes)
             }
         }
-        let isTolerable = current.received <= (current.limit ?? 0) + Self.tolerated
-        return isTolerable ? .YES : .NO
+        return current.isTolerable(current.received) ? .YES : .NO
     }
 
     /// The request is whole, or a worker has answered it.

@@ -23,6 +23,7 @@ struct LimitTests {
         (declared(1001), 413, "bodyTooLarge(limit: 1000)"),
         (declared(900_000), 413, "bodyTooLarge(limit: 1000)"),
         (declared(1 << 20, path: "/large"), 200, "POST /large - 1048576"),
+        (declared(1 << 20, path: "/boundless"), 200, "POST /boundless - 1048576"),
         (chunked(10, of: 100), 200, "POST / - 1000"),
         (chunked(11, of: 100), 413, "bodyTooLarge(limit: 1000)"),
         (chunked(100, of: 10_000), 413, "bodyTooLarge(limit: 1000)"),
