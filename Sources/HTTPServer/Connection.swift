@@ -157,7 +157,9 @@ final class Connection: @unchecked Sendable {
     private func refuse(_ refusal: ServerRefusal, closing: Bool = false) -> MHD_Result {
         reception.count(refusal)
         var response = reception.rules.refusal(refusal)
-        if refusal.isPassing { response.headers.append(("Retry-After", "1")) }
+        if refusal.isPassing, !response.headers.contains(where: { $0.0 == "Retry-After" }) {
+            response.headers.append(("Retry-After", "1"))
+        }
         return send(response, closing: closing)
     }
 
