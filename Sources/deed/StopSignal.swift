@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM or SIGINT; a second one ends the process at once.
+/// Waits for SIGTERM, SIGINT or SIGHUP. Another one after a second ends the process at once; sooner
+/// than that it is the same wish, sent to the group and to the process.
 enum StopSignal {
     /// Read and write end of the pipe through which the handler wakes the waiter.
     private static let pipeEnds: (read: Int32, write: Int32) = {
@@ -10,7 +11,8 @@ enum StopSignal {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
-    fileprivate static let isStopping = Atomic(false)
+    /// In seconds of the clock that only moves forward; 0 while nobody wants to stop.
+    fileprivate static let stoppingSince = Atomic(0)
 
     static func install() {
         _ = pipeEnds
@@ -30,6 +32,9 @@ enum StopSignal {
 
 /// Only calls that are safe while any code is interrupted.
 private func stopRequested(_: Int32) {
-    if StopSignal.isStopping.exchange(true, ordering: .relaxed) { _exit(130) }
-    StopSignal.raise()
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let (isFirst, since) = StopSignal.stoppingSince.compareExchange(
+        expected: 0, desired: time.tv_sec, ordering: .relaxed)
+    if isFirst { StopSignal.raise() } else if time.tv_sec > since + 1 { _exit(130) }
 }
