@@ -66,6 +66,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Core", "Ledger", "Postgres", "Telemetry"],
             path: "Tests/TestSupport", swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),

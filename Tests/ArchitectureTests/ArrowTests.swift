@@ -1,0 +1,65 @@
+import Testing
+
+@Suite("Arrows between the targets")
+struct ArrowTests {
+    /// What each target may import of this project. Arrows point inward; Core imports nothing.
+    static let allowed: [String: Set<String>] = [
+        "Core": [],
+        "JSON": [],
+        "Threading": [],
+        "Telemetry": ["JSON"],
+        "Crypto": ["COpenSSL"],
+        "Postgres": ["CPostgres", "Threading"],
+        "SQL": ["Postgres"],
+        "Ledger": ["Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading"],
+        "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
+        "Service": ["Core"],
+        "HTTPServer": ["CMicroHTTPD", "Telemetry", "Threading"],
+        "Outbound": ["CCurl"],
+        "API": ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
+        "deed": [
+            "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+            "PrivatePostgres", "Service", "Telemetry", "Threading",
+        ],
+        "Bench": ["CMicroHTTPD", "HTTPServer", "Telemetry"],
+    ]
+    /// What of the toolchain a target may import; Core, none of it.
+    static let toolchain: Set<String> = [
+        "Foundation", "Glibc", "Synchronization",
+    ]
+
+    @Test("Every target has its row in the table, and every row its target")
+    func complete() {
+        #expect(SourceTree.targets == Self.allowed.keys.sorted())
+    }
+
+    @Test("A file imports only what its target may", arguments: SourceTree.sources)
+    func imports(_ file: SourceTree.File) throws {
+        let allowed = try #require(Self.allowed[file.target])
+        let pure: Set<String> = ["Core", "JSON"]
+        for module in importedModules(file) {
+            let isAllowed =
+                allowed.contains(module)
+                || (Self.toolchain.contains(module) && !pure.contains(file.target))
+            #expect(isAllowed, "\(file) imports \(module)")
+        }
+    }
+
+    @Test("A C library has one owner")
+    func owners() {
+        for library in ["CPostgres", "COpenSSL", "CCurl"] {
+            let owners = Set(
+                SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target))
+            #expect(owners.count == 1, "\(library) is imported by \(owners.sorted())")
+        }
+    }
+
+    private func importedModules(_ file: SourceTree.File) -> [String] {
+        codeOnly(file.text).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let at = words.firstIndex(of: "import"), at <= 1, at + 1 < words.count
+            else { return nil }
+            return String(words[at + 1])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@Suite("Calls that are not made")
+struct BannedCallTests {
+    /// Each word, and the targets that may use it all the same.
+    static let banned: [(word: String, allowed: Set<String>, why: String)] = [
+        ("Date()", [], "now is an argument; the wall clock is read in deed/Live.swift"),
+        ("try!", [], "errors are handled"),
+        ("fatalError(", [], "bugs are preconditions, the world's faults are errors"),
+        ("print(", ["deed", "Bench"], "logs go through Telemetry, answers through the CLI"),
+        ("NSLog(", [], "logs go through Telemetry"),
+        (" as! ", [], "a cast that can fail is handled"),
+    ]
+
+    /// Who may promise the compiler what it cannot see; each says why where it is declared.
+    static let unchecked: Set<String> = [
+        "Sources/Threading/Monitor.swift",
+        "Sources/Crypto/Digest.swift",
+        "Sources/HTTPServer/Connection.swift",
+    ]
+
+    @Test("No file makes a banned call", arguments: SourceTree.sources)
+    func calls(_ file: SourceTree.File) {
+        let code = codeOnly(file.text)
+        for (word, allowed, why) in Self.banned where !allowed.contains(file.target) {
+            #expect(!code.contains(word), "\(file) uses \(word): \(why)")
+        }
+    }
+
+    @Test("The wall clock is read in one place", arguments: SourceTree.sources)
+    func clock(_ file: SourceTree.File) {
+        if file.path == "Sources/deed/Live.swift" { return }
+        #expect(!codeOnly(file.text).contains("CLOCK_REALTIME"), "\(file) reads the clock")
+    }
+
+    @Test("@unchecked Sendable stands only where the list says, with its reason")
+    func uncheckedSendable() {
+        let users = SourceTree.sources.filter { codeOnly($0.text).contains("@unchecked Sendable") }
+        #expect(Set(users.map(\.path)) == Self.unchecked)
+        for file in users {
+            #expect(file.text.contains("`@unchecked Sendable`: "), "\(file) does not say why")
+        }
+    }
+
+    @Test("SQL is never built from values", arguments: SourceTree.sources)
+    func sqlText(_ file: SourceTree.File) {
+        let code = codeOnly(file.text)
+        #expect(!code.contains("PQexecParams"), "\(file) sends SQL past Statement")
+        if file.target != "Postgres" {
+            #expect(!code.contains("Script(") || file.target == "SQL", "\(file) makes a Script")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@Suite("Size budget")
+struct SizeTests {
+    @Test("A file has at most 400 lines", arguments: SourceTree.sources + SourceTree.tests)
+    func file(_ file: SourceTree.File) {
+        #expect(file.lines.count <= 400, "\(file) has \(file.lines.count) lines")
+    }
+
+    @Test("A function has at most 70 lines", arguments: SourceTree.sources)
+    func functions(_ file: SourceTree.File) {
+        for function in functions(of: file) where function.lines > 70 {
+            Issue.record("\(file):\(function.start) \(function.name) has \(function.lines) lines")
+        }
+    }
+
+    @Test("Half of all functions have fewer than 10 lines")
+    func median() {
+        let lengths = SourceTree.sources.flatMap { functions(of: $0) }.map(\.lines).sorted()
+        #expect(lengths[lengths.count / 2] < 10)
+    }
+
+    @Test("A port has at most 7 closures")
+    func ports() throws {
+        let ports = SourceTree.sources.flatMap { file in
+            codeOnly(file.text).components(separatedBy: "package struct ").dropFirst()
+        }.filter { $0.prefix(40).contains("Port:") }
+        #expect(!ports.isEmpty)
+        for port in ports {
+            let body = port.components(separatedBy: "\n}").first ?? port
+            let closures = body.split(separator: "\n").count {
+                $0.contains("package var") && $0.contains("@Sendable")
+            }
+            #expect(closures <= 7, "\(port.prefix(20)) has \(closures) closures")
+        }
+    }
+
+    struct Function {
+        let name: String
+        let start: Int
+        let lines: Int
+    }
+
+    /// Every function with a body, from its keyword to its closing brace.
+    private func functions(of file: SourceTree.File) -> [Function] {
+        let lines = codeOnly(file.text).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.compactMap { index in
+            let words = lines[index].split { " (<".contains($0) }
+            guard words.contains(where: { ["func", "init", "deinit"].contains($0) }),
+                let length = bodyLength(lines[index...])
+            else { return nil }
+            return Function(name: String(lines[index]), start: index + 1, lines: length)
+        }
+    }
+
+    /// Lines up to the brace that closes the first one that opens; `nil` when there is no body.
+    private func bodyLength(_ lines: ArraySlice<Substring>) -> Int? {
+        var depth = 0
+        for (count, line) in lines.enumerated() {
+            for character in line {
+                if character == "{" { depth += 1 }
+                if character == "}" { depth -= 1 }
+                if depth < 0 { return nil }
+                if depth == 0, character == "}" { return count + 1 }
+            }
+            // A requirement of a protocol, or a call: no body follows.
+            if depth == 0, count > 12 { return nil }
+        }
+        return nil
+    }
+}
