@@ -145,7 +145,7 @@ package struct Connection: ~Copyable {
 }
 
 /// Owns what libpq keeps of a connection.
-private struct Handle: ~Copyable {
+struct Handle: ~Copyable {
     let pointer: OpaquePointer
 
     init(_ settings: ConnectionSettings) throws(PostgresError) {
