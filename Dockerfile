@@ -1,5 +1,5 @@
 # Builds Deed, then keeps only what it runs on.
-FROM swift:6.2-bookworm AS build
+FROM swift:6.3-bookworm AS build
 RUN apt-get update -q \
     && apt-get install -q -y --no-install-recommends \
         pkg-config libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev \

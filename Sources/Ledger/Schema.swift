@@ -34,10 +34,7 @@ package struct Schema: ~Copyable {
 
     /// Throws unless the schema is exactly what this release needs.
     package mutating func validate() throws(LedgerError) {
-        let found = try found()
-        if found == 0 { throw .schemaMissing }
-        if found < Schema.needed { throw .schemaOutdated(found: found, needed: Schema.needed) }
-        if found > Schema.needed { throw .schemaNewer(found: found, known: Schema.needed) }
+        if let error = LedgerError(migrationFound: try found()) { throw error }
     }
 
     /// The steps that `migrate` would take.
@@ -55,6 +52,20 @@ package struct Schema: ~Copyable {
         try link.settled { connection throws(LedgerError) in
             if !(try connection.pendingMigrations().isEmpty) { try connection.prepareToMigrate() }
             while let next = try connection.apply(now: now) { report(next) }
+        }
+    }
+}
+
+extension LedgerError {
+    /// What is wrong with a schema at that migration; `nil` when nothing is.
+    package init?(migrationFound found: Int64) {
+        if found == Schema.needed { return nil }
+        if found == 0 {
+            self = .schemaMissing
+        } else if found < Schema.needed {
+            self = .schemaOutdated(found: found, needed: Schema.needed)
+        } else {
+            self = .schemaNewer(found: found, known: Schema.needed)
         }
     }
 }

@@ -39,21 +39,25 @@ struct DataFolder {
         }
         self.path = absolute
         owner = getuid() == 0 ? "postgres" : nil
-        try makeFolder(absolute)
-        try makeFolder(sockets)
+        try DataFolder.make(absolute)
+        try DataFolder.make(sockets)
         if let owner { try giveSockets(to: owner) }
     }
 
-    private func makeFolder(_ folder: String) throws(PrivatePostgresError) {
+    /// Makes the folder, closed to others, when it is not there; its parents as is usual.
+    static func make(_ folder: String) throws(PrivatePostgresError) {
+        let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {
             try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+                atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw .folderUnusable(path, reason: error.localizedDescription)
+            throw .folderUnusable(folder, reason: error.localizedDescription)
+        }
+        if mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
         }
         if access(folder, W_OK | X_OK) != 0 {
-            throw .folderUnusable(path, reason: "this user may not write there")
+            throw .folderUnusable(folder, reason: "this user may not write there")
         }
     }
 
@@ -81,7 +85,7 @@ struct DataFolder {
     /// Makes an empty folder for a cluster that belongs to its owner.
     func makeClusterFolder() throws(PrivatePostgresError) {
         try? FileManager.default.removeItem(atPath: unfinishedCluster)
-        try makeFolder(unfinishedCluster)
+        try DataFolder.make(unfinishedCluster)
         if let owner, let user = getpwnam(owner) {
             chown(unfinishedCluster, user.pointee.pw_uid, user.pointee.pw_gid)
         }

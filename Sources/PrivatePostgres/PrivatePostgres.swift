@@ -27,6 +27,11 @@ package final class PrivatePostgres: Sendable {
         try ensureRunning(isJoining: true)
     }
 
+    /// Whether the folder holds a database.
+    package static func exists(in folder: String) -> Bool {
+        access("\(folder)/postgres", F_OK) == 0
+    }
+
     /// What to connect to.
     package var url: String { folder.url }
 

@@ -8,6 +8,7 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
     case folderClosed(String, user: String)
     case programFailed(program: String, output: String)
     case lockBusy(String)
+    case inUse(String, by: String)
 
     package var description: String {
         switch self {
@@ -34,6 +35,9 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
         case .lockBusy(let path):
             "Another process has been starting or stopping the private PostgreSQL for a minute "
                 + "(it holds \(path)); try again when it is done."
+        case .inUse(let folder, let holder):
+            "The data folder \(folder) is in use by \(holder); stop that one, or choose another "
+                + "folder with DEED_DATA_DIR."
         }
     }
 }

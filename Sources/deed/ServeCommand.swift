@@ -1,7 +1,5 @@
 import API
 import Core
-import Foundation
-import Glibc
 import HTTPServer
 import JSON
 import Ledger
@@ -35,45 +33,28 @@ let serveCommand = CommandSpec(
     StopSignal.install()
     let log = standardErrorLog
     let settings = Settings(invocation)
-    let guardian = try ServiceLock(settings, listen: invocation["listen"] ?? "")
+    let listen = invocation["listen"] ?? ""
+    let lock = try settings.serviceLock(listen: listen)
+    // Let go of last: who comes next must find the database stopped.
+    defer { withExtendedLifetime(lock) {} }
     let database = try Database(settings, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
     let service = try RunningService(invocation, database, log: log)
     StopSignal.wait()
     service.stop()
-    guardian.release()
 }
 
-/// Keeps a second service off the same data folder, and tells it who is there.
-private struct ServiceLock: ~Copyable {
-    private let lock: FileLock?
-
-    init(_ settings: Settings, listen: String) throws(CommandFailure) {
-        if settings.databaseURL != nil {
-            lock = nil
-            return
+extension Settings {
+    /// The lock on the data folder; none where the database lives elsewhere.
+    fileprivate func serviceLock(listen: String) throws(CommandFailure) -> ServiceLock? {
+        if databaseURL != nil { return nil }
+        do throws(PrivatePostgresError) {
+            return try ServiceLock(folder: dataFolder, listen: listen)
+        } catch {
+            guard case .inUse = error else { throw .fault(error.description) }
+            throw .refused(code: "data_folder_in_use", sentence: error.description)
         }
-        try? FileManager.default.createDirectory(
-            atPath: settings.dataFolder, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        guard let lock = FileLock("\(settings.dataFolder)/service.lock") else {
-            throw .fault(
-                "The data folder \(settings.dataFolder) cannot be written to; choose another "
-                    + "with DEED_DATA_DIR.")
-        }
-        if !lock.tryExclusive() {
-            throw .refused(
-                code: "data_folder_in_use",
-                sentence: "The data folder \(settings.dataFolder) is in use by \(lock.note()); "
-                    + "stop that one, or choose another folder with DEED_DATA_DIR.")
-        }
-        lock.write(note: "the deed process \(getpid()), which serves on \(listen)")
-        self.lock = consume lock
-    }
-
-    func release() {
-        lock?.release()
     }
 }
 

@@ -1,0 +1,17 @@
+import Glibc
+
+/// Keeps a second service off the same data folder, and tells it who is there.
+package struct ServiceLock: ~Copyable {
+    private let lock: FileLock
+
+    /// Takes the lock until this value goes or the process ends, however it ends.
+    package init(folder path: String, listen: String) throws(PrivatePostgresError) {
+        try DataFolder.make(path)
+        guard let lock = FileLock("\(path)/service.lock") else {
+            throw .folderUnusable(path, reason: "service.lock cannot be opened")
+        }
+        if !lock.tryExclusive() { throw .inUse(path, by: lock.note()) }
+        lock.write(note: "the deed process \(getpid()), which serves on \(listen)")
+        self.lock = lock
+    }
+}

@@ -1,0 +1,51 @@
+import Core
+import JSON
+import Ledger
+import Postgres
+import PrivatePostgres
+import Telemetry
+
+let migrateCommand = CommandSpec(
+    path: ["migrate"], summary: "Brings the database's schema to what this release needs.",
+    options: [.flag("dry-run", "only tell which migrations are missing")] + Option.database,
+    example: "deed migrate --database-url postgresql://deed@db.internal/deed"
+) { invocation throws(CommandFailure) in
+    let database = try Database(Settings(invocation), log: .silent)
+    defer { database.privatePostgres?.leave() }
+    var schema = Schema(database.connection(role: nil))
+    var steps: [SchemaStep] = []
+    do throws(LedgerError) {
+        if invocation.has("dry-run") {
+            steps = try schema.pending()
+        } else {
+            try schema.migrate(now: systemClock()) { step in
+                steps.append(step)
+                if !invocation.isJSON { printText("applied \(step.name)") }
+            }
+        }
+    } catch {
+        throw .fault(error.detailed)
+    }
+    let names = steps.map(\.name)
+    let verb = invocation.has("dry-run") ? "missing" : "applied"
+    if invocation.isJSON || invocation.has("dry-run") || steps.isEmpty {
+        invocation.show(
+            [
+                "migration": .integer(Schema.needed),
+                verb: .array(names.map(JSON.string)),
+            ],
+            text: names.isEmpty
+                ? "The schema is at migration \(Schema.needed); nothing is missing."
+                : names.map { "\(verb) \($0)" }.joined(separator: "\n"))
+    }
+}
+
+extension LedgerError {
+    /// With the server's own words: the person at the terminal may see them.
+    fileprivate var detailed: String {
+        guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
+            return description
+        }
+        return "\(description) PostgreSQL says: \(error.serverMessage)"
+    }
+}
