@@ -80,7 +80,7 @@ struct Database: Sendable {
             }
             try schema.validate()
         } catch {
-            throw .fault(error.description)
+            throw .fault(error.detailed)
         }
     }
 }
@@ -112,5 +112,15 @@ extension Invocation {
         return Sender(
             actor: try id("cli:\(login ?? String(getuid()))", named: "the login name"),
             idempotencyKey: key)
+    }
+}
+
+extension LedgerError {
+    /// With the server's own words: the person at the terminal may see them.
+    var detailed: String {
+        guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
+            return description
+        }
+        return "\(description) PostgreSQL says: \(error.serverMessage)"
     }
 }

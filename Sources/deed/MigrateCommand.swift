@@ -39,13 +39,3 @@ let migrateCommand = CommandSpec(
                 : names.map { "\(verb) \($0)" }.joined(separator: "\n"))
     }
 }
-
-extension LedgerError {
-    /// With the server's own words: the person at the terminal may see them.
-    fileprivate var detailed: String {
-        guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
-            return description
-        }
-        return "\(description) PostgreSQL says: \(error.serverMessage)"
-    }
-}

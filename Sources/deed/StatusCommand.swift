@@ -56,7 +56,7 @@ private func migrationFound(in database: Database) throws(CommandFailure) -> Int
     do throws(LedgerError) {
         return try schema.found()
     } catch {
-        throw .fault(error.description)
+        throw .fault(error.detailed)
     }
 }
 
