@@ -1,0 +1,47 @@
+# How figures are kept, compared and printed. One line each in $figures:
+# name value unit baseline ratio bar lowest highest standing   (- for what there is not)
+# shellcheck shell=bash
+
+# note_rounds NAME UNIT BAR FILE: of the rounds in FILE, each "value baseline", the one with the
+# median ratio counts. BAR is the least ratio that will do.
+note_rounds() {
+    awk '{ printf "%s %s %.4f\n", $1, $2, $1 / $2 }' "$4" | sort -k3,3n | awk \
+        -v name="$1" -v unit="$2" -v bar="$3" '
+        { value[NR] = $1; baseline[NR] = $2; ratio[NR] = $3 }
+        END {
+            if (NR == 0) exit 1
+            at = int((NR + 1) / 2)
+            standing = bar == "-" ? "-" : ratio[at] >= bar ? "met" : "missed"
+            print name, value[at], unit, baseline[at], ratio[at], bar, ratio[1], ratio[NR], standing
+        }' >>"$figures" || fail "$1 gave no figures"
+}
+
+# note_limit NAME UNIT BAR FILE: of the values in FILE, one a line, the median counts. BAR is the
+# most that will do.
+note_limit() {
+    sort -n "$4" | awk -v name="$1" -v unit="$2" -v bar="$3" '
+        { value[NR] = $1 }
+        END {
+            if (NR == 0) exit 1
+            at = int((NR + 1) / 2)
+            standing = bar == "-" ? "-" : value[at] <= bar ? "met" : "missed"
+            print name, value[at], unit, "-", "-", bar, value[1], value[NR], standing
+        }' >>"$figures" || fail "$1 gave no figures"
+}
+
+print_table() {
+    awk 'BEGIN { print "figure", "value", "unit", "baseline", "ratio", "bar", "lowest", "highest", "standing" } 1' \
+        "$figures" | column -t
+}
+
+print_json() {
+    awk '
+        function number(text) { return text == "-" ? "null" : text }
+        BEGIN { printf "[" }
+        {
+            met = $9 == "-" ? "null" : $9 == "met" ? "true" : "false"
+            printf "%s\n  {\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"baseline\":%s,\"ratio\":%s,\"bar\":%s,\"met\":%s}",
+                NR > 1 ? "," : "", $1, $2, $3, number($4), number($5), number($6), met
+        }
+        END { print "\n]" }' "$figures"
+}

@@ -1,0 +1,1 @@
+insert into inserted (payload) values (repeat('x', 200));

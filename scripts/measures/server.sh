@@ -1,0 +1,77 @@
+# The server that is measured, and how load is put on it.
+# shellcheck shell=bash
+
+# Brings the schema up and makes the keys; leaves a server running.
+prepare_server() {
+    DEED_DATABASE_URL=$(database_url deed)
+    export DEED_DATABASE_URL
+    "$programs/deed" migrate >/dev/null
+    "$programs/deed" project create default >/dev/null
+    admin_key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+    [ -n "$admin_key" ] || fail "no key was made"
+    start_server
+}
+
+# Starts `deed serve`; sets $server, $port, and $ready_ms, the time to the first 200 of /readyz.
+start_server() {
+    local before=${EPOCHREALTIME/[.,]/} log=$scratch/serve.log
+    : >"$log"
+    "$programs/deed" serve --listen 127.0.0.1:0 2>>"$log" &
+    server=$!
+    owned_processes+=("$server")
+    port=
+    for _ in {1..2000}; do
+        if [ -z "$port" ] && [[ "$(<"$log")" =~ \"port\":([0-9]+) ]]; then port=${BASH_REMATCH[1]}; fi
+        if [ -n "$port" ] && is_ready; then
+            ready_ms=$(((${EPOCHREALTIME/[.,]/} - before) / 1000))
+            return
+        fi
+        sleep 0.002
+    done
+    cat "$log" >&2
+    fail "the server did not become ready"
+}
+
+stop_server() {
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+}
+
+# Asks over a socket of the shell's own: starting a client would take longer than the answer.
+is_ready() {
+    local line
+    exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
+    printf 'GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3
+    read -r line <&3
+    exec 3>&-
+    [[ "$line" == *" 200 "* ]]
+} 2>/dev/null
+
+# The server's resident memory in megabytes.
+server_memory() { awk '/^VmRSS:/ { printf "%.1f\n", $2 / 1024 }' "/proc/$server/status"; }
+
+# load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests a second and the 99th
+# percentile in milliseconds. Anything but a 2xx fails the bench.
+load() {
+    local script=$1 connections=$2 duration=$3 url=$4 line
+    shift 4
+    line=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c"$connections" -d"${duration}s" --timeout 10s \
+        -s "$root/scripts/measures/$script.lua" "$url" -- "$@" | grep '^figures ') ||
+        fail "wrk gave no figures"
+    read -r _ rate p99 answered wrong <<<"$line"
+    [ "$wrong" -eq 0 ] || fail "$wrong of $answered requests of $script failed; see the server's log: $(tail -n 3 "$scratch/serve.log")"
+    printf '%s %s\n' "$rate" "$p99"
+}
+
+# baseline SCRIPT CLIENTS SECONDS: prints pgbench's transactions a second.
+baseline() {
+    pgbench_baseline -n -M prepared -c "$2" -j 2 -T "$3" -f "$root/scripts/measures/$1.sql" baseline |
+        sed -n 's/^tps = \([0-9.]*\).*/\1/p'
+}
+
+pgbench_baseline() {
+    "$postgres_programs/pgbench" -h "$scratch" -U deed "$@" 2>"$scratch/pgbench.log" ||
+        fail "pgbench failed: $(cat "$scratch/pgbench.log")"
+}
+
+baseline_sql() { "$postgres_programs/psql" -q -X -v ON_ERROR_STOP=1 -h "$scratch" -U deed baseline -c "$1" >/dev/null; }

@@ -1,0 +1,16 @@
+# How soon a server is ready on a database that is there, and what it takes when nobody asks.
+# shellcheck shell=bash
+
+measure_start() {
+    : >"$scratch/start.ms"
+    : >"$scratch/start.rss"
+    for ((round = 0; round < rounds; round++)); do
+        stop_server
+        start_server
+        printf '%s\n' "$ready_ms" >>"$scratch/start.ms"
+        sleep 1
+        server_memory >>"$scratch/start.rss"
+    done
+    note_limit start ms 300 "$scratch/start.ms"
+    note_limit start.memory MB 60 "$scratch/start.rss"
+}
