@@ -32,7 +32,7 @@ package struct ConnectionSettings: Sendable {
     var sessionCalls: [Call] {
         var calls = [
             ConnectionSettings.durable(), ConnectionSettings.searchPath(),
-            ConnectionSettings.indexesFirst(),
+            ConnectionSettings.indexesFirst(), ConnectionSettings.interpreted(),
             ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
             ConnectionSettings.idleTimeout(.text(String(statementTimeoutMilliseconds))),
         ]
@@ -53,6 +53,10 @@ package struct ConnectionSettings: Sendable {
     /// table was small must not go on reading all of it when it has grown.
     private static let indexesFirst = Statement(
         name: "session_indexes", text: "select set_config('enable_seqscan', 'off', false)")
+    /// Statements are small, and compiling one takes far longer than running it. Without this a
+    /// statement that has no index to use looks so expensive that it is compiled each time.
+    private static let interpreted = Statement(
+        name: "session_interpreted", text: "select set_config('jit', 'off', false)")
     private static let timeout = Statement(
         name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
     /// A process that was stopped in the middle of a commit must not hold its locks for ever.

@@ -3,7 +3,7 @@
 
 measure_memory() {
     local url="http://127.0.0.1:$port" loading minute=0
-    load grant 64 60 "$url" reader 10000 >/dev/null
+    grant_readers
     say "memory at the start: $(server_memory) MB"
     load mixed 64 "$soak" "$url" soak >"$scratch/soak" &
     loading=$!

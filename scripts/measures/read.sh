@@ -4,7 +4,7 @@
 
 measure_read() {
     local url="http://127.0.0.1:$port" bare_port round rate selects bare
-    load grant 64 60 "$url" reader 10000 >/dev/null
+    grant_readers
     baseline_sql "create table if not exists selected (id bigint primary key, payload text not null)"
     baseline_sql "insert into selected select id, repeat('x', 200) from generate_series(1, 10000) as id on conflict do nothing"
     curl -sf -H "Authorization: Bearer $admin_key" "$url/v1/customers/reader-1/entitlements" >"$scratch/answer.json" ||

@@ -50,6 +50,18 @@ is_ready() {
 # The server's resident memory in megabytes.
 server_memory() { awk '/^VmRSS:/ { printf "%.1f\n", $2 / 1024 }' "/proc/$server/status"; }
 
+# Gives each of the customers reader-0 to reader-9999 a grant.
+grant_readers() {
+    local number
+    for ((number = 0; number < 10000; number++)); do
+        printf 'url = "http://127.0.0.1:%s/v1/customers/reader-%s/grants"\n' "$port" "$number"
+    done >"$scratch/readers"
+    curl -s --parallel --parallel-max 64 --fail-early -f -K "$scratch/readers" \
+        -H "Authorization: Bearer $admin_key" -H "Content-Type: application/json" \
+        -d '{"entitlement":"pro","for":"P30D","reason":"measured"}' >/dev/null ||
+        fail "the customers that are to be read could not be made"
+}
+
 # load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests a second and the 99th
 # percentile in milliseconds. Anything but a 2xx fails the bench.
 load() {
