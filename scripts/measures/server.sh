@@ -83,7 +83,7 @@ baseline() {
 
 pgbench_baseline() {
     "$postgres_programs/pgbench" -h "$scratch" -U deed "$@" 2>"$scratch/pgbench.log" ||
-        fail "pgbench failed: $(cat "$scratch/pgbench.log")"
+        fail "pgbench failed: $(head -n 3 "$scratch/pgbench.log")"
 }
 
 baseline_sql() { "$postgres_programs/psql" -q -X -v ON_ERROR_STOP=1 -h "$scratch" -U deed baseline -c "$1" >/dev/null; }
