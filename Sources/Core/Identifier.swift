@@ -20,7 +20,11 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package static func == (one: Self, other: Self) -> Bool {
-        one.text.utf8.elementsEqual(other.text.utf8)
+        let bytes = one.text.utf8.span
+        let others = other.text.utf8.span
+        if bytes.count != others.count { return false }
+        for index in bytes.indices where bytes[index] != others[index] { return false }
+        return true
     }
 
     package static func < (one: Self, other: Self) -> Bool {
@@ -28,8 +32,8 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-        hasher.combine(0xFF as UInt8)
+        // Equal bytes make equal strings, so that the string's hash serves; it takes all bytes at once.
+        hasher.combine(text)
     }
 
     package var description: String { text }

@@ -3,11 +3,21 @@ extension Instant {
     package var text: String {
         let date = CivilDate(self)
         let second = date.millisecondOfDay / 1000
-        let sign = date.year < 0 ? "-" : ""
-        return sign + padded(date.year.magnitude, 4) + "-" + padded(date.month.magnitude, 2) + "-"
-            + padded(date.day.magnitude, 2) + "T" + padded((second / 3600).magnitude, 2) + ":"
-            + padded((second / 60 % 60).magnitude, 2) + ":" + padded((second % 60).magnitude, 2)
-            + "." + padded((date.millisecondOfDay % 1000).magnitude, 3) + "Z"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        func add(_ number: Int64, digits: Int, then end: Unicode.Scalar) {
+            appendDigits(of: number.magnitude, atLeast: digits, to: &bytes)
+            bytes.append(UInt8(ascii: end))
+        }
+        if date.year < 0 { bytes.append(UInt8(ascii: "-")) }
+        add(date.year, digits: 4, then: "-")
+        add(date.month, digits: 2, then: "-")
+        add(date.day, digits: 2, then: "T")
+        add(second / 3600, digits: 2, then: ":")
+        add(second / 60 % 60, digits: 2, then: ":")
+        add(second % 60, digits: 2, then: ".")
+        add(date.millisecondOfDay % 1000, digits: 3, then: "Z")
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or
@@ -24,9 +34,11 @@ extension Instant {
     }
 }
 
-private func padded(_ number: UInt64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+private func appendDigits(of number: UInt64, atLeast count: Int, to bytes: inout [UInt8]) {
+    if count > 1 || number > 9 {
+        appendDigits(of: number / 10, atLeast: count - 1, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
 }
 
 private struct DigitReader {

@@ -3,11 +3,20 @@ package struct Stream: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let customer: CustomerID
+    /// The shard that holds this stream for the life of the database.
+    package let shard: Shard
 
     package init(project: ProjectID, environment: Environment, customer: CustomerID) {
         self.project = project
         self.environment = environment
         self.customer = customer
+        shard = Shard(of: project, environment, customer)
+    }
+
+    /// Of all parts, the customer is the one that tells streams apart.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(customer)
+        hasher.combine(shard.number)
     }
 
     /// The project's own stream, for what concerns the project and none of its customers.
@@ -16,17 +25,6 @@ package struct Stream: Hashable, Sendable {
     }
 
     package var isOfProject: Bool { customer == .ofProject }
-
-    /// The shard that holds this stream for the life of the database.
-    package var shard: Shard {
-        var hash = FNV1a64()
-        hash.add(project.text.utf8)
-        hash.add(CollectionOfOne(0))
-        hash.add(environment.rawValue.utf8)
-        hash.add(CollectionOfOne(0))
-        hash.add(customer.text.utf8)
-        return Shard(number: Int16(hash.value % UInt64(Shard.count)))
-    }
 }
 
 extension CustomerID {
@@ -48,6 +46,16 @@ package struct Shard: Hashable, Comparable, Sendable {
     package init(number: Int16) {
         precondition((0..<Int16(Shard.count)).contains(number), "there is no shard \(number)")
         self.number = number
+    }
+
+    fileprivate init(of project: ProjectID, _ environment: Environment, _ customer: CustomerID) {
+        var hash = FNV1a64()
+        hash.add(project.text.utf8)
+        hash.add(CollectionOfOne(0))
+        hash.add(environment.rawValue.utf8)
+        hash.add(CollectionOfOne(0))
+        hash.add(customer.text.utf8)
+        self.init(number: Int16(hash.value % UInt64(Shard.count)))
     }
 
     package static func < (one: Shard, other: Shard) -> Bool { one.number < other.number }

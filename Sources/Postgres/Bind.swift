@@ -20,6 +20,8 @@ struct EncodedBinds {
     init(_ binds: [Bind]) {
         ranges.reserveCapacity(binds.count)
         for bind in binds { append(bind) }
+        // So that an empty value at the end has an address too; no address would mean NULL.
+        bytes.append(0)
     }
 
     private mutating func append(_ bind: Bind) {
@@ -81,27 +83,17 @@ struct EncodedBinds {
             let lengthAt = bytes.count
             bytes.appendBigEndian(Int32(-1))
             if appendElement(&self, element) { continue }
-            let length = Int32(bytes.count - lengthAt - 4)
-            for (index, byte) in length.bigEndianBytes.enumerated() {
-                bytes[lengthAt + index] = byte
+            let length = UInt32(bytes.count - lengthAt - 4)
+            for index in 0..<4 {
+                bytes[lengthAt + index] = UInt8(truncatingIfNeeded: length >> (24 - index * 8))
             }
         }
         return false
     }
 }
 
-extension FixedWidthInteger {
-    fileprivate var bigEndianBytes: [UInt8] {
-        (0..<Self.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
-    }
-}
-
 extension [UInt8] {
     fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
-        var shift = type(of: number).bitWidth
-        while shift > 0 {
-            shift -= 8
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 }

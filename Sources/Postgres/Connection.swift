@@ -79,8 +79,7 @@ package struct Connection: ~Copyable {
         let count = binds.ranges.count
         let formats = [Int32](repeating: 1, count: count)
         let lengths = binds.ranges.map { Int32($0?.count ?? 0) }
-        // One byte more, so that an empty value has an address too; no address means NULL.
-        let isSent = (binds.bytes + [0]).withUnsafeBytes { bytes in
+        let isSent = binds.bytes.withUnsafeBytes { bytes in
             let values = binds.ranges.map { range in
                 range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound) }?
                     .assumingMemoryBound(to: CChar.self)
