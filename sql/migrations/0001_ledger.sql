@@ -35,9 +35,10 @@ create table deed.events (
         constraint events_cause_digest_check check (octet_length(cause_digest) = 32),
     catalog_version bigint not null,
     constraint events_pkey primary key (shard, seq),
-    constraint events_version_key unique (shard, project, environment, customer, version),
+    -- The customer stands before the project: it tells most rows apart at once.
+    constraint events_version_key unique (shard, customer, project, environment, version),
     constraint events_cause_key
-        unique (shard, project, environment, customer, cause, cause_index)
+        unique (shard, customer, project, environment, cause, cause_index)
 );
 
 create function deed.refuse_change() returns trigger language plpgsql as $$
@@ -58,7 +59,7 @@ create table deed.customers (
     customer text not null,
     version bigint not null,
     next_change_at bigint,
-    primary key (shard, project, environment, customer)
+    primary key (shard, customer, project, environment)
 );
 create index customers_next_change on deed.customers (next_change_at)
     where next_change_at is not null;
@@ -75,7 +76,7 @@ create table deed.grants (
     revoked_at bigint,
     reason text not null constraint grants_reason_check check (octet_length(reason) <= 256),
     ticket text,
-    primary key (shard, project, environment, customer, grant_id)
+    primary key (shard, customer, project, environment, grant_id)
 );
 
 create table deed.projects (
