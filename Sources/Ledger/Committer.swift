@@ -14,7 +14,7 @@ struct Committer: ~Copyable {
     static let batchLimit = 512
     private static let pauseBetweenAttempts: Int64 = 20
 
-    private let queue: CommandQueue
+    private let queue: BoundedQueue<PendingCommand>
     private let cache: StateCache
     private let clock: @Sendable () -> Instant
     private let log: Log
@@ -23,7 +23,7 @@ struct Committer: ~Copyable {
     private var link: Link
 
     init(
-        queue: CommandQueue, cache: StateCache, settings: LedgerSettings, log: Log,
+        queue: BoundedQueue<PendingCommand>, cache: StateCache, settings: LedgerSettings, log: Log,
         measures: LedgerMeasures
     ) {
         self.queue = queue

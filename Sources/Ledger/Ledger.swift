@@ -8,46 +8,65 @@ import Threading
 package final class Ledger: Sendable {
     private let settings: LedgerSettings
     private let cache: StateCache
-    private let queues: [CommandQueue]
+    private let commands: [BoundedQueue<PendingCommand>]
+    private let reads: BoundedQueue<PendingRead>
     private let running: Monitor<Int>
     let pool: Pool
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
         self.settings = settings
-        let cache = StateCache(weightLimit: settings.cachedEvents)
-        let queues = (0..<settings.committers).map { _ in
-            CommandQueue(limit: settings.queueLimit)
-        }
-        let pool = Pool(settings.connection, size: settings.readers)
-        let running = Monitor(queues.count)
-        let measures = LedgerMeasures(metrics)
-        for (index, queue) in queues.enumerated() {
-            startThread("committer-\(index)") {
+        cache = StateCache(weightLimit: settings.cachedEvents)
+        commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
+        reads = BoundedQueue(limit: settings.queueLimit)
+        pool = Pool(settings.connection, size: settings.lookups)
+        running = Monitor(settings.committers + settings.readers)
+        startCommitters(log, LedgerMeasures(metrics))
+        startReaders()
+        addGauges(to: metrics)
+    }
+
+    private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
+        for (index, queue) in commands.enumerated() {
+            startThread("committer-\(index)") { [cache, settings, running] in
                 var committer = Committer(
                     queue: queue, cache: cache, settings: settings, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }
         }
-        metrics.gauge("deed_commit_queue_depth", "Commands that wait for a committer.") {
-            Int64(queues.reduce(0) { $0 + $1.depth })
+    }
+
+    private func startReaders() {
+        for index in 0..<settings.readers {
+            startThread("reader-\(index)") { [reads, cache, settings, running] in
+                var reader = StateReader(queue: reads, cache: cache, settings: settings)
+                reader.run()
+                running.change { $0 -= 1 }
+            }
         }
-        metrics.gauge("deed_database_pool_in_use", "Connections for reads in use.") {
+    }
+
+    private func addGauges(to metrics: Metrics) {
+        metrics.gauge("deed_commit_queue_depth", "Commands that wait for a committer.") {
+            [commands] in Int64(commands.reduce(0) { $0 + $1.depth })
+        }
+        metrics.gauge("deed_read_queue_depth", "Reads that wait for a reader.") { [reads] in
+            Int64(reads.depth)
+        }
+        metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
-        metrics.gauge("deed_database_pool_size", "Connections for reads.") { Int64(pool.size) }
-        self.cache = cache
-        self.queues = queues
-        self.pool = pool
-        self.running = running
+        metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
+            Int64(pool.size)
+        }
     }
 
     /// Decides the command on its stream's state and returns when its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
         let pending = PendingCommand(
             command, deadline: monotonicMilliseconds() + settings.patienceMilliseconds)
-        let queue = queues[Int(command.stream.shard.number) % queues.count]
+        let queue = commands[Int(command.stream.shard.number) % commands.count]
         if !queue.add(pending) { throw .fault(.busy) }
         return try pending.wait().get()
     }
@@ -64,28 +83,14 @@ package final class Ledger: Sendable {
         }
     }
 
-    private func read(
-        _ stream: Stream
-    ) throws(LedgerError) -> (state: StreamState, position: Position) {
-        var state = cache[stream] ?? StreamState(emptyFor: stream)
-        let known = state.version
-        let call = Statement.readStream(
-            .int2(stream.shard.number), .text(stream.project.text),
-            .text(stream.environment.rawValue), .text(stream.customer.text), .int8(known))
-        var head: Int64 = 0
-        try pool.settled { connection throws(LedgerError) in
-            try connection.read([call]) { _, rows throws(LedgerError) in
-                for row in 0..<rows.count {
-                    head = rows.int8(row, 0)
-                    if rows.isNull(row, 2) { continue }
-                    let recorded = try EventRow(rows, row, first: 1).recorded()
-                    state.apply(recorded.event, recordedAt: recorded.recordedAt)
-                }
-            }
+    private func read(_ stream: Stream) throws(LedgerError) -> Reading {
+        let pending = PendingRead(stream)
+        guard reads.add(pending),
+            let answer = pending.wait(milliseconds: settings.patienceMilliseconds)
+        else {
+            throw .postgres(PostgresError(.exhausted, serverMessage: "no reader came free"))
         }
-        if !cache.observe(head: head, of: stream.shard) { throw .logShrunk }
-        if state.version > known { cache.keep(state, of: stream) }
-        return (state, Position(shard: stream.shard, sequence: head))
+        return try answer.get()
     }
 
     /// Up to `limit` events of a stream after a version.
@@ -120,9 +125,10 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Takes no more commands, finishes those that wait, and returns when the committers are done.
+    /// Takes no more commands and reads, finishes those that wait, and returns when that is done.
     package func close() {
-        for queue in queues { queue.close() }
+        for queue in commands { queue.close() }
+        reads.close()
         running.wait { $0 == 0 ? () : nil }
     }
 }

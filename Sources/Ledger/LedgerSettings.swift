@@ -9,9 +9,11 @@ package struct LedgerSettings: Sendable {
     package var connection: ConnectionSettings
     package var clock: @Sendable () -> Instant
     package var committers = 2
-    /// Connections for reads.
-    package var readers = 8
-    /// Commands that may wait for one committer.
+    /// Connections for reads of states, each for many at a time.
+    package var readers = 2
+    /// Connections for lists: of events, keys, projects.
+    package var lookups = 8
+    /// Commands that may wait for one committer, and reads for the readers.
     package var queueLimit = 4096
     /// Events whose folds are kept in memory.
     package var cachedEvents = 1_000_000

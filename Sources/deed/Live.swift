@@ -95,6 +95,7 @@ extension Invocation {
             connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
         settings.committers = 1
         settings.readers = 1
+        settings.lookups = 1
         let live = Live(settings, log: .silent, metrics: Metrics())
         defer { live.ledger.close() }
         try body(live.ports, live.ledger)

@@ -24,7 +24,8 @@ let serveCommand = CommandSpec(
         .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
         .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
         .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
-        .setting("readers", "COUNT", "database connections for reads", fallback: "8"),
+        .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
+        .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
         .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
         .databaseURL, .dataDir,
     ],
@@ -74,6 +75,7 @@ private struct RunningService {
         var settings = LedgerSettings(
             connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
         settings.readers = try invocation.integer("readers", in: 1...1000) ?? settings.readers
+        settings.lookups = try invocation.integer("lookups", in: 1...1000) ?? settings.lookups
         settings.committers =
             try invocation.integer("committers", in: 1...64) ?? settings.committers
         live = Live(settings, log: log, metrics: metrics)

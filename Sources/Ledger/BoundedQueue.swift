@@ -1,0 +1,40 @@
+import Threading
+
+/// What waits for the thread that does it, many at a time; bounded.
+final class BoundedQueue<Item: Sendable>: Sendable {
+    private struct State {
+        var waiting: [Item] = []
+        var isClosed = false
+    }
+    private let state = Monitor(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var depth: Int { state.change(wake: .nobody) { $0.waiting.count } }
+
+    /// False when the queue is full or closed.
+    func add(_ item: Item) -> Bool {
+        state.change(wake: .one) { state in
+            if state.isClosed || state.waiting.count >= limit { return false }
+            state.waiting.append(item)
+            return true
+        }
+    }
+
+    /// Everything that waits, up to `count`; `nil` once the queue is closed and empty.
+    func take(upTo count: Int) -> [Item]? {
+        state.wait { state -> [Item]?? in
+            if state.waiting.isEmpty { return state.isClosed ? .some(nil) : nil }
+            let batch = Array(state.waiting.prefix(count))
+            state.waiting.removeFirst(batch.count)
+            return batch
+        }
+    }
+
+    func close() {
+        state.change { $0.isClosed = true }
+    }
+}

@@ -1,0 +1,99 @@
+import Core
+import Postgres
+import SQL
+import Threading
+
+/// A stream's state, and the place in the log up to which it holds.
+typealias Reading = (state: StreamState, position: Position)
+
+/// A stream whose state is wanted, and the place where the one who wants it waits.
+final class PendingRead: Sendable {
+    let stream: Stream
+    private let result = Monitor<Result<Reading, LedgerError>?>(nil)
+
+    init(_ stream: Stream) {
+        self.stream = stream
+    }
+
+    func answer(_ answer: Result<Reading, LedgerError>) {
+        result.change(wake: .one) { $0 = answer }
+    }
+
+    /// The answer; `nil` when the time is up first.
+    func wait(milliseconds: Int64) -> Result<Reading, LedgerError>? {
+        result.wait(milliseconds: milliseconds) { $0 }
+    }
+}
+
+/// Reads the states that are asked for: all that wait in one round trip.
+///
+/// While it reads, the next batch gathers. A batch that fails is read again one by one, so that
+/// only the stream to blame has no answer.
+struct StateReader: ~Copyable {
+    static let batchLimit = 32
+
+    private let queue: BoundedQueue<PendingRead>
+    private let cache: StateCache
+    private var link: Link
+
+    init(queue: BoundedQueue<PendingRead>, cache: StateCache, settings: LedgerSettings) {
+        self.queue = queue
+        self.cache = cache
+        link = Link(settings.connection)
+    }
+
+    /// Reads until the queue is closed and empty.
+    mutating func run() {
+        while let batch = queue.take(upTo: StateReader.batchLimit) { read(batch) }
+    }
+
+    private mutating func read(_ batch: [PendingRead]) {
+        do throws(LedgerError) {
+            let readings = try attempt(batch.map(\.stream))
+            for (pending, reading) in zip(batch, readings) { pending.answer(.success(reading)) }
+        } catch {
+            if batch.count > 1 {
+                for pending in batch { read([pending]) }
+            } else {
+                for pending in batch { pending.answer(.failure(error)) }
+            }
+        }
+    }
+
+    private mutating func attempt(_ streams: [Stream]) throws(LedgerError) -> [Reading] {
+        let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
+        var states = known
+        var heads = [Int64](repeating: 0, count: streams.count)
+        let calls = zip(streams, known).map { stream, state in
+            Statement.readStream(of: stream, after: state.version)
+        }
+        try link.settled { connection throws(LedgerError) in
+            try connection.read(calls) { index, rows throws(LedgerError) in
+                for row in 0..<rows.count {
+                    heads[index] = rows.int8(row, 0)
+                    if rows.isNull(row, 2) { continue }
+                    let recorded = try EventRow(rows, row, first: 1).recorded()
+                    states[index].apply(recorded.event, recordedAt: recorded.recordedAt)
+                }
+            }
+        }
+        for index in streams.indices {
+            if !cache.observe(head: heads[index], of: streams[index].shard) { throw .logShrunk }
+            if states[index].version > known[index].version {
+                cache.keep(states[index], of: streams[index])
+            }
+        }
+        return streams.indices.map { index in
+            let position = Position(shard: streams[index].shard, sequence: heads[index])
+            return (states[index], position)
+        }
+    }
+}
+
+extension Statement {
+    fileprivate static func readStream(of stream: Stream, after version: Int64) -> Call {
+        readStream(
+            .int2(stream.shard.number), .text(stream.project.text),
+            .text(stream.environment.rawValue), .text(stream.customer.text), .int8(version))
+    }
+}
