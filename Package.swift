@@ -64,15 +64,29 @@ let package = Package(
             path: "Sources/Bench", swiftSettings: common),
 
         .target(
-            name: "TestSupport", dependencies: ["Core", "Ledger", "Postgres", "Telemetry"],
+            name: "TestSupport",
+            dependencies: [
+                "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
+                "Telemetry",
+            ],
             path: "Tests/TestSupport", swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
         .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "TestSupport", "Threading"],
+            swiftSettings: common),
+        .testTarget(
             name: "LedgerTests",
             dependencies: ["Core", "Ledger", "Postgres", "Telemetry", "TestSupport"],
+            swiftSettings: common),
+        .testTarget(
+            name: "APITests",
+            dependencies: [
+                "API", "Core", "HTTPServer", "JSON", "Outbound", "Service", "Telemetry",
+                "TestSupport", "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",

@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+
+/// Runs `body` on so many threads of their own at the same time, and returns when all are done.
+package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
+    let group = DispatchGroup()
+    for index in 0..<count {
+        group.enter()
+        let thread = Thread {
+            body(index)
+            group.leave()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+    group.wait()
+}
+
+package struct NoPort: Error {}
+
+/// A socket that listens on a free port of this machine.
+package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            bind(listener, address, length) == 0 && listen(listener, SOMAXCONN) == 0
+                && getsockname(listener, address, &length) == 0
+        }
+    }
+    if !result { throw NoPort() }
+    return (listener, UInt16(bigEndian: address.sin_port))
+}

@@ -1,0 +1,129 @@
+package import API
+package import Core
+import Crypto
+import HTTPServer
+package import JSON
+import Ledger
+package import Service
+import Synchronization
+package import Telemetry
+
+/// The whole service but its socket: router and use cases over a ledger in a database of its own.
+package final class TestService: Sendable {
+    package let database: ScratchDatabase
+    package let clock: TestClock
+    package let metrics = Metrics()
+    package let ports: Ports
+    package let router: Router
+    package let keys: KeyRing
+    /// What `/readyz` gives as reasons.
+    package let obstacles = Obstacles()
+    private let ledger: Ledger
+
+    /// With the project `default`.
+    package init() throws {
+        let database = try ScratchDatabase()
+        let clock = TestClock()
+        let now: @Sendable () -> Instant = { clock.now }
+        let ledger = database.ledger(clock: now, metrics: metrics)
+        ports = Ports(
+            ledger: LedgerPort(
+                append: { command throws(CommandError) in try ledger.append(command) },
+                state: { stream throws(Fault) in try ledger.state(of: stream) },
+                events: { stream, version, limit throws(Fault) in
+                    try ledger.events(of: stream, after: version, limit: limit)
+                },
+                projects: { () throws(Fault) in try ledger.projects() },
+                liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
+            secrets: SecretsPort(
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+            now: now)
+        keys = KeyRing(ports)
+        router = Router(
+            ports, keys: keys,
+            operations: Operations(
+                obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
+        self.database = database
+        self.clock = clock
+        self.ledger = ledger
+        try createProject("default")
+    }
+
+    deinit { ledger.close() }
+
+    package func createProject(_ project: String) throws {
+        try ports.createProject(ProjectID(project), by: sender)
+    }
+
+    /// A new key to a project.
+    package func key(_ role: Role, project: String = "default") throws -> NewKey {
+        try ports.createKey(role, name: "test", of: ProjectID(project), by: sender)
+    }
+
+    package func revoke(_ key: NewKey, project: String = "default") throws {
+        _ = try ports.revokeKey(key.key, of: ProjectID(project), by: sender)
+        try keys.reload()
+    }
+
+    private var sender: Sender {
+        get throws { Sender(actor: try Actor("test"), idempotencyKey: nil) }
+    }
+
+    /// Every event of every shard.
+    package func eventCount() throws -> Int64 {
+        try database.number("select count(*) from deed.events")
+    }
+
+    /// What the router answers; `target` is a path with or without a query.
+    package func send(
+        _ method: String, _ target: String, key: NewKey? = nil,
+        headers: [(String, String)] = [], body: String = ""
+    ) -> Reply {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let authorization = key.map { [("Authorization", "Bearer \($0.text)")] } ?? []
+        let request = Request(
+            method: method, path: String(parts[0]),
+            query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
+            body: Array(body.utf8))
+        switch router.answer(request) {
+        case .now(let response): return Reply(response)
+        case .later(let answer): return Reply(answer())
+        }
+    }
+}
+
+/// An answer of the router.
+package struct Reply: Sendable {
+    package let status: Int
+    package let headers: [(String, String)]
+    package let text: String
+
+    init(_ response: Response) {
+        status = response.status
+        headers = response.headers
+        text = String(decoding: response.body, as: UTF8.self)
+    }
+
+    package func header(_ name: String) -> String? { headers.first { $0.0 == name }?.1 }
+
+    package var json: JSON { get throws { try JSON.read(text) } }
+}
+
+/// A clock that stands until a test moves it: first at 2026-11-20T19:21:00Z.
+package final class TestClock: Sendable {
+    private let instant = Mutex(Instant(milliseconds: 1_795_202_460_000))
+
+    package var now: Instant { instant.withLock { $0 } }
+
+    package func advance(byMilliseconds amount: Int64) {
+        instant.withLock { $0 = $0.advanced(byMilliseconds: amount) }
+    }
+}
+
+package final class Obstacles: Sendable {
+    private let state = Mutex<[String]>([])
+
+    package var sentences: [String] { state.withLock { $0 } }
+
+    package func set(_ sentences: [String]) { state.withLock { $0 = sentences } }
+}
