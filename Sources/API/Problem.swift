@@ -155,7 +155,7 @@ extension Refusal {
         switch self {
         case .projectUnknown, .keyUnknown, .grantUnknown: 404
         case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants: 409
-        case .grantEndsBeforeItStarts: 400
+        case .grantEndsBeforeItStarts, .grantEndsTooLate: 400
         case .idempotencyMismatch: 422
         }
     }

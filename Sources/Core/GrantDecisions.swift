@@ -55,6 +55,8 @@ extension CustomerState {
             case .after(let duration): duration.end(after: start)
             }
         if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
+        // The log keeps instants as text, and could not be read any more.
+        if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
         return [
             .grantGiven(
                 GrantGiven(

@@ -1,4 +1,8 @@
 extension Instant {
+    /// Those that RFC 3339 can write and read back: the years 0000 to 9999 in UTC.
+    package static let writable =
+        Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
+
     /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`.
     package var text: String {
         let date = CivilDate(self)
@@ -21,7 +25,8 @@ extension Instant {
     }
 
     /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or
-    /// without its colon. `nil` for anything else, a leap second too.
+    /// without its colon. `nil` for anything else, a leap second and a year in UTC that cannot be
+    /// written too.
     package init?(text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.number(digits: 4), reader.take("-"),
@@ -31,6 +36,7 @@ extension Instant {
             let date = CivilDate(year: year, month: month, day: day, millisecondOfDay: time)
         else { return nil }
         self = date.instant.advanced(byMilliseconds: -offset)
+        if !Instant.writable.contains(self) { return nil }
     }
 }
 

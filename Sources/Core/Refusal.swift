@@ -7,6 +7,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
+    case grantEndsTooLate
     case tooManyGrants(limit: Int)
     case idempotencyMismatch
 
@@ -20,6 +21,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantUnknown: "grant_unknown"
         case .grantEnded: "grant_ended"
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
+        case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
         case .idempotencyMismatch: "idempotency_mismatch"
         }
@@ -42,6 +44,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
         case .grantEndsBeforeItStarts(let start, let end):
             "The grant would end at \(end.text) and start at \(start.text); give a later end."
+        case .grantEndsTooLate:
+            "The grant would end after the year 9999; give an earlier end, or none at all."
         case .tooManyGrants(let limit):
             "The customer has \(limit) grants, the most that one may have; use another customer."
         case .idempotencyMismatch:
