@@ -11,6 +11,8 @@ package final class KeyRing: Sendable {
         var reads = Allowance()
     }
     private let state = Mutex(State())
+    /// Held while the ring is read because of a key that it lacked.
+    private let looking = Mutex(())
     private let ports: Ports
 
     package init(_ ports: Ports) {
@@ -20,10 +22,18 @@ package final class KeyRing: Sendable {
     /// The key with this text, after a look into the database when it is not known in memory.
     package func find(_ text: String) throws(Fault) -> LiveKey? {
         let digest = ports.secrets.digest(Array(text.utf8))
-        if let known = state.withLock({ $0.keys[digest] }) { return known }
-        let now = ports.now()
-        if state.withLock({ $0.reads.take(at: now) }) { try reload() }
-        return state.withLock { $0.keys[digest] }
+        if let known = known(digest) { return known }
+        // Those who come with the same new key wait for the first one's look.
+        return try looking.withLock { _ throws(Fault) in
+            if let known = known(digest) { return known }
+            let now = ports.now()
+            if state.withLock({ $0.reads.take(at: now) }) { try reload() }
+            return known(digest)
+        }
+    }
+
+    private func known(_ digest: [UInt8]) -> LiveKey? {
+        state.withLock { $0.keys[digest] }
     }
 
     /// Reads every live key.
