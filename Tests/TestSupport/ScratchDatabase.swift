@@ -31,7 +31,12 @@ package final class ScratchDatabase: Sendable {
     }
 
     deinit {
-        try? ScratchDatabase.run("drop database \(name) with (force)", on: server)
+        try? drop()
+    }
+
+    /// Takes the database away under those who use it.
+    package func drop() throws {
+        try ScratchDatabase.run("drop database if exists \(name) with (force)", on: server)
     }
 
     /// Settings for the owner of the schema, or for a role.
