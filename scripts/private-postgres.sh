@@ -42,7 +42,8 @@ find_postgres() {
     if [ "$(id -u)" -eq 0 ]; then as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups); fi
 }
 
-# Starts the server in $scratch; the database NAME is then at "$(database_url NAME)".
+# Starts the server in $scratch, with more settings as arguments; the database NAME is then at
+# "$(database_url NAME)". Nobody but its owner and root can enter the folder of the socket.
 start_postgres() {
     say "starting PostgreSQL from $postgres_programs"
     if [ "$(id -u)" -eq 0 ]; then chown postgres "$scratch"; fi
@@ -50,9 +51,8 @@ start_postgres() {
         cd /
         ${as_postgres[@]+"${as_postgres[@]}"} "$postgres_programs/initdb" -D "$scratch/data" -U deed --auth=trust --encoding=UTF8 --locale=C >"$scratch/initdb.log" 2>&1 || { cat "$scratch/initdb.log" >&2; exit 1; }
         ${as_postgres[@]+"${as_postgres[@]}"} "$postgres_programs/pg_ctl" -D "$scratch/data" -l "$scratch/data/log" -w -t 30 \
-            -o "-k $scratch -c listen_addresses='' -c max_connections=200" start >/dev/null || { cat "$scratch/data/log" >&2; exit 1; }
+            -o "-k $scratch -c listen_addresses='' -c max_connections=200 $*" start >/dev/null || { cat "$scratch/data/log" >&2; exit 1; }
     ) || fail "the private PostgreSQL did not start"
-    chmod 0711 "$scratch"
 }
 
 database_url() { printf '%s' "postgresql:///$1?host=$scratch&user=deed"; }
