@@ -1,28 +1,137 @@
 /// All that a customer's stream says, and all that decisions about the customer need.
+///
+/// `purchases`, `apps` and `balances` are functions of the set of facts that were recorded, in
+/// whatever order; the rest is a history of commands, in their order.
 package struct CustomerState: Hashable, Sendable {
     /// The version of the newest event that was folded in; 0 when there is none.
     package private(set) var version: Int64 = 0
+    /// What the customer holds now, in order of id.
+    package private(set) var purchases: [Purchase] = []
+    /// The first installation of each app, in order of store and app.
+    package private(set) var apps: [AppFact] = []
     /// In the order in which they were given.
     package private(set) var grants: [Grant] = []
+    package private(set) var balances = Balances()
+    /// In the order in which they were opened.
+    package private(set) var orders: [Order] = []
+    /// Purchases that left for another holder, in the order in which they did.
+    package private(set) var departures: [PurchaseDetached] = []
+    package private(set) var notices = AccessNotices()
+    package private(set) var isErased = false
 
     package init() {}
 
     package mutating func apply(_ event: Event) {
         version += 1
         switch event {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .renewalChanged(let fact), .renewalRestated(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .appInstalled(let fact):
+            join(fact)
+        case .purchaseAttached(let attached):
+            apply(attached)
+        case .purchaseDetached(let detached):
+            purchases.removeAll { $0.id == detached.purchase }
+            departures.append(detached)
         case .grantGiven(let given):
             grants.append(Grant(given))
         case .grantRevoked(let revoked):
             guard let index = grants.firstIndex(where: { $0.id == revoked.grant }) else { return }
             grants[index].revocation = revoked
-        case .projectCreated, .keyCreated, .keyRevoked:
+        case .balanceCredited(let credited): balances.apply(credited)
+        case .balanceDebited(let debited): balances.apply(debited)
+        case .balanceSpent(let spent): balances.add(-Int128(spent.amount), to: spent.currency)
+        case .balanceAdjusted(let adjusted):
+            balances.add(Int128(adjusted.amount), to: adjusted.currency)
+        case .orderOpened(let opened): orders.append(Order(opened))
+        case .orderFulfilled(let fulfilled): change(fulfilled.order) { $0.fulfilled = fulfilled }
+        case .orderClosed(let closed): change(closed.order) { $0.closed = closed }
+        case .accessStarted(let notice): notices.started[notice.entitlement] = notice.at
+        case .accessEnded(let notice): notices.ended[notice.entitlement] = notice.at
+        case .accessEndingSoon(let notice): notices.endingSoon[notice.entitlement] = notice.at
+        case .customerErased:
+            self = CustomerState(erasedAt: version)
+        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged:
             break
         }
+    }
+
+    private init(erasedAt version: Int64) {
+        self.version = version
+        isErased = true
+    }
+
+    package func purchase(_ id: PurchaseID) -> Purchase? {
+        let place = place(for: id)
+        return place < purchases.endIndex && purchases[place].id == id ? purchases[place] : nil
     }
 
     package func grant(_ id: GrantID) -> Grant? {
         grants.first { $0.id == id }
     }
+
+    package func order(_ id: OrderID) -> Order? {
+        orders.first { $0.id == id }
+    }
+}
+
+extension CustomerState {
+    /// Where the purchase stands, once it is made sure that there is one.
+    private mutating func place(of id: PurchaseID) -> Int {
+        let place = place(for: id)
+        if place == purchases.endIndex || purchases[place].id != id {
+            purchases.insert(Purchase(id), at: place)
+        }
+        return place
+    }
+
+    /// Where a purchase of that id stands or would stand.
+    private func place(for id: PurchaseID) -> Int {
+        var (low, high) = (purchases.startIndex, purchases.endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if purchases[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private mutating func apply(_ attached: PurchaseAttached) {
+        let place = place(of: attached.purchase)
+        for fact in attached.transactions { purchases[place].join(fact) }
+        if let renewal = attached.renewal { purchases[place].join(renewal) }
+        for grace in attached.graces { purchases[place].join(grace) }
+        purchases[place].arrival = Arrival(
+            from: attached.from, cause: attached.cause, at: attached.at)
+    }
+
+    private mutating func join(_ fact: AppFact) {
+        guard let index = apps.firstIndex(where: { !$0.isOfEarlierApp(than: fact) }) else {
+            apps.append(fact)
+            return
+        }
+        if fact.isOfEarlierApp(than: apps[index]) {
+            apps.insert(fact, at: index)
+        } else if fact.outweighs(apps[index]) {
+            apps[index] = fact
+        }
+    }
+
+    private mutating func change(_ order: OrderID, _ change: (inout Order) -> Void) {
+        guard let index = orders.firstIndex(where: { $0.id == order }) else { return }
+        change(&orders[index])
+    }
+}
+
+/// The newest boundary that was published of each entitlement, by the kind of notice.
+package struct AccessNotices: Hashable, Sendable {
+    package internal(set) var started: [EntitlementID: Instant] = [:]
+    package internal(set) var ended: [EntitlementID: Instant] = [:]
+    package internal(set) var endingSoon: [EntitlementID: Instant] = [:]
 }
 
 /// An entitlement that an admin gave.

@@ -18,7 +18,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
 }
 
 /// The purchase that a fact belongs to: all that shares one original transaction.
-package struct PurchaseID: Hashable, Sendable, CustomStringConvertible {
+package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let store: Store
     package let original: TransactionID
 
@@ -28,6 +28,11 @@ package struct PurchaseID: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(store.rawValue):\(original)" }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        one.store == other.store
+            ? one.original < other.original : one.store.rawValue < other.store.rawValue
+    }
 }
 
 /// What verified evidence states about one transaction.

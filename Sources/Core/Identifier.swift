@@ -20,11 +20,8 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package static func == (one: Self, other: Self) -> Bool {
-        let bytes = one.text.utf8.span
-        let others = other.text.utf8.span
-        if bytes.count != others.count { return false }
-        for index in bytes.indices where bytes[index] != others[index] { return false }
-        return true
+        // Swift's comparison is quick and coarser: what it tells apart differs in its bytes.
+        one.text == other.text && one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     package static func < (one: Self, other: Self) -> Bool {
@@ -32,7 +29,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Equal bytes make equal strings, so that the string's hash serves; it takes all bytes at once.
+        // Texts of equal bytes are equal texts, so their hashes are too.
         hasher.combine(text)
     }
 
@@ -94,6 +91,7 @@ package enum CurrencyKind {}
 package enum TransactionKind {}
 package enum GrantKind {}
 package enum KeyKind {}
+package enum OrderKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave to a person.
@@ -107,6 +105,7 @@ package typealias CurrencyID = Identifier<CurrencyKind>
 package typealias TransactionID = Identifier<TransactionKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias KeyID = Identifier<KeyKind>
+package typealias OrderID = Identifier<OrderKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}

@@ -14,9 +14,9 @@ package struct Interval: Hashable, Sendable {
         start <= instant && (end.map { instant < $0 } ?? true)
     }
 
-    /// The part of this before `instant`.
+    /// The part of this before `instant`; empty, at its start, when that comes first.
     package func cut(at instant: Instant) -> Interval {
-        Interval(start: start, end: min(end ?? instant, instant))
+        Interval(start: start, end: max(start, min(end ?? instant, instant)))
     }
 
     /// The unbroken stretches that these cover together, in order; neighbours that touch are one.

@@ -3,6 +3,9 @@ package struct ProjectState: Hashable, Sendable {
     package private(set) var version: Int64 = 0
     package private(set) var createdAt: Instant?
     package private(set) var keys: [Key] = []
+    package private(set) var catalog = Catalog()
+    /// 0 before the first catalog.
+    package private(set) var catalogVersion: Int64 = 0
 
     package init() {}
 
@@ -18,7 +21,11 @@ package struct ProjectState: Hashable, Sendable {
         case .keyRevoked(let revoked):
             guard let index = keys.firstIndex(where: { $0.id == revoked.key }) else { return }
             keys[index].revokedAt = revoked.at
-        case .grantGiven, .grantRevoked:
+        case .catalogChanged(let changed):
+            catalog = changed.catalog
+            catalogVersion = changed.version
+        default:
+            // Customers' events have no place in a project's own stream.
             break
         }
     }

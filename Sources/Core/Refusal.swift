@@ -10,6 +10,19 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
     case idempotencyMismatch
+    case amountOutOfRange(Int64, limit: Int64)
+    case balanceTooLow(CurrencyID, has: Int64, needs: Int64)
+    case balanceOutOfBounds(CurrencyID, limit: Int64)
+    case orderUnknown(OrderID)
+    case orderExists(OrderID)
+    case orderFulfilled(OrderID)
+    case tooManyOrders(limit: Int)
+    case heldByAnother
+    case movedRecently(until: Instant)
+    case purchaseUnknown(PurchaseID)
+    case alreadyHeld(PurchaseID)
+    case neverMoved(PurchaseID)
+    case boundByBalance(PurchaseID)
 
     /// The stable name of this refusal.
     package var code: String {
@@ -24,6 +37,19 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
         case .idempotencyMismatch: "idempotency_mismatch"
+        case .amountOutOfRange: "amount_out_of_range"
+        case .balanceTooLow: "balance_too_low"
+        case .balanceOutOfBounds: "balance_out_of_bounds"
+        case .orderUnknown: "order_unknown"
+        case .orderExists: "order_exists"
+        case .orderFulfilled: "order_fulfilled"
+        case .tooManyOrders: "too_many_orders"
+        case .heldByAnother: "held_by_another"
+        case .movedRecently: "moved_recently"
+        case .purchaseUnknown: "purchase_unknown"
+        case .alreadyHeld: "already_held"
+        case .neverMoved: "never_moved"
+        case .boundByBalance: "bound_by_balance"
         }
     }
 
@@ -50,6 +76,32 @@ package enum Refusal: Error, Hashable, Sendable {
             "The customer has \(limit) grants, the most that one may have; use another customer."
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
+        case .amountOutOfRange(let amount, let limit):
+            "The amount \(amount) is out of range; spend 1 to \(limit), or adjust by as much at most."
+        case .balanceTooLow(let currency, let has, let needs):
+            "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
+        case .balanceOutOfBounds(let currency, let limit):
+            "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
+        case .orderUnknown(let id):
+            "The customer has no order \"\(id)\"; see the customer's events for the right id."
+        case .orderExists(let id):
+            "The order \"\(id)\" exists already; use it, or choose another id."
+        case .orderFulfilled(let id):
+            "The purchase of the order \"\(id)\" arrived; there is nothing left to close."
+        case .tooManyOrders(let limit):
+            "The customer has \(limit) open orders, the most that one may have; close one first."
+        case .heldByAnother:
+            "Another customer holds this purchase; an admin can transfer it."
+        case .movedRecently(let end):
+            "The purchase was moved lately and stays where it is until \(end.text); try again then."
+        case .purchaseUnknown(let id):
+            "The customer does not hold the purchase \"\(id)\"; look up who does."
+        case .alreadyHeld(let id):
+            "The customer holds the purchase \"\(id)\" already; there is nothing to move."
+        case .neverMoved(let id):
+            "The purchase \"\(id)\" is with its first holder; there is no move to undo."
+        case .boundByBalance(let id):
+            "The purchase \"\(id)\" added to a balance, which never moves; adjust balances instead."
         }
     }
 }

@@ -30,6 +30,11 @@ package struct Stream: Hashable, Sendable {
 extension CustomerID {
     fileprivate static let ofProject = CustomerID(known: "$project/")
 
+    /// Who keeps a purchase until somebody claims it.
+    package static func unclaimed(_ purchase: PurchaseID) -> CustomerID {
+        CustomerID(known: "$unclaimed/\(purchase)")
+    }
+
     /// Names that Deed keeps for streams of its own; no back end may choose one.
     package var isReserved: Bool {
         text.utf8.starts(with: "$project/".utf8) || text.utf8.starts(with: "$unclaimed/".utf8)

@@ -21,4 +21,11 @@ extension ProjectState {
         if key.revokedAt != nil { return [] }
         return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
     }
+
+    /// Puts the catalog in place of the project's; nothing happens when they are the same.
+    package func change(to catalog: Catalog, of project: ProjectID) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        if catalog == self.catalog { return [] }
+        return [.catalogChanged(CatalogChanged(version: catalogVersion + 1, catalog: catalog))]
+    }
 }

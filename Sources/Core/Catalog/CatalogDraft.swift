@@ -1,0 +1,108 @@
+/// A catalog as somebody wrote it, before it is known to make sense. Whoever reads one from a file
+/// adds what was wrong with its shape, so that all problems are told at once.
+package struct CatalogDraft: Sendable {
+    package static let productLimit = 10_000
+
+    /// In the order of the file; `nil` where an entry could not be read.
+    package var products: [Product?] = []
+    package var entitlementTitles: [EntitlementID: String] = [:]
+    package var currencyTitles: [CurrencyID: String] = [:]
+    /// In the order of the file; `nil` where an entry could not be read.
+    package var originalVersionRules: [OriginalVersionRule?] = []
+    package private(set) var problems: [CatalogProblem] = []
+
+    package init() {}
+
+    /// Notes what is wrong at a place such as `products[3].duration`.
+    package mutating func note(_ path: String, _ sentence: String) {
+        problems.append(CatalogProblem(path: path, sentence: sentence))
+    }
+
+    /// The catalog, or every problem that it has.
+    package func validated() throws(InvalidCatalog) -> Catalog {
+        var checked = self
+        checked.validateProducts()
+        checked.validateRules()
+        if !checked.problems.isEmpty { throw InvalidCatalog(problems: checked.problems) }
+        return Catalog(
+            products: products.compactMap(\.self), entitlementTitles: entitlementTitles,
+            currencyTitles: currencyTitles, rules: originalVersionRules.compactMap(\.self))
+    }
+}
+
+extension CatalogDraft {
+    private mutating func validateProducts() {
+        if products.count > CatalogDraft.productLimit {
+            note("products", "holds \(products.count) products; the most is \(Self.productLimit)")
+        }
+        var seen: [ProductKey: Int] = [:]
+        for (index, product) in products.enumerated() {
+            guard let product else { continue }
+            validate(product, at: "products[\(index)]")
+            if let first = seen.updateValue(index, forKey: product.key) {
+                note("products[\(index)].id", "repeats \"\(product.id)\" of products[\(first)]")
+                seen[product.key] = first
+            }
+        }
+    }
+
+    private mutating func validate(_ product: Product, at path: String) {
+        switch product.terms {
+        case .consumable(let credits):
+            validate(credits, at: "\(path).credits")
+            if !product.entitlements.isEmpty {
+                note("\(path).entitlements", "is not for a consumable; it adds to balances only")
+            }
+            return
+        case .autoRenewable(_, let level):
+            if level < 1 { note("\(path).level", "is \(level); the lowest level is 1") }
+        case .nonConsumable, .nonRenewing: break
+        }
+        if product.entitlements.isEmpty {
+            note("\(path).entitlements", "is empty; name at least one entitlement")
+        }
+    }
+
+    private mutating func validate(_ credits: [CurrencyID: Int64], at path: String) {
+        if credits.isEmpty { note(path, "is empty; name what the consumable adds to a balance") }
+        for (currency, amount) in credits.sorted(by: { $0.key < $1.key })
+        where !(1...Balances.limit).contains(amount) {
+            note("\(path).\(currency)", "is \(amount); it takes 1 to \(Balances.limit)")
+        }
+    }
+
+    private mutating func validateRules() {
+        for (index, rule) in originalVersionRules.enumerated() {
+            guard let rule else { continue }
+            let path = "original_app_version[\(index)]"
+            if AppVersion(rule.below) == nil {
+                note("\(path).below", "is \"\(rule.below)\"; write a version such as \"2.0\"")
+            }
+            if rule.entitlements.isEmpty {
+                note("\(path).entitlements", "is empty; name at least one entitlement")
+            }
+        }
+    }
+}
+
+/// One thing that is wrong with a catalog, and where.
+package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
+    package let path: String
+    package let sentence: String
+
+    package init(path: String, sentence: String) {
+        self.path = path
+        self.sentence = sentence
+    }
+
+    package var description: String { path.isEmpty ? "it \(sentence)" : "\(path) \(sentence)" }
+}
+
+/// Everything that is wrong with a catalog.
+package struct InvalidCatalog: Error, Hashable, CustomStringConvertible {
+    package let problems: [CatalogProblem]
+
+    package var description: String {
+        problems.map(\.description).joined(separator: "\n")
+    }
+}

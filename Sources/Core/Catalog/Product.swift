@@ -1,0 +1,102 @@
+/// What a store sells, and what it brings to whoever holds it.
+package struct Product: Hashable, Sendable {
+    /// What depends on the kind of the product.
+    package enum Terms: Hashable, Sendable {
+        /// What one piece adds to each balance.
+        case consumable(credits: [CurrencyID: Int64])
+        case nonConsumable
+        case nonRenewing(duration: CalendarDuration, stacking: Stacking)
+        case autoRenewable(group: String?, level: Int64)
+    }
+
+    /// What happens when a non-renewing product is bought again before it ended.
+    package enum Stacking: String, Hashable, Sendable, CaseIterable {
+        /// The next starts when the last ends.
+        case extend
+        /// The next starts at once, and what was left of the last is given up.
+        case restart
+        /// Each runs from its own purchase.
+        case overlap
+    }
+
+    package let key: ProductKey
+    package var terms: Terms
+    /// What it unlocks, in order, each once.
+    package var entitlements: [EntitlementID]
+    /// Whether a family member's purchase counts.
+    package var isFamilyShared: Bool
+
+    package init(
+        key: ProductKey, terms: Terms, entitlements: [EntitlementID] = [],
+        isFamilyShared: Bool = true
+    ) {
+        self.key = key
+        self.terms = terms
+        self.entitlements = Set(entitlements).sorted()
+        self.isFamilyShared = isFamilyShared
+    }
+
+    package var id: ProductID { key.id }
+
+    package var kind: ProductKind {
+        switch terms {
+        case .consumable: .consumable
+        case .nonConsumable: .nonConsumable
+        case .nonRenewing: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        }
+    }
+
+    /// What one piece adds to each balance; nothing unless the product is a consumable.
+    package var credits: [CurrencyID: Int64] {
+        if case .consumable(let credits) = terms { credits } else { [:] }
+    }
+
+    /// The subscriptions among which the highest level is the current one.
+    package var group: String? {
+        if case .autoRenewable(let group, _) = terms { group } else { nil }
+    }
+
+    /// The service level within the group; a larger number is a higher level.
+    package var level: Int64 {
+        if case .autoRenewable(_, let level) = terms { level } else { 0 }
+    }
+}
+
+/// The name of a product: each store has names of its own.
+package struct ProductKey: Hashable, Comparable, Sendable {
+    package let store: Store
+    package let id: ProductID
+
+    package init(store: Store, id: ProductID) {
+        self.store = store
+        self.id = id
+    }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        one.store == other.store
+            ? one.id < other.id : one.store.rawValue < other.store.rawValue
+    }
+}
+
+/// Entitlements for whoever first installed an app below a version, as when an app that was paid
+/// for turns into one that is free with purchases inside.
+package struct OriginalVersionRule: Hashable, Sendable {
+    /// The app that the rule is about; `nil`: every app of the project.
+    package let app: AppID?
+    package let below: String
+    package let entitlements: [EntitlementID]
+
+    package init(app: AppID? = nil, below: String, entitlements: [EntitlementID]) {
+        self.app = app
+        self.below = below
+        self.entitlements = Set(entitlements).sorted()
+    }
+
+    func covers(_ fact: AppFact) -> Bool {
+        guard app.map({ $0 == fact.app }) ?? true, let limit = AppVersion(below),
+            let version = AppVersion(fact.originalVersion)
+        else { return false }
+        return version < limit
+    }
+}

@@ -1,0 +1,136 @@
+extension CustomerState {
+    /// What brings the balances to what a consumable transaction is worth now: credited once with
+    /// what the catalog says then, less what was refunded. Nothing when they are there already, so
+    /// that no repetition, order or reversal counts twice.
+    func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
+        guard let purchase = purchase(fact.purchase), purchase.kind(by: catalog) == .consumable,
+            let evidence = purchase.evidence(of: fact.transaction),
+            !isSettledByHand(fact.transaction, of: fact.purchase)
+        else { return [] }
+        let effective = evidence.effective
+        let product = ProductKey(store: effective.store, id: effective.product)
+        return perPiece(of: effective, catalog.product(product)?.credits ?? [:])
+            .sorted { $0.key < $1.key }
+            .flatMap { settlement(of: effective, $0.key, perPiece: $0.value) }
+    }
+
+    /// The amounts of when the transaction was first credited, and the catalog's where it was not.
+    private func perPiece(
+        of fact: TransactionFact, _ credits: [CurrencyID: Int64]
+    ) -> [CurrencyID: Int64] {
+        let known = balances.currencies.compactMap { currency in
+            balances.credit(Credit.Key(fact.purchase, fact.transaction, currency))
+                .map { (currency, $0.perPiece) }
+        }
+        return known.isEmpty ? credits : Dictionary(uniqueKeysWithValues: known)
+    }
+
+    private func settlement(
+        of fact: TransactionFact, _ currency: CurrencyID, perPiece: Int64
+    ) -> [Event] {
+        let credit = balances.credit(Credit.Key(fact.purchase, fact.transaction, currency))
+        let worth = fact.worth(perPiece: perPiece)
+        var net = credit?.net ?? 0
+        var events: [Event] = []
+        func credited(_ amount: Int64) -> Event {
+            .balanceCredited(
+                BalanceCredited(
+                    currency: currency, amount: amount, purchase: fact.purchase,
+                    transaction: fact.transaction, perPiece: perPiece))
+        }
+        if credit == nil, worth.gross > 0 {
+            // Credited whole and debited at once when it arrives refunded: the timeline says so.
+            events.append(credited(worth.gross))
+            net = worth.gross
+        }
+        if net < worth.net { events.append(credited(worth.net - net)) }
+        if net > worth.net {
+            events.append(
+                .balanceDebited(
+                    BalanceDebited(
+                        currency: currency, amount: net - worth.net, purchase: fact.purchase,
+                        transaction: fact.transaction)))
+        }
+        return events
+    }
+}
+
+extension TransactionFact {
+    /// What a consumable brings, before and after what was refunded of it.
+    fileprivate func worth(perPiece: Int64) -> (gross: Int64, net: Int64) {
+        let product = Int128(perPiece) * Int128(max(0, quantity))
+        let gross = min(product, Int128(Balances.limit))
+        let refunded = gross * Int128(refundedMilliPercent) / 100_000
+        return (Int64(gross), Int64(gross - refunded))
+    }
+
+    /// The share that the store paid back, in thousandths of a percent.
+    private var refundedMilliPercent: Int64 {
+        guard let revocation else { return 0 }
+        guard revocation.extent == .prorated, let share = revocation.milliPercent else {
+            return 100_000
+        }
+        return min(max(share, 0), 100_000)
+    }
+}
+
+/// The wish to use some of a balance.
+package struct SpendBalance: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    package let reason: Reason?
+
+    package init(currency: CurrencyID, amount: Int64, reason: Reason?) {
+        self.currency = currency
+        self.amount = amount
+        self.reason = reason
+    }
+}
+
+/// The wish to change a balance by hand.
+package struct AdjustBalance: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(currency: CurrencyID, amount: Int64, reason: Reason, ticket: Ticket?) {
+        self.currency = currency
+        self.amount = amount
+        self.reason = reason
+        self.ticket = ticket
+    }
+}
+
+extension CustomerState {
+    /// Takes the amount from the balance, which must hold it.
+    package func decide(_ wish: SpendBalance) throws(Refusal) -> [Event] {
+        if wish.amount < 1 || wish.amount > Balances.limit {
+            throw .amountOutOfRange(wish.amount, limit: Balances.limit)
+        }
+        if balances.total(of: wish.currency) < Int128(wish.amount) {
+            throw .balanceTooLow(wish.currency, has: balances[wish.currency], needs: wish.amount)
+        }
+        return [
+            .balanceSpent(
+                BalanceSpent(currency: wish.currency, amount: wish.amount, reason: wish.reason))
+        ]
+    }
+
+    /// Adds the amount, which may be below zero, unless the balance would leave its bounds.
+    package func decide(_ wish: AdjustBalance) throws(Refusal) -> [Event] {
+        if wish.amount == 0 || wish.amount.magnitude > Balances.limit.magnitude {
+            throw .amountOutOfRange(wish.amount, limit: Balances.limit)
+        }
+        let after = balances.total(of: wish.currency) + Int128(wish.amount)
+        if after.magnitude > Balances.limit.magnitude {
+            throw .balanceOutOfBounds(wish.currency, limit: Balances.limit)
+        }
+        return [
+            .balanceAdjusted(
+                BalanceAdjusted(
+                    currency: wish.currency, amount: wish.amount, reason: wish.reason,
+                    ticket: wish.ticket))
+        ]
+    }
+}

@@ -1,0 +1,180 @@
+/// What a project does when a customer proves a purchase that another one holds.
+package struct TransferPolicy: Hashable, Sendable {
+    package enum Rule: String, Hashable, Sendable, CaseIterable {
+        /// The holder keeps it.
+        case keep
+        /// It moves, unless it gives the holder access at that moment.
+        case transferIfInactive = "transfer_if_inactive"
+        /// It moves.
+        case transfer
+    }
+    package let rule: Rule
+    /// How long a purchase that was moved stays where it is, in milliseconds.
+    package let coolDown: Int64
+
+    package init(rule: Rule = .keep, coolDown: Int64 = 86_400_000) {
+        self.rule = rule
+        self.coolDown = coolDown
+    }
+}
+
+/// Evidence of a purchase, and whom it speaks for.
+package struct Contact: Hashable, Sendable {
+    package let purchase: PurchaseID
+    /// Whose order or account token the fact carries, if anybody's.
+    package let tokenOwner: CustomerID?
+    /// Who sent the evidence; `nil` when the store did.
+    package let submitter: CustomerID?
+
+    package init(purchase: PurchaseID, tokenOwner: CustomerID?, submitter: CustomerID?) {
+        self.purchase = purchase
+        self.tokenOwner = tokenOwner
+        self.submitter = submitter
+    }
+}
+
+/// Who holds a purchase, with the state of that customer.
+package struct Holder: Sendable {
+    package let customer: CustomerID
+    package let state: CustomerState
+
+    package init(_ customer: CustomerID, _ state: CustomerState) {
+        self.customer = customer
+        self.state = state
+    }
+}
+
+/// Where facts about a purchase are to be recorded.
+package enum Placement: Hashable, Sendable {
+    case record(in: CustomerID)
+    /// The purchase moves first, and the facts are recorded with its new holder.
+    case move(from: CustomerID, to: CustomerID, MoveCause)
+}
+
+extension TransferPolicy {
+    /// Decides who is to hold the purchase. The refusal tells nothing about who holds it now.
+    package func place(
+        _ contact: Contact, holder: Holder?, catalog: Catalog, now: Instant
+    ) throws(Refusal) -> Placement {
+        let unclaimed = CustomerID.unclaimed(contact.purchase)
+        guard let holder, let purchase = holder.state.purchase(contact.purchase) else {
+            return .record(in: contact.tokenOwner ?? contact.submitter ?? unclaimed)
+        }
+        if holder.customer == unclaimed {
+            guard let claimant = contact.tokenOwner ?? contact.submitter else {
+                return .record(in: unclaimed)
+            }
+            return .move(from: unclaimed, to: claimant, .claimed)
+        }
+        // The store's own news never moves a purchase: a token tells who paid for one period.
+        guard let claimant = contact.submitter, claimant != holder.customer else {
+            return .record(in: holder.customer)
+        }
+        try release(purchase, of: holder.state, catalog: catalog, now: now)
+        return .move(from: holder.customer, to: claimant, .transferred)
+    }
+
+    private func release(
+        _ purchase: Purchase, of state: CustomerState, catalog: Catalog, now: Instant
+    ) throws(Refusal) {
+        if rule == .keep || state.isBoundByBalance(purchase, by: catalog) { throw .heldByAnother }
+        if rule == .transferIfInactive, state.givesAccess(purchase.id, by: catalog, at: now) {
+            throw .heldByAnother
+        }
+        if let arrival = purchase.arrival, arrival.cause != .claimed {
+            let end = arrival.at.advanced(byMilliseconds: coolDown)
+            if now < end { throw .movedRecently(until: end) }
+        }
+    }
+}
+
+extension CustomerState {
+    /// Whether the purchase added to a balance, or would have: what was credited never moves, and
+    /// so the consumable that it came from does not either.
+    func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
+        purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
+    }
+
+    /// Whether any transaction of the purchase gives access at that moment.
+    func givesAccess(_ id: PurchaseID, by catalog: Catalog, at instant: Instant) -> Bool {
+        rights(by: catalog).contains { right in
+            guard case .transaction(_, let place, _) = right.source else { return false }
+            return purchases[place].id == id && right.interval.contains(instant)
+        }
+    }
+}
+
+/// The wish to move a purchase from its holder to another customer.
+package struct MovePurchase: Sendable {
+    package let purchase: PurchaseID
+    package let from: CustomerID
+    package let to: CustomerID
+    package let cause: MoveCause
+    package let catalog: Catalog
+
+    package init(
+        _ purchase: PurchaseID, from: CustomerID, to: CustomerID, cause: MoveCause,
+        catalog: Catalog
+    ) {
+        self.purchase = purchase
+        self.from = from
+        self.to = to
+        self.cause = cause
+        self.catalog = catalog
+    }
+
+    /// The wish to take back the move by which the purchase came to its holder.
+    package static func undoing(
+        _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
+        catalog: Catalog
+    ) throws(Refusal) -> MovePurchase {
+        guard let held = holder.state.purchase(purchase) else { throw .purchaseUnknown(purchase) }
+        guard let arrival = held.arrival, arrival.cause != .claimed else {
+            throw .neverMoved(purchase)
+        }
+        return MovePurchase(
+            purchase, from: holder.customer, to: arrival.from,
+            cause: .undone(reason, ticket: ticket), catalog: catalog)
+    }
+
+    /// The events for both streams; they are appended in one commit or not at all.
+    package func decide(
+        from holder: CustomerState, to claimant: CustomerState, now: Instant
+    ) throws(Refusal) -> Move {
+        guard let held = holder.purchase(purchase) else { throw .purchaseUnknown(purchase) }
+        if from == to { throw .alreadyHeld(purchase) }
+        if cause != .claimed, holder.isBoundByBalance(held, by: catalog) {
+            throw .boundByBalance(purchase)
+        }
+        var arriving = History(of: claimant)
+        arriving.append(
+            .purchaseAttached(
+                PurchaseAttached(
+                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
+                    graces: held.graces)))
+        for fact in held.facts.transactions {
+            arriving.append(arriving.state.fulfilment(by: fact))
+            for event in arriving.state.settlement(of: fact, by: catalog) { arriving.append(event) }
+        }
+        let detached = PurchaseDetached(purchase: purchase, to: to, cause: cause, at: now)
+        return Move(leaving: [.purchaseDetached(detached)], arriving: arriving.events)
+    }
+}
+
+/// The two sides of a move.
+package struct Move: Hashable, Sendable {
+    /// For the stream of who held the purchase.
+    package let leaving: [Event]
+    /// For the stream of who holds it now.
+    package let arriving: [Event]
+}
+
+extension Purchase {
+    /// The facts that bring this purchase back when they are recorded elsewhere.
+    var facts: Facts {
+        var facts = Facts()
+        facts.transactions = evidence.flatMap(\.facts)
+        facts.renewals = [renewal].compactMap(\.self)
+        return facts
+    }
+}

@@ -1,0 +1,86 @@
+/// The wish to announce a purchase.
+package struct OpenOrder: Hashable, Sendable {
+    package let order: OrderID
+    /// A UUID that nobody used before.
+    package let token: String
+    package let product: ProductID?
+    /// How long it is waited for, in milliseconds.
+    package let lifetime: Int64
+
+    package init(order: OrderID, token: String, product: ProductID?, lifetime: Int64) {
+        self.order = order
+        self.token = token
+        self.product = product
+        self.lifetime = lifetime
+    }
+}
+
+/// The wish to wait for an order's purchase no longer.
+package struct CloseOrder: Hashable, Sendable {
+    package let order: OrderID
+    package let cause: OrderClosed.Cause
+
+    package init(order: OrderID, cause: OrderClosed.Cause) {
+        self.order = order
+        self.cause = cause
+    }
+}
+
+extension CustomerState {
+    package static let openOrderLimit = 100
+
+    /// Announces a purchase.
+    package func decide(_ wish: OpenOrder, now: Instant) throws(Refusal) -> [Event] {
+        if orders.count(where: \.isOpen) >= CustomerState.openOrderLimit {
+            throw .tooManyOrders(limit: CustomerState.openOrderLimit)
+        }
+        if order(wish.order) != nil { throw .orderExists(wish.order) }
+        return [
+            .orderOpened(
+                OrderOpened(
+                    order: wish.order, token: wish.token, product: wish.product, openedAt: now,
+                    expires: now.advanced(byMilliseconds: wish.lifetime)))
+        ]
+    }
+
+    /// Closes the order; nothing happens when that was done before. Support may still settle an
+    /// order that was closed for another cause, but not one whose purchase arrived.
+    package func decide(_ wish: CloseOrder, now: Instant) throws(Refusal) -> [Event] {
+        guard let order = order(wish.order) else { throw .orderUnknown(wish.order) }
+        if order.fulfilled != nil { throw .orderFulfilled(wish.order) }
+        if order.closed != nil {
+            guard case .settled = wish.cause, !order.isSettled else { return [] }
+        }
+        return [.orderClosed(OrderClosed(order: wish.order, cause: wish.cause, at: now))]
+    }
+
+    /// Closes every order whose time is over.
+    package func closingStaleOrders(now: Instant) -> [Event] {
+        orders.filter { $0.isOpen && $0.opened.expires <= now }.map {
+            .orderClosed(OrderClosed(order: $0.id, cause: .stale, at: now))
+        }
+    }
+
+    /// The event by which the fact fulfils the order that it names. The first transaction that
+    /// carries a token is the order's, also when the order was closed; its renewals carry it too.
+    func fulfilment(by fact: TransactionFact) -> Event? {
+        guard let order = orders.first(where: { $0.isNamed(by: fact) }), order.fulfilled == nil
+        else { return nil }
+        return .orderFulfilled(
+            OrderFulfilled(
+                order: order.id, purchase: fact.purchase, transaction: fact.transaction))
+    }
+
+    /// The order that support settled before this transaction of its arrived: the client is to
+    /// finish the transaction, and nothing is credited for it.
+    package func settledOrder(of transaction: TransactionID, _ purchase: PurchaseID) -> Order? {
+        orders.first {
+            $0.isSettled && $0.fulfilled?.transaction == transaction
+                && $0.fulfilled?.purchase == purchase
+        }
+    }
+
+    func isSettledByHand(_ transaction: TransactionID, of purchase: PurchaseID) -> Bool {
+        settledOrder(of: transaction, purchase) != nil
+    }
+}

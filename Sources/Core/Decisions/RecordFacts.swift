@@ -1,0 +1,118 @@
+/// The wish to record what verified evidence states about purchases that this customer holds, or
+/// that nobody holds yet.
+package struct RecordFacts: Sendable {
+    package let facts: Facts
+    package let catalog: Catalog
+    /// Whether the stream only keeps the purchase until somebody claims it: balances wait too.
+    package let isUnclaimed: Bool
+
+    package init(_ facts: Facts, catalog: Catalog, isUnclaimed: Bool = false) {
+        self.facts = facts
+        self.catalog = catalog
+        self.isUnclaimed = isUnclaimed
+    }
+}
+
+extension CustomerState {
+    /// Records what is new. A fact that changes nothing makes no event.
+    package func decide(_ wish: RecordFacts) -> [Event] {
+        var history = History(of: self)
+        for fact in wish.facts.transactions { history.append(history.state.event(for: fact)) }
+        for fact in wish.facts.renewals { history.append(history.state.event(for: fact)) }
+        for fact in wish.facts.apps { history.append(history.state.event(for: fact)) }
+        if wish.isUnclaimed { return history.events }
+        for fact in wish.facts.transactions {
+            history.append(history.state.fulfilment(by: fact))
+            for event in history.state.settlement(of: fact, by: wish.catalog) {
+                history.append(event)
+            }
+        }
+        return history.events
+    }
+}
+
+/// Events in the making, each decided by the state that the ones before it left.
+struct History {
+    private(set) var state: CustomerState
+    private(set) var events: [Event] = []
+
+    init(of state: CustomerState) {
+        self.state = state
+    }
+
+    mutating func append(_ event: Event?) {
+        guard let event else { return }
+        state.apply(event)
+        events.append(event)
+    }
+}
+
+extension CustomerState {
+    /// The event for what the fact changes, if it changes anything.
+    private func event(for fact: TransactionFact) -> Event? {
+        guard let purchase = purchase(fact.purchase),
+            let known = purchase.evidence(of: fact.transaction)
+        else { return newTransaction(fact) }
+        var joined = known
+        joined.join(fact)
+        if joined == known { return nil }
+        return Event.restating(fact, from: known.effective, to: joined.effective)
+    }
+
+    private func newTransaction(_ fact: TransactionFact) -> Event {
+        guard let purchase = purchase(fact.purchase), !purchase.evidence.isEmpty,
+            fact.expires != nil
+        else { return .purchaseMade(fact) }
+        let replaces = purchase.evidence.contains { fact.replaces($0.effective) }
+        return replaces ? .subscriptionUpgraded(fact) : .subscriptionRenewed(fact)
+    }
+
+    private func event(for fact: RenewalFact) -> Event? {
+        guard let purchase = purchase(fact.purchase) else { return .renewalChanged(fact) }
+        var joined = purchase
+        joined.join(fact)
+        if joined == purchase { return nil }
+        return fact.restates(purchase.renewal) ? .renewalRestated(fact) : .renewalChanged(fact)
+    }
+
+    private func event(for fact: AppFact) -> Event? {
+        if AppVersion(fact.originalVersion) == nil { return nil }
+        let known = apps.first { $0.store == fact.store && $0.app == fact.app }
+        return known.map(fact.outweighs) ?? true ? .appInstalled(fact) : nil
+    }
+}
+
+extension Event {
+    /// What a person would say happened between the two.
+    fileprivate static func restating(
+        _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact
+    ) -> Event {
+        if let revocation = new.revocation, revocation != old.revocation {
+            return revocation.extent == .family ? .purchaseRevoked(fact) : .purchaseRefunded(fact)
+        }
+        if old.revocation != nil, new.revocation == nil { return .refundReversed(fact) }
+        if new.isUpgraded, !old.isUpgraded { return .subscriptionUpgraded(fact) }
+        if let end = new.expires, let oldEnd = old.expires, end > oldEnd {
+            return .subscriptionExtended(fact)
+        }
+        return .purchaseRestated(fact)
+    }
+}
+
+extension TransactionFact {
+    /// Whether this is a period of another product that began within the other period.
+    fileprivate func replaces(_ other: TransactionFact) -> Bool {
+        guard let end = other.expires, product != other.product else { return false }
+        return other.purchased < purchased && purchased < end
+    }
+}
+
+extension RenewalFact {
+    /// Whether this only repeats the other statement.
+    fileprivate func restates(_ other: RenewalFact?) -> Bool {
+        guard var other else { return false }
+        other.signedAt = signedAt
+        other.rank = rank
+        return self == other
+    }
+}

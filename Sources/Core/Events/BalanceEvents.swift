@@ -1,0 +1,66 @@
+/// A consumable transaction added to a balance: when it was bought, or when its refund was reversed.
+package struct BalanceCredited: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+    /// What one piece brought by the catalog when the transaction was first credited.
+    package let perPiece: Int64
+
+    package init(
+        currency: CurrencyID, amount: Int64, purchase: PurchaseID, transaction: TransactionID,
+        perPiece: Int64
+    ) {
+        self.currency = currency
+        self.amount = amount
+        self.purchase = purchase
+        self.transaction = transaction
+        self.perPiece = perPiece
+    }
+}
+
+/// A refund took from a balance what its transaction had added, even below zero.
+package struct BalanceDebited: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+
+    package init(
+        currency: CurrencyID, amount: Int64, purchase: PurchaseID, transaction: TransactionID
+    ) {
+        self.currency = currency
+        self.amount = amount
+        self.purchase = purchase
+        self.transaction = transaction
+    }
+}
+
+/// The back end used some of a balance.
+package struct BalanceSpent: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    /// What for, in the back end's words.
+    package let reason: Reason?
+
+    package init(currency: CurrencyID, amount: Int64, reason: Reason?) {
+        self.currency = currency
+        self.amount = amount
+        self.reason = reason
+    }
+}
+
+/// An admin changed a balance by an amount above or below zero.
+package struct BalanceAdjusted: Hashable, Sendable {
+    package let currency: CurrencyID
+    package let amount: Int64
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(currency: CurrencyID, amount: Int64, reason: Reason, ticket: Ticket?) {
+        self.currency = currency
+        self.amount = amount
+        self.reason = reason
+        self.ticket = ticket
+    }
+}

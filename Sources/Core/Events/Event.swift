@@ -1,0 +1,97 @@
+/// What happened, as it is kept for ever. Each carries its fact whole, so that it can be read alone.
+package enum Event: Hashable, Sendable {
+    // The project's own stream.
+    case projectCreated(ProjectCreated)
+    case keyCreated(KeyCreated)
+    case keyRevoked(KeyRevoked)
+    case catalogChanged(CatalogChanged)
+
+    // What a store stated about a transaction that was not known before.
+    case purchaseMade(TransactionFact)
+    case subscriptionRenewed(TransactionFact)
+    /// A transaction that replaces another one's period, or the news that one was replaced.
+    case subscriptionUpgraded(TransactionFact)
+    // What a store stated anew about a known transaction.
+    case subscriptionExtended(TransactionFact)
+    case purchaseRefunded(TransactionFact)
+    /// A family member's access was taken away.
+    case purchaseRevoked(TransactionFact)
+    case refundReversed(TransactionFact)
+    /// Nothing that decides access changed; older evidence that says otherwise is now outdated.
+    case purchaseRestated(TransactionFact)
+    case renewalChanged(RenewalFact)
+    case renewalRestated(RenewalFact)
+    case appInstalled(AppFact)
+
+    // Who holds a purchase.
+    case purchaseAttached(PurchaseAttached)
+    case purchaseDetached(PurchaseDetached)
+
+    case grantGiven(GrantGiven)
+    case grantRevoked(GrantRevoked)
+
+    case balanceCredited(BalanceCredited)
+    case balanceDebited(BalanceDebited)
+    case balanceSpent(BalanceSpent)
+    case balanceAdjusted(BalanceAdjusted)
+
+    case orderOpened(OrderOpened)
+    case orderFulfilled(OrderFulfilled)
+    case orderClosed(OrderClosed)
+
+    // The clock passed a boundary; these publish what reads know already.
+    case accessStarted(AccessNotice)
+    case accessEnded(AccessNotice)
+    case accessEndingSoon(AccessNotice)
+
+    case customerErased(CustomerErased)
+}
+
+/// An event with its place in the ledger.
+package struct RecordedEvent: Hashable, Sendable {
+    package let stream: Stream
+    package let version: Int64
+    package let position: Position
+    package let event: Event
+    /// When it happened, by the clock of whoever reported it.
+    package let occurredAt: Instant
+    /// When it was recorded, by Deed's clock.
+    package let recordedAt: Instant
+    package let actor: Actor
+    package let cause: String
+    package let catalogVersion: Int64
+
+    package init(
+        stream: Stream, version: Int64, position: Position, event: Event, record: EventRecord
+    ) {
+        self.stream = stream
+        self.version = version
+        self.position = position
+        self.event = event
+        occurredAt = record.occurredAt
+        recordedAt = record.recordedAt
+        actor = record.actor
+        cause = record.cause
+        catalogVersion = record.catalogVersion
+    }
+}
+
+/// The circumstances of an event: when, who, why.
+package struct EventRecord: Hashable, Sendable {
+    package var occurredAt: Instant
+    package var recordedAt: Instant
+    package var actor: Actor
+    package var cause: String
+    package var catalogVersion: Int64
+
+    package init(
+        occurredAt: Instant, recordedAt: Instant, actor: Actor, cause: String,
+        catalogVersion: Int64
+    ) {
+        self.occurredAt = occurredAt
+        self.recordedAt = recordedAt
+        self.actor = actor
+        self.cause = cause
+        self.catalogVersion = catalogVersion
+    }
+}

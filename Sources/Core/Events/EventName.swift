@@ -1,0 +1,65 @@
+extension Event {
+    /// The stable name under which the event is kept and shown.
+    package var typeName: String {
+        switch self {
+        case .projectCreated: "project.created"
+        case .keyCreated: "key.created"
+        case .keyRevoked: "key.revoked"
+        case .catalogChanged: "catalog.changed"
+        case .purchaseMade: "purchase.made"
+        case .subscriptionRenewed: "subscription.renewed"
+        case .subscriptionUpgraded: "subscription.upgraded"
+        case .subscriptionExtended: "subscription.extended"
+        case .purchaseRefunded: "purchase.refunded"
+        case .purchaseRevoked: "purchase.revoked"
+        case .refundReversed: "refund.reversed"
+        case .purchaseRestated: "purchase.restated"
+        case .renewalChanged: "renewal.changed"
+        case .renewalRestated: "renewal.restated"
+        case .appInstalled: "app.installed"
+        case .purchaseAttached: "purchase.attached"
+        case .purchaseDetached: "purchase.detached"
+        case .grantGiven: "grant.given"
+        case .grantRevoked: "grant.revoked"
+        case .balanceCredited: "balance.credited"
+        case .balanceDebited: "balance.debited"
+        case .balanceSpent: "balance.spent"
+        case .balanceAdjusted: "balance.adjusted"
+        case .orderOpened: "order.opened"
+        case .orderFulfilled: "order.fulfilled"
+        case .orderClosed: "order.closed"
+        case .accessStarted: "access.started"
+        case .accessEnded: "access.ended"
+        case .accessEndingSoon: "access.ending_soon"
+        case .customerErased: "customer.erased"
+        }
+    }
+
+    /// When it happened by the clock of the store, for what a store reported.
+    package var statedAt: Instant? {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact): fact.purchased
+        case .purchaseRefunded(let fact), .purchaseRevoked(let fact):
+            fact.revocation?.at ?? fact.signedAt
+        case .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .refundReversed(let fact), .purchaseRestated(let fact):
+            fact.signedAt
+        case .renewalChanged(let fact), .renewalRestated(let fact): fact.signedAt
+        case .appInstalled(let fact): fact.originallyPurchased ?? fact.signedAt
+        case .accessStarted(let notice), .accessEnded(let notice): notice.at
+        default: nil
+        }
+    }
+
+    /// The store's transaction that the event states something about.
+    var transactionFact: TransactionFact? {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            fact
+        default: nil
+        }
+    }
+}

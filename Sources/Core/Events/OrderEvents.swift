@@ -1,0 +1,52 @@
+/// The back end announced a purchase before it happens.
+package struct OrderOpened: Hashable, Sendable {
+    package let order: OrderID
+    /// What the client gives to the store's purchase call, and the fact brings back.
+    package let token: String
+    package let product: ProductID?
+    package let openedAt: Instant
+    /// When it is stale.
+    package let expires: Instant
+
+    package init(
+        order: OrderID, token: String, product: ProductID?, openedAt: Instant, expires: Instant
+    ) {
+        self.order = order
+        self.token = token
+        self.product = product
+        self.openedAt = openedAt
+        self.expires = expires
+    }
+}
+
+/// The announced purchase happened.
+package struct OrderFulfilled: Hashable, Sendable {
+    package let order: OrderID
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+
+    package init(order: OrderID, purchase: PurchaseID, transaction: TransactionID) {
+        self.order = order
+        self.purchase = purchase
+        self.transaction = transaction
+    }
+}
+
+/// Nobody waits for the order's purchase any longer.
+package struct OrderClosed: Hashable, Sendable {
+    package enum Cause: Hashable, Sendable {
+        case stale
+        case cancelled
+        /// Support gave by other means what the purchase would have brought.
+        case settled(Reason, ticket: Ticket?)
+    }
+    package let order: OrderID
+    package let cause: Cause
+    package let at: Instant
+
+    package init(order: OrderID, cause: Cause, at: Instant) {
+        self.order = order
+        self.cause = cause
+        self.at = at
+    }
+}

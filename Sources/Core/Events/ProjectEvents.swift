@@ -1,0 +1,66 @@
+/// Somebody created a project.
+package struct ProjectCreated: Hashable, Sendable {
+    package let project: ProjectID
+
+    package init(project: ProjectID) {
+        self.project = project
+    }
+}
+
+/// A key to a project was made. Only its digest is known.
+package struct KeyCreated: Hashable, Sendable {
+    package let key: KeyID
+    package let role: Role
+    package let name: String
+    /// SHA-256 of the key, in hexadecimal.
+    package let digest: String
+
+    package init(key: KeyID, role: Role, name: String, digest: String) {
+        self.key = key
+        self.role = role
+        self.name = name
+        self.digest = digest
+    }
+}
+
+/// A key to a project stopped opening it.
+package struct KeyRevoked: Hashable, Sendable {
+    package let key: KeyID
+    package let digest: String
+    package let at: Instant
+
+    package init(key: KeyID, digest: String, at: Instant) {
+        self.key = key
+        self.digest = digest
+        self.at = at
+    }
+}
+
+/// What a key may do; each role may do all that the ones before it may.
+package enum Role: String, Hashable, Sendable, CaseIterable, Comparable {
+    case reader
+    case backend
+    case admin
+
+    private var strength: Int {
+        switch self {
+        case .reader: 0
+        case .backend: 1
+        case .admin: 2
+        }
+    }
+
+    package static func < (one: Role, other: Role) -> Bool { one.strength < other.strength }
+}
+
+/// The project's catalog was replaced.
+package struct CatalogChanged: Hashable, Sendable {
+    /// 1 for the first catalog of a project, and one more with each.
+    package let version: Int64
+    package let catalog: Catalog
+
+    package init(version: Int64, catalog: Catalog) {
+        self.version = version
+        self.catalog = catalog
+    }
+}

@@ -1,0 +1,73 @@
+/// A purchase came to this customer from another one, whole.
+package struct PurchaseAttached: Hashable, Sendable {
+    package let purchase: PurchaseID
+    package let from: CustomerID
+    package let cause: MoveCause
+    package let at: Instant
+    /// The statements about its transactions that count.
+    package let transactions: [TransactionFact]
+    package let renewal: RenewalFact?
+    package let graces: [Grace]
+
+    package init(
+        purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
+        graces: [Grace]
+    ) {
+        self.purchase = purchase
+        self.from = from
+        self.cause = cause
+        self.at = at
+        self.graces = graces
+        transactions = facts.transactions
+        renewal = facts.renewals.first
+    }
+}
+
+/// A purchase left this customer for another one.
+package struct PurchaseDetached: Hashable, Sendable {
+    package let purchase: PurchaseID
+    package let to: CustomerID
+    package let cause: MoveCause
+    package let at: Instant
+
+    package init(purchase: PurchaseID, to: CustomerID, cause: MoveCause, at: Instant) {
+        self.purchase = purchase
+        self.to = to
+        self.cause = cause
+        self.at = at
+    }
+}
+
+/// Why a purchase changed its holder.
+package enum MoveCause: Hashable, Sendable {
+    /// Nobody held it, and the new holder proved it first.
+    case claimed
+    /// The new holder proved it, and the project's policy let it go.
+    case transferred
+    case admin(Reason, ticket: Ticket?)
+    /// An admin took an earlier move back.
+    case undone(Reason, ticket: Ticket?)
+}
+
+/// The clock passed a boundary of access to an entitlement.
+package struct AccessNotice: Hashable, Sendable {
+    package let entitlement: EntitlementID
+    /// The boundary, not the moment of the notice.
+    package let at: Instant
+
+    package init(entitlement: EntitlementID, at: Instant) {
+        self.entitlement = entitlement
+        self.at = at
+    }
+}
+
+/// All that the customer's stream said about a person was taken out of it.
+package struct CustomerErased: Hashable, Sendable {
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(reason: Reason, ticket: Ticket?) {
+        self.reason = reason
+        self.ticket = ticket
+    }
+}

@@ -1,0 +1,120 @@
+/// Why a customer may use something at one instant, or why not.
+package struct Explanation: Hashable, Sendable {
+    /// The answer that is explained; `nil` when the customer never had a right to it.
+    package let answer: Entitlement?
+    /// Every right to the entitlement, past, present and to come, in the order of the rules.
+    package let reasons: [ExplainedRight]
+    /// What the customer holds and does not count for any entitlement, with the reason.
+    package let ignored: [IgnoredPurchase]
+    /// The first instant after the answer's at which it may read differently.
+    package let nextChange: Instant?
+}
+
+/// One right with its rule, its boundaries and the facts behind it.
+package struct ExplainedRight: Hashable, Sendable {
+    package let rule: Rule
+    package let source: Entitlement.Source
+    package let product: ProductID?
+    /// The boundaries of the access.
+    package let interval: Interval
+    /// What ended it before its time, if anything did.
+    package let cut: Cut?
+    /// Whether it gives access at the instant.
+    package let holds: Bool
+    /// What stores stated: about the transaction, and about the renewal where a grace is named.
+    package let transactions: [TransactionFact]
+    package let renewal: RenewalFact?
+}
+
+/// A purchase that unlocks nothing.
+package struct IgnoredPurchase: Hashable, Sendable {
+    package enum Cause: String, Hashable, Sendable, CaseIterable {
+        case productNotInCatalog = "product_not_in_catalog"
+        case familySharingNotAllowed = "family_sharing_not_allowed"
+        case consumable
+        case kindDiffersFromCatalog = "kind_differs_from_catalog"
+    }
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+    package let product: ProductID
+    package let cause: Cause
+}
+
+extension CustomerState {
+    /// The facts, rules and boundaries behind the answer about one entitlement.
+    package func explanation(
+        of id: EntitlementID, at instant: Instant, catalog: Catalog
+    ) -> Explanation {
+        let rights = rights(by: catalog).filter { unlocks($0, id, by: catalog) }
+        let boundaries = rights.map(\.interval).filter { !$0.isEmpty }
+            .flatMap { [$0.start, $0.end].compactMap(\.self) }
+        return Explanation(
+            answer: entitlements(at: instant, catalog: catalog)[id],
+            reasons: rights.map { explain($0, at: instant) },
+            ignored: purchases.flatMap { $0.ignored(by: catalog) },
+            nextChange: boundaries.filter { $0 > instant }.min())
+    }
+
+    private func unlocks(_ right: Right, _ id: EntitlementID, by catalog: Catalog) -> Bool {
+        switch right.source {
+        case .transaction(_, _, let product):
+            product.map { catalog.products[$0].entitlements.contains(id) } ?? false
+        case .app(_, let rule): catalog.originalVersionRules[rule].entitlements.contains(id)
+        case .grant(let index): grants[index].given.entitlement == id
+        }
+    }
+
+    private func explain(_ right: Right, at instant: Instant) -> ExplainedRight {
+        let (source, product, transactions, renewal) = origin(of: right)
+        return ExplainedRight(
+            rule: right.rule, source: source, product: product, interval: right.interval,
+            cut: right.cut, holds: right.interval.contains(instant), transactions: transactions,
+            renewal: renewal)
+    }
+
+    private func origin(
+        of right: Right
+    ) -> (Entitlement.Source, ProductID?, [TransactionFact], RenewalFact?) {
+        switch right.source {
+        case .grant(let index):
+            return (.grant(grants[index].id), nil, [], nil)
+        case .app(let index, _):
+            return (.originalAppVersion(apps[index].app), nil, [], nil)
+        case .transaction(let index, let place, _):
+            let purchase = purchases[place]
+            let facts =
+                right.rule == .lifetime
+                ? purchase.evidence.flatMap(\.facts) : purchase.evidence[index].facts
+            let isSubscription = right.rule == .period || right.rule == .grace
+            return (
+                .purchase(purchase.id), purchase.products[purchase.transactions[index].product],
+                facts, isSubscription ? purchase.renewal : nil
+            )
+        }
+    }
+}
+
+extension Purchase {
+    fileprivate func ignored(by catalog: Catalog) -> [IgnoredPurchase] {
+        transactions.compactMap { transaction in
+            let product = products[transaction.product]
+            return cause(toIgnore: transaction, product, by: catalog).map {
+                IgnoredPurchase(
+                    purchase: id, transaction: transaction.id, product: product, cause: $0)
+            }
+        }
+    }
+
+    private func cause(
+        toIgnore transaction: Transaction, _ product: ProductID, by catalog: Catalog
+    ) -> IgnoredPurchase.Cause? {
+        guard let known = catalog.product(ProductKey(store: id.store, id: product)) else {
+            return .productNotInCatalog
+        }
+        let kind = kind(by: catalog)
+        if kind == .consumable { return .consumable }
+        if transaction.isFamilyShared, !known.isFamilyShared { return .familySharingNotAllowed }
+        let needsTerm = kind == .nonRenewing && known.kind != .nonRenewing
+        return needsTerm || known.entitlements.isEmpty ? .kindDiffersFromCatalog : nil
+    }
+}

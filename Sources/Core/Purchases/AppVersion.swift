@@ -1,0 +1,55 @@
+/// A version such as `1.10.3`, compared number by number; a missing part is 0, and what follows the
+/// digits of a part does not count.
+package struct AppVersion: Hashable, Comparable, Sendable {
+    // Digits without leading zeros, so that no part is too large; trailing zero parts are dropped.
+    private let parts: [String]
+
+    /// `nil` for a text that does not begin with a digit: stores write an empty one for "unknown".
+    package init?(_ text: String) {
+        guard let first = text.utf8.first, first.decimalDigit != nil else { return nil }
+        var parts = text.split(separator: ".", omittingEmptySubsequences: false).map { part in
+            String(part.prefix { $0.isASCII && $0.isNumber }.drop { $0 == "0" })
+        }
+        while parts.last?.isEmpty == true { parts.removeLast() }
+        self.parts = parts
+    }
+
+    /// Later than every version that an app can have.
+    static let unknown = AppVersion(parts: [String(repeating: "9", count: 64)])
+
+    private init(parts: [String]) {
+        self.parts = parts
+    }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        for index in 0..<max(one.parts.count, other.parts.count) {
+            let left = index < one.parts.count ? one.parts[index] : ""
+            let right = index < other.parts.count ? other.parts[index] : ""
+            if left.utf8.count != right.utf8.count { return left.utf8.count < right.utf8.count }
+            if left != right { return left < right }
+        }
+        return false
+    }
+}
+
+extension AppFact {
+    /// Whether this tells of an earlier installation of the same app: nobody installs an app for
+    /// the first time twice, so the earliest statement stands, whichever came first.
+    func outweighs(_ other: AppFact) -> Bool {
+        let (version, otherVersion) = (self.version, other.version)
+        if version != otherVersion { return version < otherVersion }
+        if installed != other.installed { return installed < other.installed }
+        if signedAt != other.signedAt { return signedAt < other.signedAt }
+        return self != other && content(of: other, follows: self)
+    }
+
+    /// The first version; one that cannot be read counts as none, below which nothing lies.
+    private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
+
+    /// When the app was first installed, or the first moment at which that was stated.
+    var installed: Instant { originallyPurchased ?? signedAt }
+
+    func isOfEarlierApp(than other: AppFact) -> Bool {
+        store == other.store ? app < other.app : store.rawValue < other.store.rawValue
+    }
+}

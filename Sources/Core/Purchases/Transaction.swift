@@ -1,0 +1,57 @@
+/// What one transaction comes to, in the few words that the rules of access need.
+///
+/// Kept beside the evidence because each read needs it for every transaction: the members are
+/// plain, and the product is a place in the purchase's list of products.
+struct Transaction: Hashable, Sendable {
+    let id: TransactionID
+    let product: Int
+    let kind: ProductKind?
+    let start: Instant
+    /// The purchase that this restores, where the evidence names it; else its own start.
+    let firstPurchased: Instant
+    let expires: Instant?
+    let revokedAt: Instant?
+    let isRevokedForApp: Bool
+    let isUpgraded: Bool
+    let isFamilyShared: Bool
+    let terms: OfferTerms
+
+    init(_ fact: TransactionFact, product: Int) {
+        self.product = product
+        id = fact.transaction
+        kind = fact.kind
+        start = fact.purchased
+        firstPurchased = min(fact.purchased, fact.originallyPurchased ?? fact.purchased)
+        expires = fact.expires
+        revokedAt = fact.revocation?.at
+        isRevokedForApp = fact.revocation?.reason == .issueWithApp
+        isUpgraded = fact.isUpgraded
+        isFamilyShared = fact.ownership == .familyShared
+        terms = OfferTerms(fact.offer)
+    }
+
+    /// The order in which a purchase keeps its transactions.
+    func precedes(_ other: Transaction) -> Bool {
+        start == other.start ? id < other.id : start < other.start
+    }
+}
+
+/// On which terms a period was sold; the digit is the second part of a reason code.
+package enum OfferTerms: Int, Hashable, Sendable {
+    case usual = 0
+    case trial = 1
+    case introductory = 2
+    case offer = 3
+
+    package init(_ offer: Offer?) {
+        guard let offer, offer != Offer() else {
+            self = .usual
+            return
+        }
+        if offer.discount == .freeTrial {
+            self = .trial
+        } else {
+            self = offer.kind == .introductory ? .introductory : .offer
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/// All that was ever stated about one transaction, joined.
+///
+/// Joining is commutative, associative and idempotent. So what is known depends on the set of facts
+/// alone: no order, repetition or late arrival can change it.
+package enum TransactionEvidence: Hashable, Sendable {
+    case signed(TransactionFact)
+    case legacy(TransactionFact)
+    indirect case both(signed: TransactionFact, legacy: TransactionFact)
+
+    package init(_ fact: TransactionFact) {
+        self = fact.rank.isLegacy ? .legacy(fact) : .signed(fact)
+    }
+
+    /// The signed statement that outweighs the others, if there is any.
+    package var signed: TransactionFact? {
+        switch self {
+        case .signed(let fact), .both(let fact, _): fact
+        case .legacy: nil
+        }
+    }
+
+    /// What receipts state, all of them joined, if there is any.
+    package var legacy: TransactionFact? {
+        switch self {
+        case .legacy(let fact), .both(_, let fact): fact
+        case .signed: nil
+        }
+    }
+
+    /// The facts that bring this back when they are joined.
+    package var facts: [TransactionFact] { [signed, legacy].compactMap(\.self) }
+
+    /// What the transaction comes to when everything that was stated is weighed.
+    package var effective: TransactionFact {
+        switch self {
+        case .signed(let fact), .legacy(let fact): fact
+        case .both(let signed, let legacy): signed.supplemented(by: legacy)
+        }
+    }
+
+    mutating func join(_ fact: TransactionFact) {
+        if fact.rank.isLegacy {
+            join(legacy: fact)
+        } else {
+            join(signed: fact)
+        }
+    }
+
+    mutating func join(_ other: TransactionEvidence) {
+        for fact in other.facts { join(fact) }
+    }
+
+    private mutating func join(signed fact: TransactionFact) {
+        switch self {
+        case .signed(let known):
+            if fact.outweighs(known) { self = .signed(fact) }
+        case .both(let known, let legacy):
+            if fact.outweighs(known) { self = .both(signed: fact, legacy: legacy) }
+        case .legacy(let legacy):
+            self = .both(signed: fact, legacy: legacy)
+        }
+    }
+
+    private mutating func join(legacy fact: TransactionFact) {
+        switch self {
+        case .signed(let signed):
+            self = .both(signed: signed, legacy: fact)
+        case .legacy(let known):
+            self = .legacy(known.joined(withLegacy: fact))
+        case .both(let signed, let known):
+            self = .both(signed: signed, legacy: known.joined(withLegacy: fact))
+        }
+    }
+}
+
+extension TransactionFact {
+    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. That a newer
+    /// receipt repeats what is known changes nothing, not even when it was signed.
+    fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
+        var joined = base.isPreferred(to: other.base) ? self : other
+        joined.signedAt = min(signedAt, other.signedAt)
+        joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
+        joined.expires = latest(expires, other.expires)
+        joined.isUpgraded = isUpgraded || other.isUpgraded
+        joined.revocation = later(revocation, other.revocation)
+        return joined
+    }
+
+    /// The members that are taken together from one receipt.
+    private var base: TransactionFact {
+        var base = self
+        base.signedAt = .distantPast
+        base.kind = nil
+        base.expires = nil
+        base.isUpgraded = false
+        base.revocation = nil
+        return base
+    }
+
+    private func isPreferred(to other: TransactionFact) -> Bool {
+        if rank != other.rank { return rank > other.rank }
+        return self == other || content(of: self, follows: other)
+    }
+
+    /// A signed statement with what receipts may add to it: a later end, and a revocation that
+    /// happened after it was signed. They never clear one.
+    fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
+        var fact = self
+        fact.kind = kind ?? legacy.kind
+        fact.expires = latest(expires, legacy.expires)
+        fact.isUpgraded = isUpgraded || legacy.isUpgraded
+        if revocation == nil, let revocation = legacy.revocation, revocation.at > signedAt {
+            fact.revocation = revocation
+        }
+        return fact
+    }
+}
+
+private func latest(_ one: Instant?, _ other: Instant?) -> Instant? {
+    [one, other].compactMap(\.self).max()
+}
+
+private func later(_ one: Revocation?, _ other: Revocation?) -> Revocation? {
+    guard let one, let other else { return one ?? other }
+    if one.at != other.at { return one.at > other.at ? one : other }
+    return one == other || content(of: one, follows: other) ? one : other
+}

@@ -1,0 +1,51 @@
+/// Non-renewing purchases of one product: each lasts as long as the catalog says, and the catalog
+/// says too what several in a row come to.
+struct FixedTerms {
+    struct Term {
+        let source: Right.Source
+        let bought: Instant
+        let revokedAt: Instant?
+    }
+
+    let duration: CalendarDuration
+    let stacking: Product.Stacking
+    /// In the order in which they were bought.
+    let terms: [Term]
+
+    var rights: [Right] {
+        switch stacking {
+        case .extend: extended
+        case .restart: restarted
+        case .overlap: terms.map { right($0, from: $0.bought) }
+        }
+    }
+
+    /// Each starts when the one before it ends. What was taken back delays nobody.
+    private var extended: [Right] {
+        var end = Instant.distantPast
+        return terms.map { term in
+            let right = right(term, from: max(term.bought, end))
+            if !right.interval.isEmpty { end = max(end, right.interval.end ?? .distantFuture) }
+            return right
+        }
+    }
+
+    /// Each ends when the next one starts. One that was taken back ends nobody's term.
+    private var restarted: [Right] {
+        var next: Instant?
+        let backwards = terms.reversed().map { term in
+            var right = right(term, from: term.bought)
+            if let next { right.cut(at: next, by: .restart) }
+            if term.revokedAt == nil { next = term.bought }
+            return right
+        }
+        return backwards.reversed()
+    }
+
+    private func right(_ term: Term, from start: Instant) -> Right {
+        let interval = Interval(start: start, end: duration.end(after: start))
+        var right = Right(.fixedTerm, of: term.source, interval)
+        if let revokedAt = term.revokedAt { right.cut(at: revokedAt, by: .revocation) }
+        return right
+    }
+}

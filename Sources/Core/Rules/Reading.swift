@@ -1,0 +1,118 @@
+/// What one right says at one instant to whoever asks: its state and where it comes from.
+struct Reading {
+    let source: Entitlement.Source
+    let isActive: Bool
+    let state: Entitlement.State
+    var terms = OfferTerms.usual
+    var product: ProductID?
+    var kind: ProductKind?
+    var willRenew = false
+    var nextProduct: ProductID?
+    var expirationReason: ExpirationIntent?
+    /// Whether the refund was the app's fault.
+    var isRevokedForApp = false
+
+    init(of right: Right, in state: CustomerState, at instant: Instant, _ catalog: Catalog) {
+        let standing = right.standing(at: instant)
+        isActive = standing == .access
+        switch right.source {
+        case .grant(let index):
+            source = .grant(state.grants[index].id)
+            self.state = right.state(standing)
+        case .app(let index, _):
+            source = .originalAppVersion(state.apps[index].app)
+            self.state = right.state(standing)
+        case .transaction(let index, let place, _):
+            let purchase = state.purchases[place]
+            let transaction = purchase.transactions[index]
+            source = .purchase(purchase.id)
+            self.state = right.state(
+                standing, terms: transaction.terms, renewal: purchase.currentRenewal)
+            kind = purchase.kind(by: catalog)
+            product = purchase.products[transaction.product]
+            isRevokedForApp =
+                right.rule == .lifetime
+                ? purchase.lifetimeRevocation?.reason == .issueWithApp
+                : transaction.isRevokedForApp
+            if kind == .autoRenewable {
+                terms = transaction.terms
+                readRenewal(of: purchase)
+            }
+        }
+    }
+
+    /// A subscription renews unless the store says otherwise; one that gives no access any more
+    /// does not unless the store says so.
+    private mutating func readRenewal(of purchase: Purchase) {
+        let renewal = purchase.currentRenewal
+        willRenew = renewal?.willRenew ?? isActive
+        nextProduct = renewal?.nextProduct
+        guard state == .expired || state == .retry else { return }
+        expirationReason =
+            renewal?.expirationIntent ?? (renewal?.willRenew == false ? .cancelled : nil)
+    }
+}
+
+extension Right {
+    fileprivate func state(
+        _ standing: Standing, terms: OfferTerms = .usual, renewal: RenewalFact? = nil
+    ) -> Entitlement.State {
+        switch standing {
+        case .access: rule == .grace ? .grace : rule == .period ? terms.state : .active
+        case .ahead: .upcoming
+        case .past:
+            switch cut {
+            case .revocation: .revoked
+            case .upgrade: .upgraded
+            case .recovery, .restart, nil: renewal?.isInBillingRetry == true ? .retry : .expired
+            }
+        }
+    }
+}
+
+extension OfferTerms {
+    fileprivate var state: Entitlement.State {
+        switch self {
+        case .trial: .trial
+        case .introductory: .intro
+        case .usual, .offer: .active
+        }
+    }
+}
+
+extension Reading {
+    /// The compact reason code: state before the point, offer after it.
+    var code: String { "\(stateCode).\(terms.rawValue)" }
+
+    private var stateCode: Int {
+        switch state {
+        case .trial, .intro, .active: accessCode
+        case .grace: 1
+        case .upcoming: 0
+        case .retry: -1
+        case .expired: endCode
+        case .upgraded: -6
+        case .revoked: isRevokedForApp ? -7 : -8
+        }
+    }
+
+    private var accessCode: Int {
+        switch (source, kind) {
+        case (.grant, _): 2
+        case (_, .autoRenewable): willRenew ? 5 : 4
+        default: 3
+        }
+    }
+
+    /// Why it ended: 0 when the store did not tell, and by the clock where no store decides.
+    private var endCode: Int {
+        guard kind == .autoRenewable else { return -5 }
+        return switch expirationReason {
+        case .billingError: -2
+        case .priceIncreaseRefused: -3
+        case .productUnavailable: -4
+        case .cancelled: -5
+        case .other, .unknown, nil: 0
+        }
+    }
+}

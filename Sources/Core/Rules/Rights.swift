@@ -1,0 +1,104 @@
+extension CustomerState {
+    /// Everything that gives the customer access, by each rule in turn: purchases in order of id,
+    /// then fixed terms by product, original versions and grants.
+    func rights(by catalog: Catalog) -> [Right] {
+        var rights: [Right] = []
+        rights.reserveCapacity(purchases.reduce(grants.count) { $0 + $1.transactions.count })
+        var terms: [Int: [FixedTerms.Term]] = [:]
+        for index in purchases.indices {
+            purchases[index].addRights(at: index, by: catalog, to: &rights, terms: &terms)
+        }
+        for (product, terms) in terms.sorted(by: { $0.key < $1.key }) {
+            rights += catalog.fixedTerms(of: product, terms)?.rights ?? []
+        }
+        addOriginalVersionRights(by: catalog, to: &rights)
+        for index in grants.indices { rights.append(grants[index].right(of: .grant(index))) }
+        return rights
+    }
+
+    private func addOriginalVersionRights(by catalog: Catalog, to rights: inout [Right]) {
+        for (index, app) in apps.enumerated() where app.environment == .production {
+            for (rule, terms) in catalog.originalVersionRules.enumerated() where terms.covers(app) {
+                let interval = Interval(start: app.installed, end: nil)
+                rights.append(Right(.originalVersion, of: .app(index, rule: rule), interval))
+            }
+        }
+    }
+}
+
+extension Purchase {
+    fileprivate func addRights(
+        at place: Int, by catalog: Catalog, to rights: inout [Right],
+        terms: inout [Int: [FixedTerms.Term]]
+    ) {
+        let known = products.map { catalog.place(of: ProductKey(store: id.store, id: $0)) }
+        switch kind(by: catalog) {
+        case .autoRenewable:
+            for index in transactions.indices where counts(index, known, catalog) {
+                let source = source(index, at: place, known)
+                rights.append(period(index, of: source))
+                if let grace = grace(after: index, of: source) { rights.append(grace) }
+            }
+        case .nonConsumable:
+            guard let index = transactions.indices.last, counts(index, known, catalog),
+                let right = lifetime(of: source(index, at: place, known))
+            else { return }
+            rights.append(right)
+        case .nonRenewing:
+            for index in transactions.indices where counts(index, known, catalog) {
+                guard let product = known[transactions[index].product] else { continue }
+                terms[product, default: []].append(
+                    FixedTerms.Term(
+                        source: source(index, at: place, known),
+                        bought: transactions[index].start,
+                        revokedAt: transactions[index].revokedAt))
+            }
+        case .consumable, nil:
+            break
+        }
+    }
+
+    private func source(_ index: Int, at place: Int, _ known: [Int?]) -> Right.Source {
+        .transaction(index, purchase: place, product: known[transactions[index].product])
+    }
+
+    /// A family member's purchase counts unless the product says no.
+    private func counts(_ index: Int, _ known: [Int?], _ catalog: Catalog) -> Bool {
+        guard transactions[index].isFamilyShared, let place = known[transactions[index].product]
+        else { return true }
+        return catalog.products[place].isFamilyShared
+    }
+
+    /// What the evidence says that the purchase is, else what the catalog says.
+    package func kind(by catalog: Catalog) -> ProductKind? {
+        if let kind = statedKind { return kind }
+        for product in products {
+            if let known = catalog.product(ProductKey(store: id.store, id: product)) {
+                return known.kind
+            }
+        }
+        // Nothing else that a store sells expires.
+        return transactions.contains { $0.expires != nil } ? .autoRenewable : nil
+    }
+}
+
+extension Catalog {
+    /// The rule for several purchases of one non-renewing product. Purchases come in order of id;
+    /// their rule wants them as they were bought, and the order of id where that is the same.
+    fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
+        guard case .nonRenewing(let duration, let stacking) = products[product].terms
+        else { return nil }
+        let inOrder = terms.enumerated().sorted {
+            ($0.element.bought, $0.offset) < ($1.element.bought, $1.offset)
+        }
+        return FixedTerms(duration: duration, stacking: stacking, terms: inOrder.map(\.element))
+    }
+}
+
+extension Grant {
+    fileprivate func right(of source: Right.Source) -> Right {
+        var right = Right(.grant, of: source, Interval(start: given.start, end: given.end))
+        if let revocation { right.cut(at: revocation.at, by: .revocation) }
+        return right
+    }
+}
