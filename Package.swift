@@ -28,6 +28,7 @@ let package = Package(
         .target(name: "Core", swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
+        .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
@@ -60,7 +61,8 @@ let package = Package(
             ],
             swiftSettings: common),
         .executableTarget(
-            name: "deed-bench", dependencies: ["CMicroHTTPD", "HTTPServer", "Telemetry"],
+            name: "deed-bench",
+            dependencies: ["CMicroHTTPD", "Core", "HTTPServer", "JSON", "Telemetry"],
             path: "Sources/Bench", swiftSettings: common),
 
         .target(
@@ -72,6 +74,9 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
+        .testTarget(
+            name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
+            swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
         .testTarget(

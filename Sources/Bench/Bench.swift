@@ -6,11 +6,13 @@ func runBench(_ arguments: [String]) -> Int32 {
     switch arguments.first {
     case "bare-http": return serveBare(options)
     case "server-http": return serve(options)
+    case "core": return benchCore(json: arguments.contains("--json"))
     default:
         complain(
             """
             usage: deed-bench bare-http --listen 127.0.0.1:PORT --bytes FILE
                    deed-bench server-http --listen 127.0.0.1:PORT --bytes FILE [--later yes]
+                   deed-bench core [--json]
             """)
         return 2
     }

@@ -103,8 +103,7 @@ extension CustomerState {
     private mutating func apply(_ attached: PurchaseAttached) {
         let place = place(of: attached.purchase)
         for fact in attached.transactions { purchases[place].join(fact) }
-        if let renewal = attached.renewal { purchases[place].join(renewal) }
-        for grace in attached.graces { purchases[place].join(grace) }
+        for fact in attached.renewals { purchases[place].join(fact) }
         purchases[place].arrival = Arrival(
             from: attached.from, cause: attached.cause, at: attached.at)
     }

@@ -16,9 +16,8 @@ extension CustomerState {
     /// The customer's entitlements at `instant`, by everything that the stream says and by the
     /// catalog. Grants need no catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
-        var tally = Tally(at: instant, of: self, catalog: catalog)
-        for right in rights(by: catalog) { tally.add(right) }
-        let all = tally.verdicts().map { id, verdict in
+        let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
+        let all = tally.verdicts(at: instant).map { id, verdict in
             Entitlement(id, verdict, Reading(of: verdict.deciding, in: self, at: instant, catalog))
         }
         return Entitlements(at: instant, all: all, nextChange: tally.nextChange)
@@ -26,9 +25,7 @@ extension CustomerState {
 
     /// The unbroken stretches of access to each entitlement, over all of its sources.
     package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
-        var tally = Tally(at: .distantPast, of: self, catalog: catalog)
-        for right in rights(by: catalog) { tally.add(right) }
-        return tally.runs()
+        Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
     }
 }
 
@@ -40,44 +37,31 @@ struct Verdict {
     let deciding: Right
 }
 
-/// Adds up rights by entitlement. Neighbouring rights from one product of one purchase are joined
-/// before they are handed on, so that a long subscription costs little more than a short one.
+/// Rights added up by entitlement. Neighbours from one product of one purchase are added up first,
+/// so that a long subscription costs little more than a short one.
 private struct Tally {
-    let instant: Instant
-    let state: CustomerState
-    let catalog: Catalog
     private(set) var nextChange: Instant?
     private var places: [EntitlementID: Int] = [:]
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    private var pending: (unlocked: [Int], purchase: Int, product: Int, sum: Sum)?
 
-    init(at instant: Instant, of state: CustomerState, catalog: Catalog) {
-        self.instant = instant
-        self.state = state
-        self.catalog = catalog
-    }
-
-    mutating func add(_ right: Right) {
-        switch right.source {
-        case .transaction(_, _, nil):
-            return
-        case .transaction(_, let purchase, let product?):
-            if pending?.purchase != purchase || pending?.product != product {
-                flush()
-                let unlocked = catalog.products[product].entitlements
-                pending = (unlocked.map { row(of: $0) }, purchase, product, Sum())
-            }
-            pending?.sum.add(right, at: instant)
-        case .app(_, let rule):
-            for id in catalog.originalVersionRules[rule].entitlements { add(right, to: id) }
-        case .grant(let index):
-            add(right, to: state.grants[index].given.entitlement)
+    init(of rights: [Right], at instant: Instant, in state: CustomerState, _ catalog: Catalog) {
+        places.reserveCapacity(16)
+        var next = rights.startIndex
+        while next < rights.endIndex {
+            let first = rights[next]
+            var sum = Sum()
+            repeat {
+                sum.add(rights[next], at: instant)
+                next += 1
+            } while next < rights.endIndex && rights[next].isOfSameOrigin(as: first)
+            add(sum, to: first.unlocked(in: state, by: catalog))
         }
-        note(right.interval)
     }
 
-    private mutating func add(_ right: Right, to id: EntitlementID) {
-        rows[row(of: id)].sum.add(right, at: instant)
+    private mutating func add(_ sum: Sum, to unlocked: [EntitlementID]) {
+        if unlocked.isEmpty { return }
+        if let change = sum.nextChange { nextChange = min(nextChange ?? change, change) }
+        for id in unlocked { rows[row(of: id)].sum.add(sum) }
     }
 
     private mutating func row(of id: EntitlementID) -> Int {
@@ -87,13 +71,66 @@ private struct Tally {
         return rows.count - 1
     }
 
-    private mutating func flush() {
-        guard let done = pending else { return }
-        pending = nil
-        for row in done.unlocked { rows[row].sum.add(done.sum, at: instant) }
+    func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
+        rows.sorted { $0.id < $1.id }.compactMap { row in
+            row.sum.verdict(at: instant).map { (row.id, $0) }
+        }
     }
 
-    private mutating func note(_ interval: Interval) {
+    var runs: [EntitlementID: [Interval]] {
+        Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.sum.runs) })
+    }
+}
+
+extension Right {
+    /// Whether both come from one product of one purchase.
+    fileprivate func isOfSameOrigin(as other: Right) -> Bool {
+        guard case .transaction(_, let purchase, let product) = source,
+            case .transaction(_, let otherPurchase, let otherProduct) = other.source
+        else { return false }
+        return purchase == otherPurchase && product == otherProduct
+    }
+
+    /// The entitlements that this is a right to.
+    func unlocked(in state: CustomerState, by catalog: Catalog) -> [EntitlementID] {
+        switch source {
+        case .transaction(_, _, let product):
+            product.map { catalog.products[$0].entitlements } ?? []
+        case .app(_, let rule): catalog.originalVersionRules[rule].entitlements
+        case .grant(let index): [state.grants[index].given.entitlement]
+        }
+    }
+}
+
+/// Rights to one thing: their runs, and the one that decides.
+struct Sum {
+    private var earlierRuns: [Interval] = []
+    private var newestRun: Interval?
+    /// The first boundary after the instant.
+    private(set) var nextChange: Instant?
+    private var deciding: (right: Right, standing: Right.Standing)?
+
+    mutating func add(_ right: Right, at instant: Instant) {
+        extend(by: right.interval)
+        note(right.interval, at: instant)
+        consider(right, right.standing(at: instant))
+    }
+
+    mutating func add(_ other: Sum) {
+        earlierRuns += other.earlierRuns
+        if let run = other.newestRun { extend(by: run) }
+        if let (right, standing) = other.deciding { consider(right, standing) }
+    }
+
+    private mutating func consider(_ right: Right, _ standing: Right.Standing) {
+        if let known = deciding {
+            if standing < known.standing { return }
+            if standing == known.standing, !right.saysMore(than: known.right, standing) { return }
+        }
+        deciding = (right, standing)
+    }
+
+    private mutating func note(_ interval: Interval, at instant: Instant) {
         if interval.isEmpty { return }
         if interval.start > instant {
             nextChange = min(nextChange ?? interval.start, interval.start)
@@ -102,74 +139,51 @@ private struct Tally {
         }
     }
 
-    mutating func verdicts() -> [(EntitlementID, Verdict)] {
-        flush()
-        return rows.sorted { $0.id < $1.id }.compactMap { row in
-            row.sum.verdict(at: instant).map { (row.id, $0) }
-        }
-    }
-
-    mutating func runs() -> [EntitlementID: [Interval]] {
-        flush()
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, Interval.union($0.sum.runs)) })
-    }
-}
-
-/// Rights to one thing: their runs, and the one that decides.
-struct Sum {
-    private(set) var runs: [Interval] = []
-    private var deciding: Right?
-
-    mutating func add(_ right: Right, at instant: Instant) {
-        extend(by: right.interval)
-        consider(right, at: instant)
-    }
-
-    mutating func add(_ other: Sum, at instant: Instant) {
-        runs += other.runs
-        if let right = other.deciding { consider(right, at: instant) }
-    }
-
-    private mutating func consider(_ right: Right, at instant: Instant) {
-        if deciding.map({ right.saysMore(than: $0, at: instant) }) ?? true { deciding = right }
-    }
-
     /// Joins the interval to the newest run where they touch; rights mostly come in their order.
     private mutating func extend(by interval: Interval) {
         if interval.isEmpty { return }
-        guard let last = runs.last, last.start <= interval.start, last.reaches(interval.start)
-        else {
-            runs.append(interval)
+        guard let newest = newestRun else {
+            newestRun = interval
             return
         }
-        let end = last.end.flatMap { end in interval.end.map { max(end, $0) } }
-        runs[runs.endIndex - 1] = Interval(start: last.start, end: end)
+        if newest.start <= interval.start, newest.reaches(interval.start) {
+            let end = newest.end.flatMap { end in interval.end.map { max(end, $0) } }
+            newestRun = Interval(start: newest.start, end: end)
+        } else {
+            earlierRuns.append(newest)
+            newestRun = interval
+        }
+    }
+
+    /// The unbroken runs of access, in order.
+    var runs: [Interval] {
+        guard let newestRun else { return [] }
+        return earlierRuns.isEmpty ? [newestRun] : Interval.union(earlierRuns + [newestRun])
     }
 
     func verdict(at instant: Instant) -> Verdict? {
-        guard let deciding else { return nil }
-        let runs = runs.count > 1 ? Interval.union(runs) : runs
+        guard let deciding = deciding?.right else { return nil }
+        let runs = runs
         let around = runs.first { $0.contains(instant) } ?? runs.first { $0.start > instant }
         return Verdict(run: around ?? runs.last ?? deciding.interval, deciding: deciding)
     }
 }
 
 extension Right {
-    /// Whether this says more about the access at that instant than the other: what gives access
-    /// over what does not, what comes next over what is past. Of two that give access, what was
-    /// paid for over grace. Then the later end (of two to come: the earlier start), then the later
-    /// start; among equals the first one keeps the word.
-    func saysMore(than other: Right, at instant: Instant) -> Bool {
-        let (mine, others) = (standing(at: instant), other.standing(at: instant))
-        if mine != others { return mine > others }
-        if mine == .ahead { return interval.start < other.interval.start }
-        if mine == .access, (rule == .grace) != (other.rule == .grace) {
+    /// Whether this says more than the other, where both stand alike: what was paid for over grace,
+    /// then the later end (of two to come: the earlier start), then the later start. Among equals
+    /// the first one keeps the word.
+    func saysMore(than other: Right, _ standing: Standing) -> Bool {
+        if standing == .ahead { return interval.start < other.interval.start }
+        if standing == .access, (rule == .grace) != (other.rule == .grace) {
             return other.rule == .grace
         }
         let (end, otherEnd) = (interval.endOfTime, other.interval.endOfTime)
         return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
     }
 
+    /// How a right stands to an instant: what gives access says more than what does not, and what
+    /// comes next more than what is past.
     enum Standing: Int, Comparable {
         case past
         case ahead

@@ -21,9 +21,9 @@ package struct ExplainedRight: Hashable, Sendable {
     package let cut: Cut?
     /// Whether it gives access at the instant.
     package let holds: Bool
-    /// What stores stated: about the transaction, and about the renewal where a grace is named.
+    /// What stores stated about the transaction, and about the renewal of a subscription.
     package let transactions: [TransactionFact]
-    package let renewal: RenewalFact?
+    package let renewals: [RenewalFact]
 }
 
 /// A purchase that unlocks nothing.
@@ -45,7 +45,9 @@ extension CustomerState {
     package func explanation(
         of id: EntitlementID, at instant: Instant, catalog: Catalog
     ) -> Explanation {
-        let rights = rights(by: catalog).filter { unlocks($0, id, by: catalog) }
+        let rights = rights(by: catalog).filter {
+            $0.unlocked(in: self, by: catalog).contains(id)
+        }
         let boundaries = rights.map(\.interval).filter { !$0.isEmpty }
             .flatMap { [$0.start, $0.end].compactMap(\.self) }
         return Explanation(
@@ -55,31 +57,22 @@ extension CustomerState {
             nextChange: boundaries.filter { $0 > instant }.min())
     }
 
-    private func unlocks(_ right: Right, _ id: EntitlementID, by catalog: Catalog) -> Bool {
-        switch right.source {
-        case .transaction(_, _, let product):
-            product.map { catalog.products[$0].entitlements.contains(id) } ?? false
-        case .app(_, let rule): catalog.originalVersionRules[rule].entitlements.contains(id)
-        case .grant(let index): grants[index].given.entitlement == id
-        }
-    }
-
     private func explain(_ right: Right, at instant: Instant) -> ExplainedRight {
-        let (source, product, transactions, renewal) = origin(of: right)
+        let (source, product, transactions, renewals) = origin(of: right)
         return ExplainedRight(
             rule: right.rule, source: source, product: product, interval: right.interval,
             cut: right.cut, holds: right.interval.contains(instant), transactions: transactions,
-            renewal: renewal)
+            renewals: renewals)
     }
 
     private func origin(
         of right: Right
-    ) -> (Entitlement.Source, ProductID?, [TransactionFact], RenewalFact?) {
+    ) -> (Entitlement.Source, ProductID?, [TransactionFact], [RenewalFact]) {
         switch right.source {
         case .grant(let index):
-            return (.grant(grants[index].id), nil, [], nil)
+            return (.grant(grants[index].id), nil, [], [])
         case .app(let index, _):
-            return (.originalAppVersion(apps[index].app), nil, [], nil)
+            return (.originalAppVersion(apps[index].app), nil, [], [])
         case .transaction(let index, let place, _):
             let purchase = purchases[place]
             let facts =
@@ -88,7 +81,7 @@ extension CustomerState {
             let isSubscription = right.rule == .period || right.rule == .grace
             return (
                 .purchase(purchase.id), purchase.products[purchase.transactions[index].product],
-                facts, isSubscription ? purchase.renewal : nil
+                facts, isSubscription ? purchase.renewals : []
             )
         }
     }
@@ -96,11 +89,11 @@ extension CustomerState {
 
 extension Purchase {
     fileprivate func ignored(by catalog: Catalog) -> [IgnoredPurchase] {
-        transactions.compactMap { transaction in
+        zip(transactionIDs, transactions).compactMap { name, transaction in
             let product = products[transaction.product]
             return cause(toIgnore: transaction, product, by: catalog).map {
                 IgnoredPurchase(
-                    purchase: id, transaction: transaction.id, product: product, cause: $0)
+                    purchase: id, transaction: name, product: product, cause: $0)
             }
         }
     }

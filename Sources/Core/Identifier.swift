@@ -20,12 +20,15 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package static func == (one: Self, other: Self) -> Bool {
-        // Swift's comparison is quick and coarser: what it tells apart differs in its bytes.
-        one.text == other.text && one.text.utf8.elementsEqual(other.text.utf8)
+        let (left, right) = (one.text.utf8.span, other.text.utf8.span)
+        return left.count == right.count && left.commonPrefix(with: right) == left.count
     }
 
     package static func < (one: Self, other: Self) -> Bool {
-        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+        let (left, right) = (one.text.utf8.span, other.text.utf8.span)
+        let place = left.commonPrefix(with: right)
+        if place == right.count { return false }
+        return place == left.count || left[place] < right[place]
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -34,6 +37,16 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package var description: String { text }
+}
+
+extension Span<UInt8> {
+    /// How many bytes both begin with.
+    fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
+        let limit = Swift.min(count, other.count)
+        var place = 0
+        while place < limit, self[place] == other[place] { place += 1 }
+        return place
+    }
 }
 
 /// Why a text cannot be an identifier.

@@ -87,11 +87,12 @@ extension CustomerState {
 extension Right {
     fileprivate func isAbove(_ other: Right, at instant: Instant, in catalog: Catalog) -> Bool {
         let (mine, others) = (standing(at: instant), other.standing(at: instant))
-        if mine == .access, others == .access {
+        if mine != others { return mine > others }
+        if mine == .access {
             let (level, otherLevel) = (level(in: catalog), other.level(in: catalog))
             if level != otherLevel { return level > otherLevel }
         }
-        return saysMore(than: other, at: instant)
+        return saysMore(than: other, mine)
     }
 
     private func level(in catalog: Catalog) -> Int64 {

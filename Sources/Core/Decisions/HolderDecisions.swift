@@ -150,8 +150,7 @@ package struct MovePurchase: Sendable {
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(
-                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
-                    graces: held.graces)))
+                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts)))
         for fact in held.facts.transactions {
             arriving.append(arriving.state.fulfilment(by: fact))
             for event in arriving.state.settlement(of: fact, by: catalog) { arriving.append(event) }
@@ -174,7 +173,7 @@ extension Purchase {
     var facts: Facts {
         var facts = Facts()
         facts.transactions = evidence.flatMap(\.facts)
-        facts.renewals = [renewal].compactMap(\.self)
+        facts.renewals = renewals
         return facts
     }
 }

@@ -4,22 +4,19 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let from: CustomerID
     package let cause: MoveCause
     package let at: Instant
-    /// The statements about its transactions that count.
+    /// The facts that count of all that were stated about it.
     package let transactions: [TransactionFact]
-    package let renewal: RenewalFact?
-    package let graces: [Grace]
+    package let renewals: [RenewalFact]
 
     package init(
-        purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
-        graces: [Grace]
+        purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts
     ) {
         self.purchase = purchase
         self.from = from
         self.cause = cause
         self.at = at
-        self.graces = graces
         transactions = facts.transactions
-        renewal = facts.renewals.first
+        renewals = facts.renewals
     }
 }
 

@@ -1,22 +1,26 @@
 /// Everything under one original transaction: its transactions and what is known of its renewal.
 package struct Purchase: Hashable, Sendable {
     package let id: PurchaseID
-    /// What was stated about each transaction, in order of start.
+    /// What was stated about each transaction, in order of start and then of id.
     package private(set) var evidence: [TransactionEvidence] = []
     /// What each comes to, in the same order.
     private(set) var transactions: [Transaction] = []
+    /// The names of each, in the same order.
+    private(set) var transactionIDs: [TransactionID] = []
     /// The products of its transactions, in order, each once.
     package private(set) var products: [ProductID] = []
-    /// The renewal fact that outweighs the others.
-    package private(set) var renewal: RenewalFact?
-    /// Every grace that a renewal fact named, in order: recovery does not unmake it.
-    package private(set) var graces: [Grace] = []
+    /// The renewal facts that count, the one that outweighs the others last: that one, and every one
+    /// that names a grace, because recovery does not unmake the access that it gave.
+    package private(set) var renewals: [RenewalFact] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
 
     init(_ id: PurchaseID) {
         self.id = id
     }
+
+    /// The renewal fact that outweighs the others.
+    package var renewal: RenewalFact? { renewals.last }
 
     /// What the purchase's evidence says it is; `nil` when only the catalog can tell.
     var statedKind: ProductKind? {
@@ -33,7 +37,7 @@ package struct Purchase: Hashable, Sendable {
 
     private func index(of id: TransactionID) -> Int? {
         // News is mostly about the newest transaction.
-        transactions.indices.last { transactions[$0].id == id }
+        transactionIDs.lastIndex(of: id)
     }
 
     mutating func join(_ fact: TransactionFact) {
@@ -45,6 +49,7 @@ package struct Purchase: Hashable, Sendable {
         joined.join(fact)
         if joined == evidence[index] { return }
         evidence.remove(at: index)
+        transactionIDs.remove(at: index)
         let former = transactions.remove(at: index)
         if products[former.product] == joined.effective.product {
             insert(joined)
@@ -54,26 +59,36 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: RenewalFact) {
-        if let until = fact.graceUntil { join(Grace(signedAt: fact.signedAt, until: until)) }
-        if renewal.map(fact.outweighs) ?? true { renewal = fact }
-    }
-
-    mutating func join(_ grace: Grace) {
-        let place = graces.firstIndex { !$0.precedes(grace) } ?? graces.endIndex
-        if place < graces.endIndex, graces[place] == grace { return }
-        graces.insert(grace, at: place)
+        let place = renewals.lastIndex { !$0.outweighs(fact) }.map { $0 + 1 } ?? 0
+        let isNewest = place == renewals.endIndex
+        if place > 0, renewals[place - 1] == fact { return }
+        if !isNewest, fact.graceUntil == nil { return }
+        renewals.insert(fact, at: place)
+        if isNewest, place > 0, renewals[place - 1].graceUntil == nil {
+            renewals.remove(at: place - 1)
+        }
     }
 
     private mutating func insert(_ joined: TransactionEvidence) {
         let fact = joined.effective
         let transaction = Transaction(fact, product: index(of: fact.product))
-        let place = transactions.lastIndex { $0.precedes(transaction) }.map { $0 + 1 } ?? 0
+        let place = place(for: fact)
         transactions.insert(transaction, at: place)
+        transactionIDs.insert(fact.transaction, at: place)
         evidence.insert(joined, at: place)
     }
 
+    private func place(for fact: TransactionFact) -> Int {
+        let before = transactions.indices.last { index in
+            let start = transactions[index].start
+            return start == fact.purchased
+                ? transactionIDs[index] < fact.transaction : start < fact.purchased
+        }
+        return before.map { $0 + 1 } ?? 0
+    }
+
     private mutating func rebuild(from all: [TransactionEvidence]) {
-        (evidence, transactions, products) = ([], [], [])
+        (evidence, transactions, transactionIDs, products) = ([], [], [], [])
         for joined in all { insert(joined) }
     }
 
@@ -87,21 +102,6 @@ package struct Purchase: Hashable, Sendable {
                 evidence[index].effective, product: transactions[index].product + 1)
         }
         return place
-    }
-}
-
-/// A promise of the store: access goes on until then although a payment failed.
-package struct Grace: Hashable, Sendable {
-    package let signedAt: Instant
-    package let until: Instant
-
-    package init(signedAt: Instant, until: Instant) {
-        self.signedAt = signedAt
-        self.until = until
-    }
-
-    func precedes(_ other: Grace) -> Bool {
-        (signedAt, until) < (other.signedAt, other.until)
     }
 }
 

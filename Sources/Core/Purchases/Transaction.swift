@@ -1,9 +1,8 @@
 /// What one transaction comes to, in the few words that the rules of access need.
 ///
-/// Kept beside the evidence because each read needs it for every transaction: the members are
+/// Kept beside the evidence because each read needs it for every transaction: all of its members are
 /// plain, and the product is a place in the purchase's list of products.
 struct Transaction: Hashable, Sendable {
-    let id: TransactionID
     let product: Int
     let kind: ProductKind?
     let start: Instant
@@ -18,7 +17,6 @@ struct Transaction: Hashable, Sendable {
 
     init(_ fact: TransactionFact, product: Int) {
         self.product = product
-        id = fact.transaction
         kind = fact.kind
         start = fact.purchased
         firstPurchased = min(fact.purchased, fact.originallyPurchased ?? fact.purchased)
@@ -28,11 +26,6 @@ struct Transaction: Hashable, Sendable {
         isUpgraded = fact.isUpgraded
         isFamilyShared = fact.ownership == .familyShared
         terms = OfferTerms(fact.offer)
-    }
-
-    /// The order in which a purchase keeps its transactions.
-    func precedes(_ other: Transaction) -> Bool {
-        start == other.start ? id < other.id : start < other.start
     }
 }
 

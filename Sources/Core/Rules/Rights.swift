@@ -3,7 +3,8 @@ extension CustomerState {
     /// then fixed terms by product, original versions and grants.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
-        rights.reserveCapacity(purchases.reduce(grants.count) { $0 + $1.transactions.count })
+        let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
+        rights.reserveCapacity(count + grants.count)
         var terms: [Int: [FixedTerms.Term]] = [:]
         for index in purchases.indices {
             purchases[index].addRights(at: index, by: catalog, to: &rights, terms: &terms)
@@ -34,11 +35,7 @@ extension Purchase {
         let known = products.map { catalog.place(of: ProductKey(store: id.store, id: $0)) }
         switch kind(by: catalog) {
         case .autoRenewable:
-            for index in transactions.indices where counts(index, known, catalog) {
-                let source = source(index, at: place, known)
-                rights.append(period(index, of: source))
-                if let grace = grace(after: index, of: source) { rights.append(grace) }
-            }
+            addPeriods(at: place, known, by: catalog, to: &rights)
         case .nonConsumable:
             guard let index = transactions.indices.last, counts(index, known, catalog),
                 let right = lifetime(of: source(index, at: place, known))
@@ -55,6 +52,20 @@ extension Purchase {
             }
         case .consumable, nil:
             break
+        }
+    }
+
+    private func addPeriods(
+        at place: Int, _ known: [Int?], by catalog: Catalog, to rights: inout [Right]
+    ) {
+        let (transactions, graces) = (transactions, graces)
+        for index in transactions.indices where counts(index, known, catalog) {
+            let following = index + 1 < transactions.endIndex ? transactions[index + 1].start : nil
+            let source = source(index, at: place, known)
+            rights.append(transactions[index].period(before: following, of: source))
+            if graces.isEmpty { continue }
+            let grace = transactions[index].grace(before: following, of: source, among: graces)
+            if let grace { rights.append(grace) }
         }
     }
 

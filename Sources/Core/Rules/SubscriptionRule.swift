@@ -1,39 +1,44 @@
 /// Auto-renewable subscriptions: the union of their periods, each until it expires, is taken back or
 /// is upgraded, and of the grace that the store gave after them.
-extension Purchase {
-    /// The access of one period.
-    func period(_ index: Int, of source: Right.Source) -> Right {
-        let transaction = transactions[index]
+extension Transaction {
+    /// The access of this period; `next` is when the one after it begins.
+    func period(before next: Instant?, of source: Right.Source) -> Right {
         // A period whose end nobody stated gives nothing, rather than access for ever.
-        let end = transaction.expires ?? transaction.start
-        var right = Right(.period, of: source, Interval(start: transaction.start, end: end))
-        if transaction.isUpgraded, let next = start(after: index) {
-            right.cut(at: next, by: .upgrade)
-        }
-        if let revokedAt = transaction.revokedAt { right.cut(at: revokedAt, by: .revocation) }
+        var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
+        if isUpgraded, let next { right.cut(at: next, by: .upgrade) }
+        if let revokedAt { right.cut(at: revokedAt, by: .revocation) }
         return right
     }
 
-    /// The access that follows one period by the grace that was signed during it or after it, but
+    /// The access that follows this period by the grace that was signed during it or after it, but
     /// before the next one began. It shares the fate of its period, and it is over when the next
     /// one begins.
-    func grace(after index: Int, of source: Right.Source) -> Right? {
-        let next = start(after: index)
-        let transaction = transactions[index]
-        let named = graces.lazy.filter { grace in
-            transaction.start <= grace.signedAt && next.map { grace.signedAt < $0 } ?? true
+    func grace(before next: Instant?, of source: Right.Source, among graces: [Grace]) -> Right? {
+        let named = graces.filter { grace in
+            start <= grace.signedAt && next.map { grace.signedAt < $0 } ?? true
         }
-        guard let end = named.map(\.until).max(), let expires = transaction.expires, expires < end
-        else { return nil }
+        guard let end = named.map(\.until).max(), let expires, expires < end else { return nil }
         var right = Right(.grace, of: source, Interval(start: expires, end: end))
         if let next { right.cut(at: next, by: .recovery) }
-        if let revokedAt = transaction.revokedAt { right.cut(at: revokedAt, by: .revocation) }
+        if let revokedAt { right.cut(at: revokedAt, by: .revocation) }
         return right.interval.isEmpty ? nil : right
     }
+}
 
-    /// When the period after that one begins.
-    private func start(after index: Int) -> Instant? {
-        index + 1 < transactions.endIndex ? transactions[index + 1].start : nil
+extension Purchase {
+    /// Every grace that the store ever gave.
+    var graces: [Grace] { renewals.compactMap(Grace.init) }
+}
+
+/// A promise of the store: access goes on until then although a payment failed.
+struct Grace: Hashable, Sendable {
+    let signedAt: Instant
+    let until: Instant
+
+    init?(_ fact: RenewalFact) {
+        guard let until = fact.graceUntil else { return nil }
+        self.until = until
+        signedAt = fact.signedAt
     }
 }
 
