@@ -1,1 +1,90 @@
-import Core
+package import Core
+package import JSON
+
+/// Reads and writes catalogs as JSON. The format is described in `docs/catalog.md`.
+package enum CatalogFile {
+    /// A catalog with what its file holds beyond it.
+    package struct Contents: Sendable {
+        package let catalog: Catalog
+        /// Members that mean nothing here: a misspelt name, or a newer file.
+        package let unknownMembers: [CatalogProblem]
+    }
+
+    /// The catalog, or everything that is wrong with it at once, each with its path.
+    package static func read(_ json: JSON) throws(InvalidCatalog) -> Contents {
+        var reader = CatalogReader()
+        reader.read(json)
+        return Contents(
+            catalog: try reader.draft.validated(), unknownMembers: reader.unknownMembers)
+    }
+
+    /// The catalog from the bytes of a file.
+    package static func read(bytes: [UInt8]) throws(InvalidCatalog) -> Contents {
+        let json: JSON
+        do {
+            json = try JSON.read(bytes)
+        } catch {
+            throw InvalidCatalog(
+                problems: [CatalogProblem(path: "", sentence: "is not JSON: \(error)")])
+        }
+        return try read(json)
+    }
+
+    /// The catalog in its one canonical form: everything in order, nothing that is the default.
+    package static func json(_ catalog: Catalog) -> JSON {
+        [
+            "products": .array(catalog.products.map(\.json)),
+            "entitlements": titles(catalog.entitlementTitles),
+            "currencies": titles(catalog.currencyTitles),
+            "original_app_version": .array(catalog.originalVersionRules.map(\.json)),
+        ]
+    }
+
+    private static func titles<Kind>(_ titles: [Identifier<Kind>: String]) -> JSON {
+        var object = JSONObject()
+        for (id, title) in titles.sorted(by: { $0.key < $1.key }) {
+            object.append(id.text, ["title": .string(title)])
+        }
+        return .object(object)
+    }
+}
+
+extension Product {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        object.append("id", .string(id.text))
+        if key.store != .apple { object.append("store", .string(key.store.rawValue)) }
+        object.append("kind", .string(kind.rawValue))
+        switch terms {
+        case .consumable(let credits):
+            var amounts = JSONObject()
+            for (currency, amount) in credits.sorted(by: { $0.key < $1.key }) {
+                amounts.append(currency.text, .integer(amount))
+            }
+            object.append("credits", .object(amounts))
+        case .nonConsumable:
+            break
+        case .nonRenewing(let duration, let stacking):
+            object.append("duration", .string(duration.text))
+            object.append("stacking", .string(stacking.rawValue))
+        case .autoRenewable(let group, let level):
+            if let group { object.append("group", .string(group)) }
+            object.append("level", .integer(level))
+        }
+        if !entitlements.isEmpty {
+            object.append("entitlements", .array(entitlements.map { .string($0.text) }))
+        }
+        if !isFamilyShared { object.append("family_shared", false) }
+        return .object(object)
+    }
+}
+
+extension OriginalVersionRule {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        if let app { object.append("app", .string(app.text)) }
+        object.append("below", .string(below))
+        object.append("entitlements", .array(entitlements.map { .string($0.text) }))
+        return .object(object)
+    }
+}

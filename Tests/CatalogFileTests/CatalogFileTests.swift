@@ -1,1 +1,111 @@
+import CatalogFile
+import Core
+import Foundation
+import JSON
 import Testing
+
+@Suite("Catalog files")
+struct CatalogFileTests {
+    static let example = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/examples/catalog.json")
+
+    @Test("The example catalog has all four kinds and nothing that is not understood")
+    func example() throws {
+        let bytes = [UInt8](try Data(contentsOf: Self.example))
+        let contents = try CatalogFile.read(bytes: bytes)
+        #expect(contents.unknownMembers.isEmpty)
+        #expect(Set(contents.catalog.products.map(\.kind)) == Set(ProductKind.allCases))
+        #expect(contents.catalog.currencies.map(\.text) == ["coins", "gems"])
+        #expect(contents.catalog.entitlements.count == 5)
+        #expect(contents.catalog.originalVersionRules.map(\.below) == ["2.0"])
+    }
+
+    @Test("A catalog that was written is read back the same, and written again the same")
+    func roundTrip() throws {
+        let catalog = try CatalogFile.read(bytes: [UInt8](try Data(contentsOf: Self.example)))
+            .catalog
+        let written = CatalogFile.json(catalog)
+        let again = try CatalogFile.read(written).catalog
+        #expect(again == catalog)
+        #expect(CatalogFile.json(again).text == written.text)
+    }
+
+    @Test("Products and members in another order are the same catalog")
+    func order() throws {
+        let one = try CatalogFile.read(
+            JSON.read(
+                #"""
+                {"products":[{"id":"b","kind":"non_consumable","entitlements":["y","x"]},
+                {"id":"a","store":"google","kind":"non_renewing","duration":"P1M",
+                "entitlements":["x"]}]}
+                """#))
+        let other = try CatalogFile.read(
+            JSON.read(
+                #"""
+                {"original_app_version":[],"products":[{"entitlements":["x"],"kind":"non_renewing",
+                "duration":"P1M","stacking":"extend","id":"a","store":"google","family_shared":true},
+                {"entitlements":["x","y"],"kind":"non_consumable","id":"b","store":"apple"}]}
+                """#))
+        #expect(one.catalog == other.catalog)
+    }
+
+    @Test("Every problem is told at once, each with its path")
+    func problems() throws {
+        let json = try JSON.read(
+            #"""
+            {"products":[
+              {"id":"a","kind":"consumable","credits":{"coins":0,"gems":"5"}},
+              {"id":"a","kind":"non_consumable","entitlements":[]},
+              7,
+              {"id":"","kind":"non_renewing","entitlements":["x"],"stacking":"heap"},
+              {"id":"c","kind":"non_renewing","duration":"3 months","entitlements":["x",1]},
+              {"kind":"auto_renewable","level":0,"entitlements":["x"],"family_shared":"yes"},
+              {"id":"d","kind":"lifetime"},
+              {"id":"e","kind":"auto_renewable","level":0,"entitlements":["x"],"store":"steam"},
+              {"id":"f","kind":"auto_renewable","level":0,"entitlements":["x"]},
+              {"id":"g","kind":"consumable","entitlements":["x"]}],
+             "entitlements":{"pro":{"title":3}},
+             "currencies":[],
+             "original_app_version":[{"below":"two","entitlements":[]},{"entitlements":["x"]}]}
+            """#)
+        let error = #expect(throws: InvalidCatalog.self) { try CatalogFile.read(json) }
+        #expect(
+            Set(error?.problems.map(\.path) ?? []) == [
+                "products[0].credits.coins", "products[0].credits.gems", "products[1].id",
+                "products[1].entitlements", "products[2]", "products[3].id",
+                "products[3].duration", "products[3].stacking", "products[4].duration",
+                "products[4].entitlements[1]", "products[5].id", "products[5].family_shared",
+                "products[6].kind", "products[7].store", "products[8].level",
+                "products[9].credits", "products[9].entitlements", "entitlements.pro.title",
+                "currencies", "original_app_version[0].below",
+                "original_app_version[0].entitlements", "original_app_version[1].below",
+            ])
+    }
+
+    @Test(
+        "What is not a catalog at all is refused",
+        arguments: [
+            ("[]", "it is an array"), ("{}", "products is missing"), ("{", "it is not JSON"),
+            (#"{"products":{}}"#, "products is an object"),
+        ])
+    func notACatalog(_ text: String, _ sentence: String) {
+        let error = #expect(throws: InvalidCatalog.self) {
+            try CatalogFile.read(bytes: Array(text.utf8))
+        }
+        #expect(error?.description.hasPrefix(sentence) == true)
+    }
+
+    @Test("A member that means nothing is named and left out")
+    func unknownMembers() throws {
+        let contents = try CatalogFile.read(
+            JSON.read(
+                #"""
+                {"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],
+                "family_share":false,"duration":"P1M"}],"version":3}
+                """#))
+        #expect(
+            contents.unknownMembers.map(\.path) == [
+                "version", "products[0].family_share", "products[0].duration",
+            ])
+    }
+}

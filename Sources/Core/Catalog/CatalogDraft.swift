@@ -102,6 +102,10 @@ package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
 package struct InvalidCatalog: Error, Hashable, CustomStringConvertible {
     package let problems: [CatalogProblem]
 
+    package init(problems: [CatalogProblem]) {
+        self.problems = problems
+    }
+
     package var description: String {
         problems.map(\.description).joined(separator: "\n")
     }

@@ -36,8 +36,10 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func index(of id: TransactionID) -> Int? {
+        // A span, because an array would count a reference to each name that it shows.
+        let names = transactionIDs.span
         // News is mostly about the newest transaction.
-        transactionIDs.lastIndex(of: id)
+        return names.indices.last { names[$0] == id }
     }
 
     mutating func join(_ fact: TransactionFact) {
