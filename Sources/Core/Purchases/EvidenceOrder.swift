@@ -5,22 +5,32 @@ extension Rank {
 
 extension TransactionFact {
     /// Whether this is believed over the other statement about the same transaction: the later
-    /// signature, then the stronger evidence, then the one that takes the transaction back. The
-    /// content decides last, so that the choice never depends on which came first.
+    /// signature, then the stronger evidence. Of two that were signed at once, the one that takes
+    /// the transaction back, or later; that tells of an upgrade; that ends later. The content
+    /// decides last, so that the choice never depends on which came first.
     func outweighs(_ other: TransactionFact) -> Bool {
-        if signedAt != other.signedAt { return signedAt > other.signedAt }
-        if rank != other.rank { return rank > other.rank }
-        if (revocation == nil) != (other.revocation == nil) { return revocation != nil }
-        return self != other && content(of: self, follows: other)
+        weight == other.weight
+            ? self != other && content(of: self, follows: other) : weight > other.weight
+    }
+
+    private var weight: (Instant, Rank, Instant, Int, Instant) {
+        (
+            signedAt, rank, revocation?.at ?? .distantPast, isUpgraded ? 1 : 0,
+            expires ?? .distantPast
+        )
     }
 }
 
 extension RenewalFact {
-    /// Whether this is believed over the other statement about the same subscription.
+    /// Whether this is believed over the other statement about the same subscription: the later
+    /// signature, then the stronger evidence, then the one with less hope of a renewal.
     func outweighs(_ other: RenewalFact) -> Bool {
-        if signedAt != other.signedAt { return signedAt > other.signedAt }
-        if rank != other.rank { return rank > other.rank }
-        return self != other && content(of: self, follows: other)
+        weight == other.weight
+            ? self != other && content(of: self, follows: other) : weight > other.weight
+    }
+
+    private var weight: (Instant, Rank, Int, Int) {
+        (signedAt, rank, isInBillingRetry ? 1 : 0, willRenew ? 0 : 1)
     }
 }
 

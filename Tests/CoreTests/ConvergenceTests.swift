@@ -1,0 +1,169 @@
+import Core
+import Testing
+
+/// What the random histories are about, for Core and for the naive model.
+private let bazaar = catalog(
+    shop.products + [
+        product("monthly", .nonRenewing(duration: duration("P1M"), stacking: .extend), ["monthly"])
+    ], rules: shop.originalVersionRules)
+
+private let naiveBazaar: [String: NaiveModel.Product] = [
+    "coins": .init(credits: ["coins": 100]),
+    "chest": .init(credits: ["coins": 1000, "gems": 5]),
+    "level2": .init(entitlements: ["level2"]),
+    "level3": .init(entitlements: ["level3"], countsFamily: false),
+    "season": .init(entitlements: ["season"], days: 30),
+    "boost": .init(entitlements: ["boost"], days: 30, stacking: "restart"),
+    "pass": .init(entitlements: ["pass"], days: 30, stacking: "overlap"),
+    "monthly": .init(entitlements: ["monthly"], months: 1),
+    "plus": .init(entitlements: ["ad_free"]),
+    "pro": .init(entitlements: ["ad_free", "pro"]),
+    "solo": .init(entitlements: ["solo", "pro"], countsFamily: false),
+]
+
+@Suite("Random histories")
+struct ConvergenceTests {
+    /// The seeds of this run; another run may be asked for through the environment.
+    static let batches = Array(0..<20)
+    static let batchSize = 500
+    static let firstSeed: UInt64 = 20_261_120
+
+    @Test(
+        "Any order, repetition and delay of 10,000 histories gives the same answers",
+        arguments: batches)
+    func converges(batch: Int) {
+        let first = Self.firstSeed + UInt64(batch * Self.batchSize)
+        for seed in first..<first + UInt64(Self.batchSize) {
+            let history = RandomHistory(seed: seed).facts
+            guard difference(history, seed) != nil else { continue }
+            let part = Array(history.shuffled(by: seed).prefix(history.count * 2 / 3))
+            let start = difference(part, seed) == nil ? history : part
+            let shrunk = shrink(start) { difference($0, seed) != nil }
+            Issue.record(
+                """
+                seed \(seed): \(difference(shrunk, seed) ?? "")
+                \(shrunk.map(\.description).joined(separator: "\n"))
+                """)
+            return
+        }
+    }
+
+    /// What is wrong with the answers about these facts, if anything is.
+    private func difference(_ history: [AnyFact], _ seed: UInt64) -> String? {
+        var random = SeededGenerator(seed: seed)
+        let ordered = recorded(history.map { [$0] })
+        let late = history.shuffled(by: seed)
+        let disordered = recorded(evidence(late + late.prefix(late.count / 2), &random))
+        if ordered.purchases != disordered.purchases { return "the purchases differ by order" }
+        if ordered.apps != disordered.apps { return "the installations differ by order" }
+        // Some of the facts are lost, and come when all the others have been heard.
+        let some = AnyFact.facts(late.prefix(late.count * 2 / 3))
+        let partly = recorded([Array(late.prefix(late.count * 2 / 3))])
+        return balanceDifference(ordered, disordered)
+            ?? modelDifference(partly, NaiveModel(products: naiveBazaar, facts: some))
+            ?? modelDifference(
+                disordered, NaiveModel(products: naiveBazaar, facts: AnyFact.facts(history)))
+    }
+
+    /// The state after the evidence, folded from the events alone.
+    private func recorded(_ evidence: [[AnyFact]]) -> CustomerState {
+        var state = CustomerState()
+        var events: [Event] = []
+        for facts in evidence {
+            events += state.record(AnyFact.facts(facts), catalog: bazaar)
+        }
+        var folded = CustomerState()
+        for event in events { folded.apply(event) }
+        return folded
+    }
+
+    /// The facts in pieces of evidence of one to three.
+    private func evidence(
+        _ facts: [AnyFact], _ random: inout SeededGenerator
+    ) -> [[AnyFact]] {
+        var rest = facts[...]
+        var evidence: [[AnyFact]] = []
+        while !rest.isEmpty {
+            let count = Int(random.number(1...3))
+            evidence.append(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return evidence
+    }
+
+    private func balanceDifference(_ one: CustomerState, _ other: CustomerState) -> String? {
+        for currency in ["coins", "gems"] where one.balance(currency) != other.balance(currency) {
+            return "\(currency): \(one.balance(currency)) or \(other.balance(currency)) by order"
+        }
+        return nil
+    }
+
+    private func modelDifference(_ state: CustomerState, _ model: NaiveModel) -> String? {
+        for (currency, amount) in model.balances() where state.balance(currency) != amount {
+            return "\(currency): \(state.balance(currency)), by the model \(amount)"
+        }
+        let sources = model.sources()
+        let moments = NaiveModel.moments(sources)
+        let near = moments.enumerated().map { $1 + Int64($0 % 3) - 1 }
+        for moment in Set(near + moments.suffix(1) + moments.prefix(1)).sorted() {
+            let instant = Instant(milliseconds: moment)
+            let answer = state.entitlements(at: instant, catalog: bazaar)
+            let naive = NaiveModel.answers(sources, at: moment)
+            let core = Dictionary(
+                uniqueKeysWithValues: answer.all.map { ($0.id.text, NaiveModel.Answer($0)) })
+            if core != naive {
+                return "at day \(Double(moment - at(0).milliseconds) / Double(day)):\n"
+                    + "core  \(core)\nmodel \(naive)"
+            }
+            if answer.nextChange?.milliseconds != moments.first(where: { $0 > moment }) {
+                return changeDifference(answer, state, moments)
+            }
+        }
+        return nil
+    }
+
+    /// A boundary may lie hidden behind a longer right; but nothing may change before it is told.
+    private func changeDifference(
+        _ answer: Entitlements, _ state: CustomerState, _ moments: [Int64]
+    ) -> String? {
+        let next = answer.nextChange ?? .distantFuture
+        for moment in moments where moment > answer.at.milliseconds && moment < next.milliseconds {
+            let then = state.entitlements(at: Instant(milliseconds: moment), catalog: bazaar)
+            if then.all != answer.all { return "it changes at \(moment), not first at \(next)" }
+        }
+        return nil
+    }
+}
+
+extension Array {
+    fileprivate func shuffled(by seed: UInt64) -> [Element] {
+        var random = SeededGenerator(seed: seed)
+        return shuffled(using: &random)
+    }
+}
+
+extension NaiveModel.Answer {
+    init(_ entitlement: Entitlement) {
+        self.init(
+            isActive: entitlement.isActive, since: entitlement.run.start.milliseconds,
+            until: entitlement.run.end?.milliseconds, state: entitlement.state.rawValue,
+            product: entitlement.product?.text, willRenew: entitlement.willRenew)
+    }
+}
+
+/// The smallest part of a failing history that still fails, by leaving out fact after fact.
+func shrink<Element>(_ history: [Element], while fails: ([Element]) -> Bool) -> [Element] {
+    var smallest = history
+    var index = 0
+    while index < smallest.count {
+        var shorter = smallest
+        shorter.remove(at: index)
+        if fails(shorter) {
+            smallest = shorter
+            index = 0
+        } else {
+            index += 1
+        }
+    }
+    return smallest
+}

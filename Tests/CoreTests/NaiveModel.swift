@@ -1,0 +1,353 @@
+import Core
+import Glibc
+
+/// The rules of access once more, from the rules page: slow, obvious, and sharing no code with Core
+/// but the facts. It asks of single moments whether access is given, and finds every boundary by
+/// trying all the moments that any fact names.
+struct NaiveModel {
+    struct Product {
+        var entitlements: [String] = []
+        var days: Int64 = 0
+        var months = 0
+        var stacking = "extend"
+        var countsFamily = true
+        var credits: [String: Int64] = [:]
+    }
+
+    struct Answer: Hashable, CustomStringConvertible {
+        var isActive: Bool
+        var since: Int64
+        var until: Int64?
+        var state: String
+        var product: String?
+        var willRenew: Bool
+
+        var description: String {
+            "\(isActive ? "active" : "inactive") since \(since) until \(until.map(String.init) ?? "-")"
+                + " \(state) \(product ?? "-") \(willRenew ? "renews" : "ends")"
+        }
+    }
+
+    /// A transaction after all that was stated about it was weighed.
+    struct Weighed {
+        var id: String
+        var fact: TransactionFact
+        var start: Int64
+        var expires: Int64?
+        var revoked: Revocation?
+        var isUpgraded: Bool
+    }
+
+    /// Something that gives access between two moments, unless something else ends it before.
+    struct Source {
+        var entitlements: [String]
+        var product: String?
+        var start: Int64
+        var end: Int64?
+        var isGrace = false
+        var stateInside: String
+        var stateAfter = "expired"
+        var willRenew: Bool?
+        var isSubscription = false
+
+        /// Ends it, if it was to last longer.
+        mutating func end(at moment: Int64, as state: String) {
+            if let end, end <= moment { return }
+            end = max(moment, start)
+            stateAfter = state
+        }
+
+        func covers(_ moment: Int64) -> Bool {
+            start <= moment && (end.map { moment < $0 } ?? true)
+        }
+    }
+
+    let products: [String: Product]
+    let facts: Facts
+
+    init(products: [String: Product], facts: Facts) {
+        self.products = products
+        self.facts = facts
+    }
+}
+
+// MARK: What was stated
+
+extension NaiveModel {
+    private var originals: [String] {
+        Set(facts.transactions.map(\.original.text)).sorted()
+    }
+
+    private func weighed(_ original: String) -> [Weighed] {
+        let mine = facts.transactions.filter { $0.original.text == original }
+        return Set(mine.map(\.transaction.text))
+            .map { name in weigh(mine.filter { $0.transaction.text == name }, as: name) }
+            .sorted { ($0.start, $0.id) < ($1.start, $1.id) }
+    }
+
+    private func weigh(_ statements: [TransactionFact], as name: String) -> Weighed {
+        let legacy = statements.filter { $0.rank.rawValue <= 2 }
+        let signed = statements.filter { $0.rank.rawValue > 2 }.sorted { isOlder($0, $1) }.last
+        let main = signed ?? legacy.sorted { $0.rank.rawValue < $1.rank.rawValue }.last
+        guard let main else { preconditionFailure("\(name) has no statements") }
+        var revoked = signed?.revocation
+        if revoked == nil {
+            let taken = legacy.compactMap(\.revocation).sorted { $0.at < $1.at }.last
+            if let taken, signed.map({ taken.at > $0.signedAt }) ?? true { revoked = taken }
+        }
+        let ends = (legacy.map(\.expires) + [main.expires]).compactMap { $0?.milliseconds }
+        return Weighed(
+            id: name, fact: main, start: main.purchased.milliseconds, expires: ends.max(),
+            revoked: revoked,
+            isUpgraded: (signed?.isUpgraded ?? false) || legacy.contains(where: \.isUpgraded))
+    }
+
+    private func isOlder(_ one: TransactionFact, _ other: TransactionFact) -> Bool {
+        if one.signedAt != other.signedAt { return one.signedAt < other.signedAt }
+        if one.rank != other.rank { return one.rank.rawValue < other.rank.rawValue }
+        let (taken, otherTaken) = (one.revocation?.at, other.revocation?.at)
+        if taken != otherTaken {
+            guard let taken, let otherTaken else { return taken == nil }
+            return taken < otherTaken
+        }
+        if one.isUpgraded != other.isUpgraded { return other.isUpgraded }
+        return one.expires.map { $0 < other.expires ?? $0 } ?? false
+    }
+
+    private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {
+        let mine = facts.renewals.filter { $0.original.text == original }
+        func key(_ fact: RenewalFact) -> [Int64] {
+            [
+                fact.signedAt.milliseconds, fact.rank.rawValue, fact.isInBillingRetry ? 1 : 0,
+                fact.willRenew ? 0 : 1,
+            ]
+        }
+        let newest = mine.max { key($0).lexicographicallyPrecedes(key($1)) }
+        guard let newest, let last = periods.last else { return newest }
+        return newest.signedAt.milliseconds >= last.start - 86_400_000 ? newest : nil
+    }
+}
+
+// MARK: The rules
+
+extension NaiveModel {
+    private func counts(_ weighed: Weighed) -> Bool {
+        weighed.fact.ownership != .familyShared || product(of: weighed).countsFamily
+    }
+
+    private func product(of weighed: Weighed) -> Product {
+        products[weighed.fact.product.text] ?? Product()
+    }
+
+    func sources() -> [Source] {
+        originals.flatMap(sources(of:)) + terms() + installations()
+    }
+
+    private func sources(of original: String) -> [Source] {
+        let all = weighed(original)
+        guard let kind = all.first?.fact.kind else { return [] }
+        switch kind {
+        case .autoRenewable: return periods(original, all)
+        case .nonConsumable: return [lifetime(original, all)].compactMap(\.self)
+        case .nonRenewing, .consumable: return []
+        }
+    }
+
+    private func periods(_ original: String, _ all: [Weighed]) -> [Source] {
+        let renewal = newestRenewal(original, all)
+        var sources: [Source] = []
+        for (index, period) in all.enumerated() where counts(period) {
+            guard let expires = period.expires else { continue }
+            let next = index + 1 < all.count ? all[index + 1] : nil
+            var source = Source(
+                entitlements: product(of: period).entitlements,
+                product: period.fact.product.text, start: period.start, end: expires,
+                stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
+                stateAfter: renewal?.isInBillingRetry == true ? "retry" : "expired",
+                willRenew: renewal?.willRenew, isSubscription: true)
+            if period.isUpgraded, let next { source.end(at: next.start, as: "upgraded") }
+            if let revoked = period.revoked {
+                source.end(at: revoked.at.milliseconds, as: "revoked")
+            }
+            sources.append(source)
+            for fact in facts.renewals where fact.original.text == original {
+                guard let until = fact.graceUntil?.milliseconds,
+                    all.last(where: { $0.start <= fact.signedAt.milliseconds })?.id == period.id,
+                    expires < until
+                else { continue }
+                var grace = source
+                (grace.start, grace.end) = (expires, until)
+                (grace.isGrace, grace.stateInside) = (true, "grace")
+                grace.stateAfter = renewal?.isInBillingRetry == true ? "retry" : "expired"
+                if let next { grace.end(at: next.start, as: grace.stateAfter) }
+                if let revoked = period.revoked {
+                    grace.end(at: revoked.at.milliseconds, as: "revoked")
+                }
+                if grace.end != grace.start { sources.append(grace) }
+            }
+        }
+        return sources
+    }
+
+    private func lifetime(_ original: String, _ all: [Weighed]) -> Source? {
+        guard let newest = all.last, counts(newest) else { return nil }
+        let merged = weigh(
+            facts.transactions.filter { $0.original.text == original }, as: original)
+        let starts = all.flatMap {
+            [$0.start, $0.fact.originallyPurchased?.milliseconds].compactMap(\.self)
+        }
+        var source = Source(
+            entitlements: product(of: newest).entitlements, product: newest.fact.product.text,
+            start: starts.min() ?? 0, end: nil, stateInside: "active")
+        if let revoked = merged.revoked {
+            source.end(at: revoked.at.milliseconds, as: "revoked")
+        }
+        return source
+    }
+
+    private func terms() -> [Source] {
+        let all = originals.flatMap { weighed($0) }
+            .filter { $0.fact.kind == .nonRenewing && counts($0) }
+        return Set(all.map(\.fact.product.text)).sorted().flatMap { name in
+            let product = products[name] ?? Product()
+            let bought = all.filter { $0.fact.product.text == name }
+                .sorted { ($0.start, $0.fact.original.text) < ($1.start, $1.fact.original.text) }
+            return terms(bought, product, name)
+        }
+    }
+
+    private func terms(_ bought: [Weighed], _ product: Product, _ name: String) -> [Source] {
+        var sources: [Source] = []
+        for (index, one) in bought.enumerated() {
+            var start = one.start
+            if product.stacking == "extend" {
+                let ends = sources.filter { $0.end ?? 0 > $0.start }.compactMap(\.end)
+                start = max(start, ends.max() ?? start)
+            }
+            var source = Source(
+                entitlements: product.entitlements, product: name, start: start,
+                end: NaiveModel.end(of: product, from: start), stateInside: "active")
+            let later = bought[(index + 1)...].first { $0.revoked == nil }
+            // Revocation first or restart first: whichever comes earlier ends it.
+            if product.stacking == "restart", let later,
+                one.revoked.map({ later.start <= $0.at.milliseconds }) ?? true
+            {
+                source.end(at: later.start, as: "expired")
+            }
+            if let revoked = one.revoked {
+                source.end(at: revoked.at.milliseconds, as: "revoked")
+            }
+            sources.append(source)
+        }
+        return sources
+    }
+
+    private func installations() -> [Source] {
+        let real = facts.apps.filter { $0.environment == .production }
+        // One app in these histories; versions are one number with a dot.
+        guard let first = real.min(by: { earlier($0, $1) }),
+            let major = Int(
+                first.originalVersion.prefix { $0 != "." }), major < 2
+        else { return [] }
+        return [
+            Source(
+                entitlements: ["legacy"], product: nil,
+                start: (first.originallyPurchased ?? first.signedAt).milliseconds, end: nil,
+                stateInside: "active")
+        ]
+    }
+
+    private func earlier(_ one: AppFact, _ other: AppFact) -> Bool {
+        let (left, right) = (Double(one.originalVersion) ?? 0, Double(other.originalVersion) ?? 0)
+        if left != right { return left < right }
+        return (one.originallyPurchased ?? one.signedAt)
+            < (other.originallyPurchased ?? other.signedAt)
+    }
+
+    /// Calendar time by the C library.
+    static func end(of product: Product, from start: Int64) -> Int64 {
+        if product.months == 0 { return start + product.days * 86_400_000 }
+        var seconds = time_t(start / 1000)
+        var date = tm()
+        gmtime_r(&seconds, &date)
+        let month = Int(date.tm_mon) + product.months
+        date.tm_year += Int32(month / 12)
+        date.tm_mon = Int32(month % 12)
+        let day = date.tm_mday
+        // The C library turns 31 February into 3 March; then it was the last of February.
+        var tried = date
+        var end = timegm(&tried)
+        if tried.tm_mday != day {
+            date.tm_mday = day - tried.tm_mday
+            end = timegm(&date)
+        }
+        return Int64(end) * 1000 + start % 1000
+    }
+}
+
+// MARK: Answers
+
+extension NaiveModel {
+    /// Every moment that matters, in order.
+    static func moments(_ sources: [Source]) -> [Int64] {
+        Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
+    }
+
+    static func answers(_ sources: [Source], at moment: Int64) -> [String: Answer] {
+        let names = Set(sources.flatMap(\.entitlements))
+        let pairs = names.map { name in
+            (name, answer(sources.filter { $0.entitlements.contains(name) }, at: moment))
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    private static func answer(_ sources: [Source], at moment: Int64) -> Answer {
+        func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
+        let moments = moments(sources)
+        // Access changes only at these moments, so a run begins and ends at one.
+        let starts = moments.filter { isGiven($0) && !isGiven($0 - 1) }
+        let ends = moments.filter { !isGiven($0) && isGiven($0 - 1) }
+        let isActive = isGiven(moment)
+        let start =
+            isActive
+            ? starts.last { $0 <= moment } : starts.first { $0 > moment } ?? starts.last
+        let deciding = sources.reduce(nil as Source?) { best, next in
+            best.map { says(next, moreThan: $0, at: moment) } ?? true ? next : best
+        }
+        guard let deciding else { preconditionFailure("nothing gives it") }
+        let isAhead = !isActive && starts.contains { $0 > moment }
+        return Answer(
+            isActive: isActive, since: start ?? deciding.start,
+            until: start == nil ? deciding.end : ends.first { $0 > start ?? 0 },
+            state: isActive ? deciding.stateInside : isAhead ? "upcoming" : deciding.stateAfter,
+            product: deciding.product,
+            willRenew: deciding.isSubscription && (deciding.willRenew ?? isActive))
+    }
+
+    private static func says(_ one: Source, moreThan other: Source, at moment: Int64) -> Bool {
+        func key(_ source: Source) -> [Int64] {
+            let end = source.end ?? .max
+            if source.covers(moment) { return [2, source.isGrace ? 0 : 1, end, source.start] }
+            if source.start > moment, end > source.start { return [1, -source.start, 0, 0] }
+            return [0, end, source.start, 0]
+        }
+        return key(other).lexicographicallyPrecedes(key(one))
+    }
+
+    /// What the consumables bring, refunds taken off.
+    func balances() -> [String: Int64] {
+        var totals: [String: Int64] = [:]
+        for weighed in originals.flatMap(weighed) where weighed.fact.kind == .consumable {
+            for (currency, amount) in product(of: weighed).credits {
+                let whole = amount * weighed.fact.quantity
+                var back: Int64 = 0
+                if let revoked = weighed.revoked {
+                    let isPart = revoked.extent == .prorated
+                    back = isPart ? whole * (revoked.milliPercent ?? 100_000) / 100_000 : whole
+                }
+                totals[currency, default: 0] += whole - back
+            }
+        }
+        return totals
+    }
+}

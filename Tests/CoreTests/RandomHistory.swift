@@ -1,0 +1,259 @@
+import Core
+
+/// Random numbers that the same seed brings back (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+    mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
+        Int64.random(in: range, using: &self)
+    }
+}
+
+/// One fact of a history, so that a history can be shuffled and shrunk fact by fact.
+enum AnyFact: Hashable, CustomStringConvertible {
+    case transaction(TransactionFact)
+    case renewal(RenewalFact)
+    case app(AppFact)
+
+    static func facts(_ all: some Sequence<AnyFact>) -> Facts {
+        var facts = Facts()
+        for fact in all {
+            switch fact {
+            case .transaction(let fact): facts.transactions.append(fact)
+            case .renewal(let fact): facts.renewals.append(fact)
+            case .app(let fact): facts.apps.append(fact)
+            }
+        }
+        return facts
+    }
+
+    var description: String {
+        switch self {
+        case .transaction(let fact):
+            "\(fact.transaction) of \(fact.original) \(fact.product) \(AnyFact.days(fact.purchased))"
+                + ".." + (fact.expires.map(AnyFact.days) ?? "") + " x\(fact.quantity)"
+                + (fact.revocation.map {
+                    " revoked \(AnyFact.days($0.at)) \($0.milliPercent ?? -1)"
+                }
+                    ?? "") + (fact.isUpgraded ? " upgraded" : "")
+                + (fact.ownership == .familyShared ? " family" : "")
+                + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
+        case .renewal(let fact):
+            "renewal of \(fact.original) \(fact.willRenew ? "on" : "off")"
+                + (fact.isInBillingRetry ? " retry" : "")
+                + (fact.graceUntil.map { " grace until \(AnyFact.days($0))" } ?? "")
+                + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
+        case .app(let fact):
+            "app \(fact.originalVersion) \(fact.environment)"
+                + " | signed \(AnyFact.days(fact.signedAt))"
+        }
+    }
+
+    private static func days(_ instant: Instant) -> String {
+        let milliseconds = instant.milliseconds - at(0).milliseconds
+        return "day \(Double(milliseconds) / Double(day))"
+    }
+}
+
+/// A random life of a customer with the stores, told fact by fact as the stores signed them.
+struct RandomHistory {
+    private var random: SeededGenerator
+    private(set) var facts: [AnyFact] = []
+    private var names = 0
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        for _ in 0..<random.number(1...3) {
+            switch random.number(0...9) {
+            case 0...4: addSubscription()
+            case 5...6: addConsumable()
+            case 7: addNonConsumable()
+            default: addTerms()
+            }
+        }
+        if random.chance(10) { addInstallation() }
+    }
+
+    private mutating func name() -> String {
+        names += 1
+        return "t\(names)"
+    }
+
+    private mutating func one<Element>(of all: [Element]) -> Element {
+        all[Int(random.number(0...Int64(all.count - 1)))]
+    }
+
+    // MARK: Kinds
+
+    private mutating func addSubscription() {
+        let original = name()
+        var (start, length) = (random.number(0...5), random.number(3...6))
+        var selling = one(of: ["plus", "pro", "solo"])
+        let isFamily = random.chance(15)
+        var transactionName = original
+        for period in 0..<random.number(1...4) {
+            var fact = transaction(
+                transactionName, of: original, selling, .autoRenewable, at(start),
+                to: at(start + length))
+            fact.ownership = isFamily ? .familyShared : .purchased
+            if period == 0, random.chance(20) { fact.offer = Offer(discount: .freeTrial) }
+            var next = start + length
+            var isUpgraded = false
+            switch random.number(0...9) {
+            case 0:  // Bought again after a while.
+                next += random.number(1...3)
+            case 1...2:
+                next = addFailure(of: original, expiring: start + length)
+            case 3:
+                isUpgraded = true
+                next = start + random.number(0...length - 1)
+                selling = one(of: ["plus", "pro", "solo"])
+                length = random.number(3...6)
+            default: break
+            }
+            addVersions(of: fact, until: next, isUpgraded: isUpgraded)
+            if random.chance(30) { addRenewal(of: original, signed: random.number(start...next)) }
+            start = next
+            transactionName = name()
+        }
+    }
+
+    /// A renewal that could not be paid: grace or not, recovered or not. Gives the next start.
+    private mutating func addFailure(of original: String, expiring end: Int64) -> Int64 {
+        let isGrace = random.chance(70)
+        let until = end + random.number(1...4)
+        facts.append(
+            .renewal(
+                renewal(of: original, signed: at(end)) {
+                    $0.isInBillingRetry = true
+                    $0.graceUntil = isGrace ? at(until) : nil
+                }))
+        if random.chance(40) {
+            facts.append(
+                .renewal(
+                    renewal(of: original, signed: at(until)) { $0.isInBillingRetry = true }))
+        }
+        return end + random.number(0...5)
+    }
+
+    private mutating func addRenewal(of original: String, signed: Int64) {
+        let (isOn, isRetry) = (random.chance(50), random.chance(20))
+        facts.append(
+            .renewal(
+                renewal(of: original, signed: at(signed), on: isOn) {
+                    $0.isInBillingRetry = isRetry
+                    $0.rank = isOn ? .serverAPI : .notification
+                }))
+    }
+
+    private mutating func addConsumable() {
+        let start = random.number(0...10)
+        var fact = transaction(name(), one(of: ["coins", "chest"]), .consumable, at(start))
+        fact.quantity = one(of: [1, 1, 2, 3])
+        addVersions(of: fact, until: start + 10, isUpgraded: false)
+    }
+
+    private mutating func addNonConsumable() {
+        let start = random.number(0...10)
+        let original = name()
+        var fact = transaction(original, one(of: ["level2", "level3"]), .nonConsumable, at(start))
+        fact.ownership = random.chance(20) ? .familyShared : .purchased
+        addVersions(of: fact, until: start + 8, isUpgraded: false)
+        if random.chance(50) {
+            var restored = fact
+            restored.transaction = id(name())
+            restored.originallyPurchased = fact.purchased
+            restored.purchased = at(start + random.number(1...5))
+            restored.signedAt = restored.purchased
+            restored.rank = .offlineReceipt
+            facts.append(.transaction(restored))
+        }
+    }
+
+    private mutating func addTerms() {
+        let selling = one(of: ["season", "boost", "pass", "monthly"])
+        var start = random.number(0...10)
+        for _ in 0..<random.number(1...3) {
+            addVersions(
+                of: transaction(name(), selling, .nonRenewing, at(start)), until: start + 20,
+                isUpgraded: false)
+            start += random.number(0...40)
+        }
+    }
+
+    private mutating func addInstallation() {
+        let environment: Environment = random.chance(80) ? .production : .sandbox
+        for _ in 0..<random.number(1...2) {
+            facts.append(
+                .app(
+                    installation(
+                        one(of: ["1.0", "1.5", "2.0", "3.1"]),
+                        on: random.chance(50) ? at(random.number(0...5)) : nil,
+                        signed: at(random.number(0...5)),
+                        environment: environment)))
+        }
+    }
+
+    // MARK: What is stated about one transaction
+
+    /// The statements that the stores make about a transaction in the course of time.
+    private mutating func addVersions(
+        of fact: TransactionFact, until end: Int64, isUpgraded: Bool
+    ) {
+        var fact = fact
+        facts.append(.transaction(fact))
+        addLegacy(of: fact)
+        if isUpgraded {
+            fact.isUpgraded = true
+            sign(&fact, after: end)
+        }
+        if fact.expires != nil, random.chance(10) {
+            fact.expires = fact.expires?.advanced(byMilliseconds: random.number(1...2) * day)
+            sign(&fact, after: end)
+        }
+        for _ in 0..<(random.chance(30) ? random.number(1...3) : 0) {
+            fact.revocation = fact.revocation == nil ? someRefund(of: fact) : nil
+            sign(&fact, after: end)
+            addLegacy(of: fact)
+        }
+    }
+
+    private mutating func someRefund(of fact: TransactionFact) -> Revocation {
+        let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
+        let moment = random.number(start - 1...start + 8)
+        // Each moment has its share: two statements of one moment do not contradict each other.
+        let isPart = moment % 3 == 0
+        return refund(
+            at: at(moment), isPart ? .prorated : .full,
+            milliPercent: isPart ? moment * 7_777 % 100_000 : nil)
+    }
+
+    /// Whole days, so that statements are often signed at the same moment.
+    private mutating func sign(_ fact: inout TransactionFact, after day: Int64) {
+        fact.signedAt = at(day + random.number(0...4))
+        fact.rank = one(of: [.clientTransaction, .notification, .serverAPI])
+        facts.append(.transaction(fact))
+    }
+
+    private mutating func addLegacy(of fact: TransactionFact) {
+        guard random.chance(25) else { return }
+        var legacy = fact
+        legacy.rank = one(of: [.offlineReceipt, .verifyReceiptReply])
+        legacy.signedAt = at(random.number(0...30))
+        facts.append(.transaction(legacy))
+    }
+}
