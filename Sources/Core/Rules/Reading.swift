@@ -81,8 +81,8 @@ extension OfferTerms {
 }
 
 extension Reading {
-    /// The compact reason code: state before the point, offer after it.
-    var code: String { "\(stateCode).\(terms.rawValue)" }
+    /// The compact reason code: state before the point, offer after it, once the offer began.
+    var code: String { state == .upcoming ? "0.0" : "\(stateCode).\(terms.rawValue)" }
 
     private var stateCode: Int {
         switch state {

@@ -1,0 +1,168 @@
+import Core
+import Testing
+
+@Suite("Balances")
+struct BalanceTests {
+    private func coins(
+        _ name: String = "1", signed: Int64 = 0, quantity: Int64 = 1,
+        _ revocation: Revocation? = nil
+    ) -> TransactionFact {
+        transaction(name, "coins", .consumable, at(0), signed: at(signed)) {
+            $0.quantity = quantity
+            $0.revocation = revocation
+        }
+    }
+
+    @Test("A consumable is credited once, whatever arrives")
+    func once() {
+        var state = CustomerState()
+        #expect(state.record(coins()) == ["purchase.made", "balance.credited"])
+        #expect(state.record(coins()).isEmpty)
+        #expect(state.record(coins(signed: 5)) == ["purchase.restated"])
+        var receipt = coins(signed: 9)
+        receipt.rank = .offlineReceipt
+        #expect(state.record(receipt) == ["purchase.restated"])
+        #expect(state.balance("coins") == 100)
+    }
+
+    @Test("A consumable of several pieces and several currencies is credited in full")
+    func several() {
+        var state = CustomerState()
+        state.record(
+            facts([transaction("1", "chest", .consumable, at(0)) { $0.quantity = 3 }]))
+        #expect(state.balance("coins") == 3000)
+        #expect(state.balance("gems") == 15)
+        #expect(state.entitlements(at: at(1), catalog: shop).all.isEmpty)
+    }
+
+    @Test("A refund debits what was spent already, and its reversal credits it again")
+    func refunded() throws {
+        var state = CustomerState(recording: [facts([coins()])])
+        for event in try state.decide(
+            SpendBalance(currency: id("coins"), amount: 80, reason: nil))
+        {
+            state.apply(event)
+        }
+        #expect(
+            state.record(coins(signed: 3, refund(at: at(2))))
+                == ["purchase.refunded", "balance.debited"])
+        #expect(state.balance("coins") == -80)
+        #expect(state.record(coins(signed: 6)) == ["refund.reversed", "balance.credited"])
+        #expect(state.balance("coins") == 20)
+        #expect(
+            state.record(coins(signed: 9, refund(at: at(8))))
+                == ["purchase.refunded", "balance.debited"])
+        #expect(state.balance("coins") == -80)
+    }
+
+    @Test(
+        "A prorated refund debits its share, rounded in favour of the customer",
+        arguments: [
+            (100_000, 0), (50_000, 50), (33_333, 67), (1, 100), (0, 100), (-5, 100), (200_000, 0),
+        ] as [(Int64, Int64)])
+    func prorated(_ milliPercent: Int64, _ left: Int64) {
+        var state = CustomerState(recording: [facts([coins()])])
+        _ = state.record(coins(signed: 3, refund(at: at(2), .prorated, milliPercent: milliPercent)))
+        #expect(state.balance("coins") == left)
+    }
+
+    @Test("A transaction that arrives refunded is credited and debited, and may be reversed")
+    func refundedFirst() {
+        var state = CustomerState()
+        #expect(
+            state.record(coins(signed: 3, refund(at: at(2))))
+                == ["purchase.made", "balance.credited", "balance.debited"])
+        #expect(state.record(coins()).isEmpty)
+        #expect(state.balance("coins") == 0)
+        #expect(state.record(coins(signed: 6)) == ["refund.reversed", "balance.credited"])
+        #expect(state.balance("coins") == 100)
+    }
+
+    @Test("What was credited keeps the amount of its day")
+    func catalogChange() {
+        let richer = catalog([product("coins", .consumable(credits: [id("coins"): 500]))])
+        var state = CustomerState(recording: [facts([coins()])])
+        state.record(facts([coins(signed: 3, refund(at: at(2)))]), catalog: richer)
+        #expect(state.balance("coins") == 0)
+        state.record(facts([coins(signed: 6)]), catalog: richer)
+        #expect(state.balance("coins") == 100)
+        state.record(facts([coins("2")]), catalog: richer)
+        #expect(state.balance("coins") == 600)
+    }
+
+    @Test("A product that the catalog learns of later is credited when its evidence comes again")
+    func lateCatalog() {
+        var state = CustomerState()
+        state.record(facts([coins()]), catalog: Catalog())
+        #expect(state.balances.currencies.isEmpty)
+        #expect(state.record(coins()) == ["balance.credited"])
+        #expect(state.balance("coins") == 100)
+    }
+
+    @Test(
+        "Amounts beyond every bound are held at it, without a trap",
+        arguments: [
+            (0, 0), (-3, 0), (10_000, 1_000_000), (.max, Balances.limit), (.min, 0),
+        ] as [(Int64, Int64)])
+    func bounds(_ quantity: Int64, _ amount: Int64) {
+        var state = CustomerState()
+        _ = state.record(coins(quantity: quantity))
+        #expect(state.balance("coins") == amount)
+        _ = state.record(coins(signed: 3, quantity: quantity, refund(at: at(2))))
+        #expect(state.balance("coins") == 0)
+    }
+
+    @Test("More than a balance can show is still counted right")
+    func wide() {
+        var state = CustomerState()
+        let count = 2000
+        for number in 0..<count { _ = state.record(coins("\(number)", quantity: .max)) }
+        #expect(state.balance("coins") == .max)
+        for number in 1..<count {
+            _ = state.record(coins("\(number)", signed: 3, quantity: .max, refund(at: at(2))))
+        }
+        #expect(state.balance("coins") == Balances.limit)
+    }
+
+    @Test("Spending needs the amount")
+    func spending() throws {
+        let state = CustomerState(recording: [facts([coins()])])
+        #expect(
+            try state.decide(SpendBalance(currency: id("coins"), amount: 100, reason: nil)).count
+                == 1)
+        #expect(throws: Refusal.balanceTooLow(id("coins"), has: 100, needs: 101)) {
+            try state.decide(SpendBalance(currency: id("coins"), amount: 101, reason: nil))
+        }
+        for amount: Int64 in [0, -1, .min, .max] {
+            #expect(throws: Refusal.amountOutOfRange(amount, limit: Balances.limit)) {
+                try state.decide(SpendBalance(currency: id("coins"), amount: amount, reason: nil))
+            }
+        }
+    }
+
+    @Test("An adjustment may go below zero and never beyond the bounds")
+    func adjusting() throws {
+        var state = CustomerState(recording: [facts([coins()])])
+        func adjust(_ amount: Int64) throws {
+            for event in try state.decide(
+                AdjustBalance(
+                    currency: id("coins"), amount: amount, reason: id("support"), ticket: nil))
+            {
+                state.apply(event)
+            }
+        }
+        try adjust(-250)
+        #expect(state.balance("coins") == -150)
+        try adjust(Balances.limit)
+        #expect(throws: Refusal.balanceOutOfBounds(id("coins"), limit: Balances.limit)) {
+            try adjust(151)
+        }
+        try adjust(150)
+        #expect(state.balance("coins") == Balances.limit)
+        for amount: Int64 in [0, .min, .max] {
+            #expect(throws: Refusal.amountOutOfRange(amount, limit: Balances.limit)) {
+                try adjust(amount)
+            }
+        }
+    }
+}

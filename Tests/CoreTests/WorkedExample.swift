@@ -1,0 +1,59 @@
+import Core
+import Testing
+
+/// A story with the stores, and what a customer may use around the moments that matter in it.
+struct WorkedExample: CustomTestStringConvertible, Sendable {
+    let name: String
+    let entitlement: String
+    let evidence: [Facts]
+    let boundaries: [Boundary]
+    var catalog = shop
+
+    init(
+        _ name: String, _ entitlement: String, _ evidence: [Facts], _ boundaries: [Boundary],
+        catalog: Catalog = shop
+    ) {
+        self.name = name
+        self.entitlement = entitlement
+        self.evidence = evidence
+        self.boundaries = boundaries
+        self.catalog = catalog
+    }
+
+    var testDescription: String { name }
+
+    /// Checks the answer 1 ms before each boundary, at it, and 1 ms after it.
+    func check() {
+        let state = CustomerState(recording: evidence, catalog: catalog)
+        for boundary in boundaries {
+            for (offset, expected) in [
+                (-1, boundary.before), (0, boundary.from), (1, boundary.from),
+            ] {
+                let instant = boundary.at.advanced(byMilliseconds: Int64(offset))
+                let answer = state.entitlements(at: instant, catalog: catalog)[id(entitlement)]
+                #expect(
+                    WorkedExample.text(answer) == expected,
+                    "\(name): \(offset) ms from \(boundary.at.text)")
+            }
+        }
+    }
+
+    /// `yes active 5.0`, `no expired -5.0`; `-` when the customer never had it.
+    static func text(_ answer: Entitlement?) -> String {
+        guard let answer else { return "-" }
+        return "\(answer.isActive ? "yes" : "no") \(answer.state.rawValue) \(answer.code)"
+    }
+}
+
+/// A moment at which the answer may change: what it is until then, and from then on.
+struct Boundary: Sendable {
+    let at: Instant
+    let before: String
+    let from: String
+
+    init(_ at: Instant, _ before: String, _ from: String) {
+        self.at = at
+        self.before = before
+        self.from = from
+    }
+}
