@@ -8,17 +8,17 @@ private let bazaar = catalog(
     ], rules: shop.originalVersionRules)
 
 private let naiveBazaar: [String: NaiveModel.Product] = [
-    "coins": .init(credits: ["coins": 100]),
-    "chest": .init(credits: ["coins": 1000, "gems": 5]),
-    "level2": .init(entitlements: ["level2"]),
-    "level3": .init(entitlements: ["level3"], countsFamily: false),
-    "season": .init(entitlements: ["season"], days: 30),
-    "boost": .init(entitlements: ["boost"], days: 30, stacking: "restart"),
-    "pass": .init(entitlements: ["pass"], days: 30, stacking: "overlap"),
-    "monthly": .init(entitlements: ["monthly"], months: 1),
-    "plus": .init(entitlements: ["ad_free"]),
-    "pro": .init(entitlements: ["ad_free", "pro"]),
-    "solo": .init(entitlements: ["solo", "pro"], countsFamily: false),
+    "coins": .init(kind: .consumable, credits: ["coins": 100]),
+    "chest": .init(kind: .consumable, credits: ["coins": 1000, "gems": 5]),
+    "level2": .init(kind: .nonConsumable, entitlements: ["level2"]),
+    "level3": .init(kind: .nonConsumable, entitlements: ["level3"], countsFamily: false),
+    "season": .init(kind: .nonRenewing, entitlements: ["season"], days: 30),
+    "boost": .init(kind: .nonRenewing, entitlements: ["boost"], days: 30, stacking: "restart"),
+    "pass": .init(kind: .nonRenewing, entitlements: ["pass"], days: 30, stacking: "overlap"),
+    "monthly": .init(kind: .nonRenewing, entitlements: ["monthly"], months: 1),
+    "plus": .init(kind: .autoRenewable, entitlements: ["ad_free"]),
+    "pro": .init(kind: .autoRenewable, entitlements: ["ad_free", "pro"]),
+    "solo": .init(kind: .autoRenewable, entitlements: ["solo", "pro"], countsFamily: false),
 ]
 
 @Suite("Random histories")

@@ -6,6 +6,7 @@ import Glibc
 /// trying all the moments that any fact names.
 struct NaiveModel {
     struct Product {
+        var kind: ProductKind
         var entitlements: [String] = []
         var days: Int64 = 0
         var months = 0
@@ -32,6 +33,7 @@ struct NaiveModel {
     struct Weighed {
         var id: String
         var fact: TransactionFact
+        var kind: ProductKind?
         var start: Int64
         var expires: Int64?
         var revoked: Revocation?
@@ -96,8 +98,11 @@ extension NaiveModel {
             if let taken, signed.map({ taken.at > $0.signedAt }) ?? true { revoked = taken }
         }
         let ends = (legacy.map(\.expires) + [main.expires]).compactMap { $0?.milliseconds }
+        // Old receipts do not tell the kind; the catalog does.
+        let kind = statements.compactMap(\.kind).first ?? products[main.product.text]?.kind
         return Weighed(
-            id: name, fact: main, start: main.purchased.milliseconds, expires: ends.max(),
+            id: name, fact: main, kind: kind, start: main.purchased.milliseconds,
+            expires: ends.max(),
             revoked: revoked,
             isUpgraded: (signed?.isUpgraded ?? false) || legacy.contains(where: \.isUpgraded))
     }
@@ -136,7 +141,7 @@ extension NaiveModel {
     }
 
     private func product(of weighed: Weighed) -> Product {
-        products[weighed.fact.product.text] ?? Product()
+        products[weighed.fact.product.text] ?? Product(kind: .consumable)
     }
 
     func sources() -> [Source] {
@@ -145,7 +150,7 @@ extension NaiveModel {
 
     private func sources(of original: String) -> [Source] {
         let all = weighed(original)
-        guard let kind = all.first?.fact.kind else { return [] }
+        guard let kind = all.first?.kind else { return [] }
         switch kind {
         case .autoRenewable: return periods(original, all)
         case .nonConsumable: return [lifetime(original, all)].compactMap(\.self)
@@ -165,9 +170,16 @@ extension NaiveModel {
                 stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
                 stateAfter: renewal?.isInBillingRetry == true ? "retry" : "expired",
                 willRenew: renewal?.willRenew, isSubscription: true)
-            if period.isUpgraded, let next { source.end(at: next.start, as: "upgraded") }
+            // Another product that begins over a day before the end is an upgrade, flagged or not.
+            let isReplaced =
+                period.isUpgraded
+                || next.map {
+                    $0.fact.product != period.fact.product && $0.start < expires - 86_400_000
+                } ?? false
+            if isReplaced, let next { source.end(at: next.start, as: "upgraded") }
             if let revoked = period.revoked {
-                source.end(at: revoked.at.milliseconds, as: "revoked")
+                let state = isReplaced && next != nil ? "upgraded" : "revoked"
+                source.end(at: revoked.at.milliseconds, as: state)
             }
             sources.append(source)
             for fact in facts.renewals where fact.original.text == original {
@@ -190,14 +202,14 @@ extension NaiveModel {
     }
 
     private func lifetime(_ original: String, _ all: [Weighed]) -> Source? {
-        guard let newest = all.last, counts(newest) else { return nil }
         let merged = weigh(
             facts.transactions.filter { $0.original.text == original }, as: original)
+        guard counts(merged) else { return nil }
         let starts = all.flatMap {
             [$0.start, $0.fact.originallyPurchased?.milliseconds].compactMap(\.self)
         }
         var source = Source(
-            entitlements: product(of: newest).entitlements, product: newest.fact.product.text,
+            entitlements: product(of: merged).entitlements, product: merged.fact.product.text,
             start: starts.min() ?? 0, end: nil, stateInside: "active")
         if let revoked = merged.revoked {
             source.end(at: revoked.at.milliseconds, as: "revoked")
@@ -207,9 +219,9 @@ extension NaiveModel {
 
     private func terms() -> [Source] {
         let all = originals.flatMap { weighed($0) }
-            .filter { $0.fact.kind == .nonRenewing && counts($0) }
+            .filter { $0.kind == .nonRenewing && counts($0) }
         return Set(all.map(\.fact.product.text)).sorted().flatMap { name in
-            let product = products[name] ?? Product()
+            let product = products[name] ?? Product(kind: .nonRenewing)
             let bought = all.filter { $0.fact.product.text == name }
                 .sorted { ($0.start, $0.fact.original.text) < ($1.start, $1.fact.original.text) }
             return terms(bought, product, name)
@@ -337,7 +349,7 @@ extension NaiveModel {
     /// What the consumables bring, refunds taken off.
     func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
-        for weighed in originals.flatMap(weighed) where weighed.fact.kind == .consumable {
+        for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {
             for (currency, amount) in product(of: weighed).credits {
                 let whole = amount * weighed.fact.quantity
                 var back: Int64 = 0

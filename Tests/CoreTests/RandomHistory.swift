@@ -180,6 +180,7 @@ struct RandomHistory {
             restored.purchased = at(start + random.number(1...5))
             restored.signedAt = restored.purchased
             restored.rank = .offlineReceipt
+            restored.ownership = .purchased
             facts.append(.transaction(restored))
         }
     }
@@ -215,6 +216,8 @@ struct RandomHistory {
         of fact: TransactionFact, until end: Int64, isUpgraded: Bool
     ) {
         var fact = fact
+        // A price decides nothing, but makes statements of one moment different.
+        fact.price = Price(milliunits: random.number(0...2), currency: nil)
         facts.append(.transaction(fact))
         addLegacy(of: fact)
         if isUpgraded {
@@ -246,6 +249,7 @@ struct RandomHistory {
     private mutating func sign(_ fact: inout TransactionFact, after day: Int64) {
         fact.signedAt = at(day + random.number(0...4))
         fact.rank = one(of: [.clientTransaction, .notification, .serverAPI])
+        fact.price = Price(milliunits: random.number(0...2), currency: nil)
         facts.append(.transaction(fact))
     }
 
@@ -254,6 +258,10 @@ struct RandomHistory {
         var legacy = fact
         legacy.rank = one(of: [.offlineReceipt, .verifyReceiptReply])
         legacy.signedAt = at(random.number(0...30))
+        // A receipt does not tell whose purchase it was; the store's reply about one does.
+        if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
+        legacy.price = Price(milliunits: random.number(0...2), currency: nil)
+        if random.chance(30) { legacy.kind = nil }
         facts.append(.transaction(legacy))
     }
 }

@@ -143,7 +143,7 @@ package struct MovePurchase: Sendable {
     ) throws(Refusal) -> Move {
         guard let held = holder.purchase(purchase) else { throw .purchaseUnknown(purchase) }
         if from == to { throw .alreadyHeld(purchase) }
-        if cause != .claimed, holder.isBoundByBalance(held, by: catalog) {
+        if from != .unclaimed(purchase), holder.isBoundByBalance(held, by: catalog) {
             throw .boundByBalance(purchase)
         }
         var arriving = History(of: claimant)

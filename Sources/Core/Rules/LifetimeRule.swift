@@ -1,17 +1,23 @@
 /// Non-consumables: access from the purchase until it is taken back, else for ever.
 extension Purchase {
-    /// The access of the purchase. A restore gives the same purchase a fresh transaction, so all of
-    /// its transactions are one, and the statement about any of them that outweighs the rest counts.
-    func lifetime(of source: Right.Source) -> Right? {
-        guard let first = transactions.lazy.map(\.firstPurchased).min() else { return nil }
-        var right = Right(.lifetime, of: source, Interval(start: first, end: nil))
-        if let revokedAt = lifetimeRevocation?.at { right.cut(at: revokedAt, by: .revocation) }
-        return right
+    /// All transactions as one: a restore gives the same purchase a fresh transaction, so the
+    /// statement that outweighs the rest counts, whichever of them it is about.
+    var whole: Transaction? {
+        guard var all = evidence.first, evidence.count > 1 else { return transactions.first }
+        for other in evidence.dropFirst() { all.join(other) }
+        let fact = all.effective
+        return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
     }
 
-    var lifetimeRevocation: Revocation? {
-        guard var all = evidence.first else { return nil }
-        for other in evidence.dropFirst() { all.join(other) }
-        return all.effective.revocation
+    /// When it was first bought, as far as any transaction tells.
+    var firstPurchased: Instant? { transactions.lazy.map(\.firstPurchased).min() }
+}
+
+extension Transaction {
+    /// The access of a whole purchase since it was first bought.
+    func lifetime(since first: Instant, of source: Right.Source) -> Right {
+        var right = Right(.lifetime, of: source, Interval(start: first, end: nil))
+        if let revokedAt { right.cut(at: revokedAt, by: .revocation) }
+        return right
     }
 }

@@ -24,16 +24,15 @@ struct Reading {
             self.state = right.state(standing)
         case .transaction(let index, let place, _):
             let purchase = state.purchases[place]
-            let transaction = purchase.transactions[index]
+            let isLifetime = right.rule == .lifetime
+            let transaction =
+                (isLifetime ? purchase.whole : nil) ?? purchase.transactions[index]
             source = .purchase(purchase.id)
             self.state = right.state(
                 standing, terms: transaction.terms, renewal: purchase.currentRenewal)
             kind = purchase.kind(by: catalog)
             product = purchase.products[transaction.product]
-            isRevokedForApp =
-                right.rule == .lifetime
-                ? purchase.lifetimeRevocation?.reason == .issueWithApp
-                : transaction.isRevokedForApp
+            isRevokedForApp = transaction.isRevokedForApp
             if kind == .autoRenewable {
                 terms = transaction.terms
                 readRenewal(of: purchase)
@@ -48,8 +47,8 @@ struct Reading {
         willRenew = renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
         guard state == .expired || state == .retry else { return }
-        expirationReason =
-            renewal?.expirationIntent ?? (renewal?.willRenew == false ? .cancelled : nil)
+        let isCancelled = state == .expired && renewal?.willRenew == false
+        expirationReason = renewal?.expirationIntent ?? (isCancelled ? .cancelled : nil)
     }
 }
 

@@ -37,12 +37,12 @@ extension Purchase {
         case .autoRenewable:
             addPeriods(at: place, known, by: catalog, to: &rights)
         case .nonConsumable:
-            guard let index = transactions.indices.last, counts(index, known, catalog),
-                let right = lifetime(of: source(index, at: place, known))
-            else { return }
-            rights.append(right)
+            guard let whole, let firstPurchased, counts(whole, known, catalog) else { return }
+            let source = Right.Source.transaction(
+                transactions.endIndex - 1, purchase: place, product: known[whole.product])
+            rights.append(whole.lifetime(since: firstPurchased, of: source))
         case .nonRenewing:
-            for index in transactions.indices where counts(index, known, catalog) {
+            for index in transactions.indices where counts(transactions[index], known, catalog) {
                 guard let product = known[transactions[index].product] else { continue }
                 terms[product, default: []].append(
                     FixedTerms.Term(
@@ -59,8 +59,8 @@ extension Purchase {
         at place: Int, _ known: [Int?], by catalog: Catalog, to rights: inout [Right]
     ) {
         let (transactions, graces) = (transactions, graces)
-        for index in transactions.indices where counts(index, known, catalog) {
-            let following = index + 1 < transactions.endIndex ? transactions[index + 1].start : nil
+        for index in transactions.indices where counts(transactions[index], known, catalog) {
+            let following = index + 1 < transactions.endIndex ? transactions[index + 1] : nil
             let source = source(index, at: place, known)
             rights.append(transactions[index].period(before: following, of: source))
             if graces.isEmpty { continue }
@@ -74,9 +74,12 @@ extension Purchase {
     }
 
     /// A family member's purchase counts unless the product says no.
-    private func counts(_ index: Int, _ known: [Int?], _ catalog: Catalog) -> Bool {
-        guard transactions[index].isFamilyShared, let place = known[transactions[index].product]
-        else { return true }
+    private func counts(
+        _ transaction: Transaction, _ known: [Int?], _ catalog: Catalog
+    ) -> Bool {
+        guard transaction.isFamilyShared, let place = known[transaction.product] else {
+            return true
+        }
         return catalog.products[place].isFamilyShared
     }
 
