@@ -1,4 +1,5 @@
 import Core
+import Foundation
 import Testing
 
 /// What the random histories are about, for Core and for the naive model.
@@ -23,13 +24,18 @@ private let naiveBazaar: [String: NaiveModel.Product] = [
 
 @Suite("Random histories")
 struct ConvergenceTests {
-    /// The seeds of this run; another run may be asked for through the environment.
-    static let batches = Array(0..<20)
+    /// A longer run, or one from another seed, may be asked for through the environment.
+    static let count = setting("DEED_TEST_HISTORIES") ?? 10_000
+    static let firstSeed = UInt64(setting("DEED_TEST_SEED") ?? 20_261_120)
     static let batchSize = 500
-    static let firstSeed: UInt64 = 20_261_120
+    static let batches = Array(0..<count / batchSize)
+
+    private static func setting(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap(Int.init)
+    }
 
     @Test(
-        "Any order, repetition and delay of 10,000 histories gives the same answers",
+        "Any order, repetition and delay of a history gives the same answers",
         arguments: batches)
     func converges(batch: Int) {
         let first = Self.firstSeed + UInt64(batch * Self.batchSize)

@@ -182,11 +182,12 @@ extension NaiveModel {
                 source.end(at: revoked.at.milliseconds, as: state)
             }
             sources.append(source)
-            for fact in facts.renewals where fact.original.text == original {
-                guard let until = fact.graceUntil?.milliseconds,
-                    all.last(where: { $0.start <= fact.signedAt.milliseconds })?.id == period.id,
-                    expires < until
-                else { continue }
+            // Of several graces that follow one period the longest counts.
+            let named = facts.renewals.filter { fact in
+                fact.original.text == original
+                    && all.last { $0.start <= fact.signedAt.milliseconds }?.id == period.id
+            }
+            if let until = named.compactMap(\.graceUntil?.milliseconds).max(), expires < until {
                 var grace = source
                 (grace.start, grace.end) = (expires, until)
                 (grace.isGrace, grace.stateInside) = (true, "grace")
