@@ -59,12 +59,12 @@ extension Entitlement {
         object.append("until", .instant(run.end))
         object.append("state", .string(state.rawValue))
         object.append("code", .string(code))
-        object.append("will_renew", false)
-        object.append("product", nil)
-        object.append("kind", nil)
-        object.append("source", "grant")
-        object.append("purchase", nil)
-        object.append("grant", .string(grant.text))
+        object.append("will_renew", .bool(willRenew))
+        object.append("product", .optional(product?.text))
+        object.append("kind", .optional(kind?.rawValue))
+        object.append("source", .string(source.name))
+        object.append("purchase", .optional(purchase?.description))
+        object.append("grant", .optional(grant?.text))
         object.append("sandbox", .bool(stream.environment == .sandbox))
         return object
     }

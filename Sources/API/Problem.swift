@@ -153,9 +153,12 @@ extension Problem {
 extension Refusal {
     fileprivate var status: Int {
         switch self {
-        case .projectUnknown, .keyUnknown, .grantUnknown: 404
-        case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants: 409
-        case .grantEndsBeforeItStarts, .grantEndsTooLate: 400
+        case .projectUnknown, .keyUnknown, .grantUnknown, .orderUnknown, .purchaseUnknown: 404
+        case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
+            .orderFulfilled, .tooManyOrders, .balanceTooLow, .balanceOutOfBounds, .heldByAnother,
+            .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance:
+            409
+        case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange: 400
         case .idempotencyMismatch: 422
         }
     }

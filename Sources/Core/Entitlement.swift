@@ -25,6 +25,15 @@ package struct Entitlement: Hashable, Sendable {
         case purchase(PurchaseID)
         case grant(GrantID)
         case originalAppVersion(AppID)
+
+        /// The word for it in an answer.
+        package var name: String {
+            switch self {
+            case .purchase: "purchase"
+            case .grant: "grant"
+            case .originalAppVersion: "original_app_version"
+            }
+        }
     }
 
     package let id: EntitlementID

@@ -38,6 +38,8 @@ struct CodedEvent {
                 "entitlement": .string(event.entitlement.text), "at": .string(event.at.text),
                 "reason": .string(event.reason.text), "ticket": .optional(event.ticket?.text),
             ]
+        default:
+            preconditionFailure("no command of this release makes \(event.typeName)")
         }
     }
 }

@@ -36,7 +36,7 @@ struct ProjectedRows {
         customers.append(
             StreamRow(
                 stream: stream, version: customer.version,
-                nextChange: customer.entitlements(at: now).nextChange))
+                nextChange: customer.entitlements(at: now, catalog: Catalog()).nextChange))
     }
 
     /// The rows that an event changes, read from the state that all events left.

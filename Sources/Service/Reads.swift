@@ -30,7 +30,8 @@ extension Ports {
             try past(of: stream, known: known)
         }
         return EntitlementsAnswer(
-            stream: stream, entitlements: (customer ?? current).entitlements(at: instant),
+            stream: stream,
+            entitlements: (customer ?? current).entitlements(at: instant, catalog: Catalog()),
             position: position)
     }
 
