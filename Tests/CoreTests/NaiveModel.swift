@@ -306,33 +306,43 @@ extension NaiveModel {
         Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
     }
 
-    static func answers(_ sources: [Source], at moment: Int64) -> [String: Answer] {
-        let names = Set(sources.flatMap(\.entitlements))
-        let pairs = names.map { name in
-            (name, answer(sources.filter { $0.entitlements.contains(name) }, at: moment))
+    /// All that gives one entitlement, and when access begins and ends.
+    struct Timeline {
+        let sources: [Source]
+        let starts: [Int64]
+        let ends: [Int64]
+
+        init(_ sources: [Source]) {
+            func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
+            self.sources = sources
+            // Access changes only at these moments, so a run begins and ends at one.
+            let moments = NaiveModel.moments(sources)
+            starts = moments.filter { isGiven($0) && !isGiven($0 - 1) }
+            ends = moments.filter { !isGiven($0) && isGiven($0 - 1) }
+        }
+    }
+
+    static func timelines(_ sources: [Source]) -> [String: Timeline] {
+        let pairs = Set(sources.flatMap(\.entitlements)).map { name in
+            (name, Timeline(sources.filter { $0.entitlements.contains(name) }))
         }
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    private static func answer(_ sources: [Source], at moment: Int64) -> Answer {
-        func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
-        let moments = moments(sources)
-        // Access changes only at these moments, so a run begins and ends at one.
-        let starts = moments.filter { isGiven($0) && !isGiven($0 - 1) }
-        let ends = moments.filter { !isGiven($0) && isGiven($0 - 1) }
-        let isActive = isGiven(moment)
-        let start =
-            isActive
-            ? starts.last { $0 <= moment } : starts.first { $0 > moment } ?? starts.last
-        let deciding = sources.reduce(nil as Source?) { best, next in
-            best.map { says(next, moreThan: $0, at: moment) } ?? true ? next : best
+    static func answer(_ timeline: Timeline, at moment: Int64) -> Answer {
+        let isActive = timeline.sources.contains { $0.covers(moment) }
+        let begun = timeline.starts.last { $0 <= moment }
+        let ahead = timeline.starts.first { $0 > moment }
+        let start = isActive ? begun : ahead ?? begun
+        guard var deciding = timeline.sources.first else { preconditionFailure("nothing gives it") }
+        for source in timeline.sources where says(source, moreThan: deciding, at: moment) {
+            deciding = source
         }
-        guard let deciding else { preconditionFailure("nothing gives it") }
-        let isAhead = !isActive && starts.contains { $0 > moment }
         return Answer(
             isActive: isActive, since: start ?? deciding.start,
-            until: start == nil ? deciding.end : ends.first { $0 > start ?? 0 },
-            state: isActive ? deciding.stateInside : isAhead ? "upcoming" : deciding.stateAfter,
+            until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
+            state: isActive
+                ? deciding.stateInside : ahead == nil ? deciding.stateAfter : "upcoming",
             product: deciding.product,
             willRenew: deciding.isSubscription && (deciding.willRenew ?? isActive))
     }
