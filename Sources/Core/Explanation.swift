@@ -80,7 +80,8 @@ extension CustomerState {
                 ? purchase.evidence.flatMap(\.facts) : purchase.evidence[index].facts
             let isSubscription = right.rule == .period || right.rule == .grace
             return (
-                .purchase(purchase.id), purchase.products[purchase.transactions[index].product],
+                .purchase(purchase.id),
+                purchase.products[purchase.transaction(behind: right, at: index).product],
                 facts, isSubscription ? purchase.renewals : []
             )
         }

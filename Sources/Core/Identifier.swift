@@ -37,6 +37,16 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package var description: String { text }
+
+    /// The last eight bytes, or all of them where there are fewer, as a number.
+    var tail: UInt64 {
+        let bytes = text.utf8.span
+        var number: UInt64 = 0
+        for place in max(0, bytes.count - 8)..<bytes.count {
+            number = number << 8 | UInt64(bytes[place])
+        }
+        return number
+    }
 }
 
 extension Span<UInt8> {

@@ -50,6 +50,8 @@ struct NaiveModel {
         var stateInside: String
         var stateAfter = "expired"
         var willRenew: Bool?
+        /// Whether no other period followed.
+        var isNewest = true
         var isSubscription = false
 
         /// Ends it, if it was to last longer.
@@ -168,8 +170,8 @@ extension NaiveModel {
                 entitlements: product(of: period).entitlements,
                 product: period.fact.product.text, start: period.start, end: expires,
                 stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
-                stateAfter: renewal?.isInBillingRetry == true ? "retry" : "expired",
-                willRenew: renewal?.willRenew, isSubscription: true)
+                stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
+                willRenew: renewal?.willRenew, isNewest: next == nil, isSubscription: true)
             // Another product that begins over a day before the end is an upgrade, flagged or not.
             let isReplaced =
                 period.isUpgraded
@@ -191,7 +193,8 @@ extension NaiveModel {
                 var grace = source
                 (grace.start, grace.end) = (expires, until)
                 (grace.isGrace, grace.stateInside) = (true, "grace")
-                grace.stateAfter = renewal?.isInBillingRetry == true ? "retry" : "expired"
+                grace.stateAfter =
+                    next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
                 if let next { grace.end(at: next.start, as: grace.stateAfter) }
                 if let revoked = period.revoked {
                     grace.end(at: revoked.at.milliseconds, as: "revoked")
@@ -338,13 +341,14 @@ extension NaiveModel {
         for source in timeline.sources where says(source, moreThan: deciding, at: moment) {
             deciding = source
         }
+        let isOver = !isActive && ahead == nil && !deciding.isNewest
         return Answer(
             isActive: isActive, since: start ?? deciding.start,
             until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
             state: isActive
                 ? deciding.stateInside : ahead == nil ? deciding.stateAfter : "upcoming",
             product: deciding.product,
-            willRenew: deciding.isSubscription && (deciding.willRenew ?? isActive))
+            willRenew: deciding.isSubscription && (isOver ? false : deciding.willRenew ?? isActive))
     }
 
     private static func says(_ one: Source, moreThan other: Source, at moment: Int64) -> Bool {

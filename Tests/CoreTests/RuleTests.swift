@@ -266,6 +266,16 @@ struct RuleTests {
             ],
             [Boundary(at(30), "yes active 5.0", "no expired 0.0")]),
         WorkedExample(
+            "and what it gave up is not retried with what took its place", "pro",
+            [
+                facts([
+                    transaction("1", "pro", .autoRenewable, at(0), to: at(30)),
+                    transaction("2", of: "1", "plus", .autoRenewable, at(30), to: at(60)),
+                ]),
+                facts(renewals: [renewal(of: "1", signed: at(60)) { $0.isInBillingRetry = true }]),
+            ],
+            [Boundary(at(60), "no expired 0.0", "no expired 0.0")]),
+        WorkedExample(
             "Two subscriptions to one thing: it ends when the last one does", "pro",
             [
                 facts([

@@ -36,15 +36,16 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func index(of id: TransactionID) -> Int? {
-        // A span, because an array would count a reference to each name that it shows.
-        let names = transactionIDs.span
+        let tail = id.tail
         // News is mostly about the newest transaction.
-        return names.indices.last { names[$0] == id }
+        return transactions.indices.last {
+            transactions[$0].tail == tail && transactionIDs[$0] == id
+        }
     }
 
     mutating func join(_ fact: TransactionFact) {
         guard let index = index(of: fact.transaction) else {
-            insert(TransactionEvidence(fact))
+            insert(TransactionEvidence(fact), effective: fact)
             return
         }
         var joined = evidence[index]
@@ -54,7 +55,7 @@ package struct Purchase: Hashable, Sendable {
         transactionIDs.remove(at: index)
         let former = transactions.remove(at: index)
         if products[former.product] == joined.effective.product {
-            insert(joined)
+            insert(joined, effective: joined.effective)
         } else {
             rebuild(from: evidence + [joined])
         }
@@ -71,8 +72,7 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    private mutating func insert(_ joined: TransactionEvidence) {
-        let fact = joined.effective
+    private mutating func insert(_ joined: TransactionEvidence, effective fact: TransactionFact) {
         let transaction = Transaction(fact, product: index(of: fact.product))
         let place = place(for: fact)
         transactions.insert(transaction, at: place)
@@ -91,7 +91,7 @@ package struct Purchase: Hashable, Sendable {
 
     private mutating func rebuild(from all: [TransactionEvidence]) {
         (evidence, transactions, transactionIDs, products) = ([], [], [], [])
-        for joined in all { insert(joined) }
+        for joined in all { insert(joined, effective: joined.effective) }
     }
 
     private mutating func index(of product: ProductID) -> Int {

@@ -3,6 +3,8 @@
 /// Kept beside the evidence because each read needs it for every transaction: all of its members are
 /// plain, and the product is a place in the purchase's list of products.
 struct Transaction: Hashable, Sendable {
+    /// The last bytes of its id, which tell most transactions apart at a glance.
+    let tail: UInt64
     let product: Int
     let kind: ProductKind?
     let start: Instant
@@ -17,6 +19,7 @@ struct Transaction: Hashable, Sendable {
 
     init(_ fact: TransactionFact, product: Int) {
         self.product = product
+        tail = fact.transaction.tail
         kind = fact.kind
         start = fact.purchased
         firstPurchased = min(fact.purchased, fact.originallyPurchased ?? fact.purchased)

@@ -9,6 +9,11 @@ extension Purchase {
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
     }
 
+    /// The transaction that a right comes from; of a lifetime, all of them as one.
+    func transaction(behind right: Right, at index: Int) -> Transaction {
+        (right.rule == .lifetime ? whole : nil) ?? transactions[index]
+    }
+
     /// When it was first bought, as far as any transaction tells.
     var firstPurchased: Instant? { transactions.lazy.map(\.firstPurchased).min() }
 }

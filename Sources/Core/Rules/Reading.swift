@@ -24,26 +24,25 @@ struct Reading {
             self.state = right.state(standing)
         case .transaction(let index, let place, _):
             let purchase = state.purchases[place]
-            let isLifetime = right.rule == .lifetime
-            let transaction =
-                (isLifetime ? purchase.whole : nil) ?? purchase.transactions[index]
+            let transaction = purchase.transaction(behind: right, at: index)
+            // A period that another one followed ended long before what the store says now.
+            let isFollowed = index + 1 < purchase.transactions.endIndex
+            let renewal = standing == .past && isFollowed ? nil : purchase.currentRenewal
             source = .purchase(purchase.id)
-            self.state = right.state(
-                standing, terms: transaction.terms, renewal: purchase.currentRenewal)
+            self.state = right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(by: catalog)
             product = purchase.products[transaction.product]
             isRevokedForApp = transaction.isRevokedForApp
             if kind == .autoRenewable {
                 terms = transaction.terms
-                readRenewal(of: purchase)
+                read(renewal)
             }
         }
     }
 
     /// A subscription renews unless the store says otherwise; one that gives no access any more
     /// does not unless the store says so.
-    private mutating func readRenewal(of purchase: Purchase) {
-        let renewal = purchase.currentRenewal
+    private mutating func read(_ renewal: RenewalFact?) {
         willRenew = renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
         guard state == .expired || state == .retry else { return }

@@ -60,12 +60,12 @@ extension Purchase {
     ) {
         let (transactions, graces) = (transactions, graces)
         for index in transactions.indices where counts(transactions[index], known, catalog) {
-            let following = index + 1 < transactions.endIndex ? transactions[index + 1] : nil
             let source = source(index, at: place, known)
-            rights.append(transactions[index].period(before: following, of: source))
+            rights.append(transactions.period(index, of: source))
             if graces.isEmpty { continue }
-            let grace = transactions[index].grace(before: following, of: source, among: graces)
-            if let grace { rights.append(grace) }
+            if let grace = transactions.grace(after: index, of: source, among: graces) {
+                rights.append(grace)
+            }
         }
     }
 

@@ -1,46 +1,58 @@
 /// Auto-renewable subscriptions: the union of their periods, each until it expires, is taken back or
-/// is upgraded, and of the grace that the store gave after them.
-extension Transaction {
-    /// Stores charge for a renewal up to a day before the period that it opens.
-    static let earliestRenewal: Int64 = 86_400_000
-
-    /// The access of this period; `next` is the one that begins after it.
-    func period(before next: Transaction?, of source: Right.Source) -> Right {
+/// is upgraded, and of the grace that the store gave after them. The periods of one purchase are in
+/// order of start.
+extension [Transaction] {
+    /// The access of one period.
+    func period(_ index: Int, of source: Right.Source) -> Right {
+        let (start, expires) = (self[index].start, self[index].expires)
         // A period whose end nobody stated gives nothing, rather than access for ever.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
-        let replacement = next.flatMap { isReplaced(by: $0) ? $0 : nil }
-        if let replacement { right.cut(at: replacement.start, by: .upgrade) }
-        if let revokedAt {
+        let replaced = replacement(of: index)
+        if let replaced { right.cut(at: replaced, by: .upgrade) }
+        if let revokedAt = self[index].revokedAt {
             // The store refunds the rest of a period that was upgraded: that is no other news.
-            right.cut(at: revokedAt, by: replacement == nil ? .revocation : .upgrade)
+            right.cut(at: revokedAt, by: replaced == nil ? .revocation : .upgrade)
         }
         return right
     }
 
-    /// Whether the next period takes this one's place. The store says so, though often not until it
-    /// is asked for the history; but another product never begins long before a renewal is due
-    /// unless it is an upgrade.
-    private func isReplaced(by next: Transaction) -> Bool {
-        guard let expires, !isUpgraded else { return isUpgraded }
+    /// When the next period takes the place of that one, if it does. The store says so, though often
+    /// not until it is asked for the history; but another product never begins long before a renewal
+    /// is due unless it is an upgrade.
+    private func replacement(of index: Int) -> Instant? {
+        guard let next = start(after: index) else { return nil }
+        if self[index].isUpgraded { return next }
+        guard let expires = self[index].expires, self[index + 1].product != self[index].product
+        else { return nil }
         let renewal = expires.advanced(byMilliseconds: -Transaction.earliestRenewal)
-        return next.product != product && next.start < renewal
+        return next < renewal ? next : nil
     }
 
-    /// The access that follows this period by the grace that was signed during it or after it, but
+    /// The access that follows one period by the grace that was signed during it or after it, but
     /// before the next one began. It shares the fate of its period, and it is over when the next
     /// one begins.
-    func grace(
-        before next: Transaction?, of source: Right.Source, among graces: [Grace]
-    ) -> Right? {
+    func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
+        let (start, next) = (self[index].start, start(after: index))
         let named = graces.filter { grace in
-            start <= grace.signedAt && next.map { grace.signedAt < $0.start } ?? true
+            start <= grace.signedAt && next.map { grace.signedAt < $0 } ?? true
         }
-        guard let end = named.map(\.until).max(), let expires, expires < end else { return nil }
+        guard let end = named.map(\.until).max(), let expires = self[index].expires, expires < end
+        else { return nil }
         var right = Right(.grace, of: source, Interval(start: expires, end: end))
-        if let next { right.cut(at: next.start, by: .recovery) }
-        if let revokedAt { right.cut(at: revokedAt, by: .revocation) }
+        if let next { right.cut(at: next, by: .recovery) }
+        if let revokedAt = self[index].revokedAt { right.cut(at: revokedAt, by: .revocation) }
         return right.interval.isEmpty ? nil : right
     }
+
+    /// When the period after that one begins.
+    private func start(after index: Int) -> Instant? {
+        index + 1 < endIndex ? self[index + 1].start : nil
+    }
+}
+
+extension Transaction {
+    /// Stores charge for a renewal up to a day before the period that it opens.
+    static let earliestRenewal: Int64 = 86_400_000
 }
 
 extension Purchase {
