@@ -39,7 +39,9 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "Ledger",
-            dependencies: ["Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry"],
+            dependencies: [
+                "CatalogFile", "Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry",
+            ],
             swiftSettings: safe),
         .target(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "Telemetry", "Threading"],

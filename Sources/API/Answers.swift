@@ -65,6 +65,8 @@ extension Entitlement {
         object.append("source", .string(source.name))
         object.append("purchase", .optional(purchase?.description))
         object.append("grant", .optional(grant?.text))
+        object.append("next_product", .optional(nextProduct?.text))
+        object.append("expiration_reason", .optional(expirationReason?.name))
         object.append("sandbox", .bool(stream.environment == .sandbox))
         return object
     }
@@ -72,13 +74,32 @@ extension Entitlement {
     fileprivate static func neverHeld(in stream: Stream) -> JSONObject {
         var object = JSONObject()
         object.append("active", false)
-        for name in ["since", "until"] { object.append(name, nil) }
+        for name in ["since", "until"] { object.append(name, .null) }
         object.append("state", "none")
         object.append("code", "0.0")
         object.append("will_renew", false)
-        for name in ["product", "kind", "source", "purchase", "grant"] { object.append(name, nil) }
+        for name in Entitlement.membersOfAnySource { object.append(name, .null) }
         object.append("sandbox", .bool(stream.environment == .sandbox))
         return object
+    }
+}
+
+extension Entitlement {
+    fileprivate static let membersOfAnySource = [
+        "product", "kind", "source", "purchase", "grant", "next_product", "expiration_reason",
+    ]
+}
+
+extension ExpirationIntent {
+    fileprivate var name: String {
+        switch self {
+        case .cancelled: "cancelled"
+        case .billingError: "billing_error"
+        case .priceIncreaseRefused: "price_increase_refused"
+        case .productUnavailable: "product_unavailable"
+        case .other: "other"
+        case .unknown(let value): "unknown_\(value)"
+        }
     }
 }
 

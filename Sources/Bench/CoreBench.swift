@@ -27,7 +27,7 @@ struct Figure {
     var json: JSON {
         [
             "name": .string(name), "value": .decimal("\(value)"), "unit": .string(unit),
-            "baseline": nil, "ratio": nil, "bar": .decimal("\(bar)"), "met": .bool(isMet),
+            "baseline": .null, "ratio": .null, "bar": .decimal("\(bar)"), "met": .bool(isMet),
         ]
     }
 

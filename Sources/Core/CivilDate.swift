@@ -10,7 +10,7 @@ package struct CivilDate: Hashable, Sendable {
     /// A date from its parts; `nil` when there is no such day or time of day.
     package init?(year: Int64, month: Int64, day: Int64, millisecondOfDay: Int64) {
         // Years beyond this have no place in 64 bits of milliseconds.
-        guard (-290_000_000...290_000_000).contains(year), (1...12).contains(month),
+        guard (-293_000_000...293_000_000).contains(year), (1...12).contains(month),
             (1...CivilDate.days(inMonth: month, of: year)).contains(day),
             (0..<CivilDate.millisecondsPerDay).contains(millisecondOfDay)
         else { return nil }

@@ -1,6 +1,7 @@
 /// A wish that one stream decides: what to do with its state, who wants it and why.
 package struct Command: Sendable {
-    package typealias Decide = @Sendable (StreamState, Instant) throws(Refusal) -> [Event]
+    package typealias Decide =
+        @Sendable (StreamState, Catalog, _ now: Instant) throws(Refusal) -> [Event]
 
     package let stream: Stream
     package let actor: Actor
@@ -14,14 +15,17 @@ package struct Command: Sendable {
         self.decide = decide
     }
 
-    /// A command about a customer.
+    /// A command about a customer, by the catalog of the project.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause,
-        decide: @escaping @Sendable (CustomerState, Instant) throws(Refusal) -> [Event]
+        decide:
+            @escaping @Sendable (CustomerState, Catalog, _ now: Instant) throws(Refusal) ->
+            [Event]
     ) -> Command {
-        Command(stream: stream, actor: actor, cause: cause) { state, now throws(Refusal) in
+        Command(stream: stream, actor: actor, cause: cause) {
+            state, catalog, now throws(Refusal) in
             guard case .customer(let customer) = state else { return [] }
-            return try decide(customer, now)
+            return try decide(customer, catalog, now)
         }
     }
 
@@ -31,7 +35,7 @@ package struct Command: Sendable {
         decide: @escaping @Sendable (ProjectState, Instant) throws(Refusal) -> [Event]
     ) -> Command {
         Command(stream: .ofProject(project), actor: actor, cause: cause) {
-            state, now throws(Refusal) in
+            state, _, now throws(Refusal) in
             guard case .project(let project) = state else { return [] }
             return try decide(project, now)
         }
@@ -70,6 +74,16 @@ package enum StreamState: Hashable, Sendable {
         }
     }
 
+    /// The customer, when it is one's stream.
+    package var customer: CustomerState? {
+        if case .customer(let state) = self { state } else { nil }
+    }
+
+    /// The project, when it is one's own stream.
+    package var project: ProjectState? {
+        if case .project(let state) = self { state } else { nil }
+    }
+
     package mutating func apply(_ event: Event, recordedAt: Instant) {
         // Letting go of the state first spares a copy of all that it holds.
         switch self {
@@ -82,6 +96,20 @@ package enum StreamState: Hashable, Sendable {
             state.apply(event, recordedAt: recordedAt)
             self = .project(state)
         }
+    }
+}
+
+/// A customer and its project, at one place in the log.
+package struct CustomerSnapshot: Sendable {
+    package let customer: CustomerState
+    package let project: ProjectState
+    /// The place in the customer's shard up to which it holds.
+    package let position: Position
+
+    package init(customer: CustomerState, project: ProjectState, position: Position) {
+        self.customer = customer
+        self.project = project
+        self.position = position
     }
 }
 

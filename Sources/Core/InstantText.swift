@@ -3,7 +3,8 @@ extension Instant {
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`.
+    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years that it has no room for
+    /// are written as ISO 8601 expands them, with a sign and at least six digits.
     package var text: String {
         let date = CivilDate(self)
         let second = date.millisecondOfDay / 1000
@@ -13,8 +14,9 @@ extension Instant {
             appendDigits(of: number.magnitude, atLeast: digits, to: &bytes)
             bytes.append(UInt8(ascii: end))
         }
-        if date.year < 0 { bytes.append(UInt8(ascii: "-")) }
-        add(date.year, digits: 4, then: "-")
+        let isUsual = (0...9999).contains(date.year)
+        if !isUsual { bytes.append(UInt8(ascii: date.year < 0 ? "-" : "+")) }
+        add(date.year, digits: isUsual ? 4 : 6, then: "-")
         add(date.month, digits: 2, then: "-")
         add(date.day, digits: 2, then: "T")
         add(second / 3600, digits: 2, then: ":")
@@ -28,15 +30,22 @@ extension Instant {
     /// without its colon. `nil` for anything else, a leap second and a year in UTC that cannot be
     /// written too.
     package init?(text: some StringProtocol) {
+        self.init(expandedText: text)
+        if text.first == "+" || text.first == "-" || !Instant.writable.contains(self) {
+            return nil
+        }
+    }
+
+    /// Reads whatever `text` of any instant is, expanded years included.
+    package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
-        guard let year = reader.number(digits: 4), reader.take("-"),
+        guard let year = reader.year(), reader.take("-"),
             let month = reader.number(digits: 2), reader.take("-"),
             let day = reader.number(digits: 2), reader.take("T") || reader.take("t"),
             let time = reader.timeOfDay(), let offset = reader.offset(), reader.isAtEnd,
             let date = CivilDate(year: year, month: month, day: day, millisecondOfDay: time)
         else { return nil }
         self = date.instant.advanced(byMilliseconds: -offset)
-        if !Instant.writable.contains(self) { return nil }
     }
 }
 
@@ -67,6 +76,19 @@ private struct DigitReader {
             value = value * 10 + digit
         }
         return value
+    }
+
+    /// Four digits, or a sign and six to nine of them.
+    mutating func year() -> Int64? {
+        let sign: Int64 = take("-") ? -1 : take("+") ? 1 : 0
+        if sign == 0 { return number(digits: 4) }
+        guard let six = number(digits: 6) else { return nil }
+        var year = six
+        for _ in 0..<3 {
+            guard let next = digit() else { break }
+            year = year * 10 + next
+        }
+        return sign * year
     }
 
     private mutating func digit() -> Int64? {

@@ -36,7 +36,7 @@ package struct JSONObject: Sendable, Hashable {
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
-    ExpressibleByIntegerLiteral, ExpressibleByNilLiteral
+    ExpressibleByIntegerLiteral
 {
     package init(dictionaryLiteral elements: (String, JSON)...) {
         var object = JSONObject()
@@ -47,7 +47,6 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     package init(stringLiteral value: String) { self = .string(value) }
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
-    package init(nilLiteral: ()) { self = .null }
 }
 
 extension JSON {

@@ -79,12 +79,17 @@ struct Batch {
             return outcome(of: command, earlier.events)
         }
         let state = states[command.stream] ?? StreamState(emptyFor: command.stream)
-        let events = try command.decide(state, now)
+        let events = try command.decide(state, project(of: command.stream).catalog, now)
         for (index, event) in events.enumerated() {
             let entry = append(event, of: command, index: Int16(index))
             remember(entry.recorded, causeDigest: command.cause.digest)
         }
         return outcome(of: command, obeyed[key]?.events ?? [])
+    }
+
+    /// The project of a stream, as it is or as this batch has changed it.
+    func project(of stream: Stream) -> ProjectState {
+        states[.ofProject(stream.project)]?.project ?? ProjectState()
     }
 
     private func outcome(of command: Command, _ events: [RecordedEvent]) -> Outcome {
@@ -102,15 +107,15 @@ struct Batch {
         }
         head.sequence += 1
         head.recordedAt = max(head.recordedAt, now)
-        let coded = CodedEvent(event)
         let header = EventHeader(
             position: Position(shard: shard, sequence: head.sequence), stream: command.stream,
-            version: (states[command.stream]?.version ?? 0) + 1, type: coded.type,
+            version: (states[command.stream]?.version ?? 0) + 1, type: event.typeName,
             record: EventRecord(
-                occurredAt: now, recordedAt: head.recordedAt, actor: command.actor,
-                cause: command.cause.text, catalogVersion: 0),
+                occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
+                actor: command.actor, cause: command.cause.text,
+                catalogVersion: project(of: command.stream).catalogVersion),
             causeIndex: index, causeDigest: command.cause.digest)
-        let payload = coded.payload.text
+        let payload = event.payload.text
         let link = ChainLink(after: head.chain, header: header, payload: payload)
         head.chain = link.chain.bytes
         heads[shard] = head

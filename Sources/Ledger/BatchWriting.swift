@@ -45,7 +45,8 @@ extension Batch {
     private var projections: [Call] {
         var rows = ProjectedRows()
         for stream in changedStreams {
-            if let state = states[stream] { rows.add(state, of: stream, now: now) }
+            guard let state = states[stream] else { continue }
+            rows.add(state, of: stream, by: project(of: stream).catalog, now: now)
         }
         for entry in entries { rows.add(entry.event, of: entry.header.stream, states) }
         return rows.calls

@@ -92,9 +92,7 @@ struct Committer: ~Copyable {
             if !batch.entries.isEmpty { try connection.execute(batch.writes) }
             return batch
         }
-        for stream in decided.changedStreams {
-            if let state = decided.states[stream] { cache.keep(state, of: stream) }
-        }
+        for (stream, state) in decided.states { cache.keep(state, of: stream) }
         for (pending, answer) in zip(batch, answers) { pending.answer(answer) }
         batchSizes.record(Int64(batch.count))
         commitTimes.record(monotonicMicroseconds() - started)

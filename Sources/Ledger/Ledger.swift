@@ -6,8 +6,8 @@ import Threading
 
 /// The append-only event database: appends commands, reads states and streams.
 package final class Ledger: Sendable {
-    private let settings: LedgerSettings
-    private let cache: StateCache
+    let settings: LedgerSettings
+    let cache: StateCache
     private let commands: [BoundedQueue<PendingCommand>]
     private let reads: BoundedQueue<PendingRead>
     private let running: Monitor<Int>
@@ -71,9 +71,22 @@ package final class Ledger: Sendable {
         return try pending.wait().get()
     }
 
-    /// The state of a stream now, and the place in the log up to which it holds.
-    package func state(of stream: Stream) throws(Fault) -> (state: StreamState, position: Position)
-    {
+    /// A customer and its project now.
+    package func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot {
+        let reading = try reading(of: stream)
+        guard let customer = reading.state.customer else {
+            throw .broken("the stream of a project was read as a customer's")
+        }
+        return CustomerSnapshot(
+            customer: customer, project: reading.project, position: reading.position)
+    }
+
+    /// A project now.
+    package func project(_ project: ProjectID) throws(Fault) -> ProjectState {
+        try reading(of: .ofProject(project)).project
+    }
+
+    private func reading(of stream: Stream) throws(Fault) -> Reading {
         do throws(LedgerError) {
             return try read(stream)
         } catch {

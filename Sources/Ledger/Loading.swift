@@ -8,8 +8,10 @@ extension Connection {
     mutating func lockAndLoad(
         _ commands: [Command], cache: StateCache, _ clock: () -> Instant
     ) throws(LedgerError) -> Batch {
-        let streams = Array(Set(commands.map(\.stream)))
-        let shards = Set(streams.map(\.shard)).sorted()
+        let written = Set(commands.map(\.stream))
+        // The catalog is read and not written: its shard need not be locked.
+        let streams = Array(written.union(commands.map { .ofProject($0.stream.project) }))
+        let shards = Set(written.map(\.shard)).sorted()
         let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
         var heads: [Shard: ShardHead] = [:]
         var newer: [EventRow] = []

@@ -31,12 +31,14 @@ struct ProjectedRows {
     private var projects: [ProjectRow] = []
 
     /// The row of the stream itself.
-    mutating func add(_ state: StreamState, of stream: Stream, now: Instant) {
+    mutating func add(
+        _ state: StreamState, of stream: Stream, by catalog: Catalog, now: Instant
+    ) {
         guard case .customer(let customer) = state else { return }
         customers.append(
             StreamRow(
                 stream: stream, version: customer.version,
-                nextChange: customer.entitlements(at: now, catalog: Catalog()).nextChange))
+                nextChange: customer.entitlements(at: now, catalog: catalog).nextChange))
     }
 
     /// The rows that an event changes, read from the state that all events left.

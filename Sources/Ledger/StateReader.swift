@@ -3,8 +3,12 @@ import Postgres
 import SQL
 import Threading
 
-/// A stream's state, and the place in the log up to which it holds.
-typealias Reading = (state: StreamState, position: Position)
+/// A stream's state with its project's, and the place in the log up to which it holds.
+struct Reading {
+    let state: StreamState
+    let project: ProjectState
+    let position: Position
+}
 
 /// A stream whose state is wanted, and the place where the one who wants it waits.
 final class PendingRead: Sendable {
@@ -60,7 +64,8 @@ struct StateReader: ~Copyable {
         }
     }
 
-    private mutating func attempt(_ streams: [Stream]) throws(LedgerError) -> [Reading] {
+    private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
+        let streams = Array(Set(wanted).union(wanted.map { .ofProject($0.project) }))
         let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
         var states = known
         var heads = [Int64](repeating: 0, count: streams.count)
@@ -77,15 +82,20 @@ struct StateReader: ~Copyable {
                 }
             }
         }
-        for index in streams.indices {
-            if !cache.observe(head: heads[index], of: streams[index].shard) { throw .logShrunk }
+        var readings: [Stream: (state: StreamState, head: Int64)] = [:]
+        for (index, stream) in streams.enumerated() {
+            if !cache.observe(head: heads[index], of: stream.shard) { throw .logShrunk }
             if states[index].version > known[index].version {
-                cache.keep(states[index], of: streams[index])
+                cache.keep(states[index], of: stream)
             }
+            readings[stream] = (states[index], heads[index])
         }
-        return streams.indices.map { index in
-            let position = Position(shard: streams[index].shard, sequence: heads[index])
-            return (states[index], position)
+        return wanted.map { stream in
+            let (state, head) = readings[stream] ?? (StreamState(emptyFor: stream), 0)
+            return Reading(
+                state: state,
+                project: readings[.ofProject(stream.project)]?.state.project ?? ProjectState(),
+                position: Position(shard: stream.shard, sequence: head))
         }
     }
 }

@@ -21,7 +21,7 @@ extension Ports {
                 entitlement.text, start?.text, end.text, reason.reason.text, reason.ticket?.text,
             ])
         let outcome = try ledger.append(
-            .customer(stream, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
+            .customer(stream, actor: sender.actor, cause: cause) { state, _, now throws(Refusal) in
                 try state.decide(wish, now: now)
             })
         guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event
@@ -37,7 +37,7 @@ extension Ports {
         let cause = secrets.cause(
             of: sender, "revoke_grant", [grant.text, reason.reason.text, reason.ticket?.text])
         let outcome = try ledger.append(
-            .customer(stream, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
+            .customer(stream, actor: sender.actor, cause: cause) { state, _, now throws(Refusal) in
                 try state.decide(wish, now: now)
             })
         guard case .customer(let customer) = outcome.state, let revoked = customer.grant(grant)

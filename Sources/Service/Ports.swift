@@ -19,8 +19,9 @@ package struct Ports: Sendable {
 package struct LedgerPort: Sendable {
     /// Decides a command on its stream's state; returns when its events are durable.
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
-    /// A stream's state now, and the place in the log up to which it holds.
-    package var state: @Sendable (Stream) throws(Fault) -> (state: StreamState, position: Position)
+    /// A customer and its project now.
+    package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
+    package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
     /// Some events of a stream after a version, oldest first.
     package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
     package var projects: @Sendable () throws(Fault) -> [ListedProject]
@@ -28,10 +29,8 @@ package struct LedgerPort: Sendable {
 
     package init(
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
-        state:
-            @escaping @Sendable (Stream) throws(Fault) -> (
-                state: StreamState, position: Position
-            ),
+        customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
+        project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
         events:
             @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
             [LogEntry],
@@ -39,7 +38,8 @@ package struct LedgerPort: Sendable {
         liveKeys: @escaping @Sendable () throws(Fault) -> [LiveKey]
     ) {
         self.append = append
-        self.state = state
+        self.customer = customer
+        self.project = project
         self.events = events
         self.projects = projects
         self.liveKeys = liveKeys

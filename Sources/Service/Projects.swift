@@ -60,13 +60,13 @@ extension Ports {
     }
 
     private func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
-        let state: StreamState
+        let found: ProjectState
         do throws(Fault) {
-            state = try ledger.state(.ofProject(project)).state
+            found = try ledger.project(project)
         } catch {
             throw .fault(error)
         }
-        guard case .project(let found) = state, found.exists else {
+        guard found.exists else {
             throw .refused(.projectUnknown(project))
         }
         return found

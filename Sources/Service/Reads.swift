@@ -21,30 +21,26 @@ extension Ports {
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
-        let (state, position) = try ledger.state(stream)
-        let instant = at ?? now()
-        guard case .customer(let current) = state else {
-            throw .broken("a project's stream was read as a customer's")
-        }
-        let customer = try known.map { known throws(Fault) in
-            try past(of: stream, known: known)
+        let snapshot = try ledger.customer(stream)
+        var (customer, project) = (snapshot.customer, snapshot.project)
+        if let known {
+            customer = CustomerState(folding: try history(of: stream), known: known)
+            project = ProjectState(
+                folding: try history(of: .ofProject(stream.project)), known: known)
         }
         return EntitlementsAnswer(
             stream: stream,
-            entitlements: (customer ?? current).entitlements(at: instant, catalog: Catalog()),
-            position: position)
+            entitlements: customer.entitlements(at: at ?? now(), catalog: project.catalog),
+            position: snapshot.position)
     }
 
-    /// The state that a reader saw at `known`.
-    private func past(of stream: Stream, known: Instant) throws(Fault) -> CustomerState {
-        var state = CustomerState()
+    /// Every event of a stream.
+    private func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
         while true {
-            let page = try ledger.events(stream, state.version, 1000)
-            for entry in page {
-                if entry.recorded.recordedAt > known { return state }
-                state.apply(entry.recorded.event)
-            }
-            if page.isEmpty { return state }
+            let page = try ledger.events(stream, events.last?.version ?? 0, 1000)
+            if page.isEmpty { return events }
+            events += page.map(\.recorded)
         }
     }
 

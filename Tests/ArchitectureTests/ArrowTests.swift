@@ -12,7 +12,9 @@ struct ArrowTests {
         "Crypto": ["COpenSSL"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],
-        "Ledger": ["Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading"],
+        "Ledger": [
+            "CatalogFile", "Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading",
+        ],
         "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "Telemetry", "Threading"],

@@ -18,6 +18,20 @@ struct CalendarTests {
     }
 
     @Test(
+        "A year that RFC 3339 has no room for is written with a sign, and only read on request",
+        arguments: [
+            (-62_167_219_200_001, "-000001-12-31T23:59:59.999Z"),
+            (253_402_300_800_000, "+010000-01-01T00:00:00.000Z"),
+            (Int64.max, "+292278994-08-17T07:12:55.807Z"),
+            (Int64.min, "-292275055-05-16T16:47:04.192Z"),
+        ] as [(Int64, String)])
+    func expandedText(_ milliseconds: Int64, _ text: String) {
+        #expect(Instant(milliseconds: milliseconds).text == text)
+        #expect(Instant(expandedText: text) == Instant(milliseconds: milliseconds))
+        #expect(Instant(text: text) == nil)
+    }
+
+    @Test(
         "Other spellings of the same instant are read",
         arguments: [
             "2026-11-20T19:21:00Z", "2026-11-20T19:21:00.0Z", "2026-11-20t19:21:00.000999z",
@@ -62,7 +76,7 @@ struct CalendarTests {
             ("PT36H", "2026-12-31T00:00:00.000Z", "2027-01-01T12:00:00.000Z"),
             ("P1Y2M3DT4H5M6S", "2026-01-01T00:00:00.000Z", "2027-03-04T04:05:06.000Z"),
             ("P1M", "1969-12-31T23:59:59.999Z", "1970-01-31T23:59:59.999Z"),
-            ("P1D", "9999-12-31T00:00:00.000Z", "10000-01-01T00:00:00.000Z"),
+            ("P1D", "9999-12-31T00:00:00.000Z", "+010000-01-01T00:00:00.000Z"),
         ])
     func durations(_ duration: String, _ start: String, _ end: String) throws {
         let start = try #require(Instant(text: start))

@@ -80,7 +80,7 @@ struct JSONTests {
 
     @Test("Pretty text holds the same value, a member a line")
     func pretty() throws {
-        let value: JSON = ["a": [1, 2], "b": ["c": nil, "d": []]]
+        let value: JSON = ["a": [1, 2], "b": ["c": .null, "d": []]]
         #expect(try JSON.read(value.prettyText) == value)
         #expect(value.prettyText.split(separator: "\n").count == 10)
     }

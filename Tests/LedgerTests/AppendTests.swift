@@ -16,9 +16,9 @@ struct AppendTests {
         let stream = try Stream.test("u1")
         let outcome = try ledger.append(.give("pro", to: stream, grant: "g1"))
         #expect(outcome.position == Position(shard: stream.shard, sequence: 1))
-        let (state, position) = try ledger.state(of: stream)
-        #expect(state == outcome.state)
-        #expect(position == outcome.position)
+        let snapshot = try ledger.customer(of: stream)
+        #expect(snapshot.customer == outcome.state.customer)
+        #expect(snapshot.position == outcome.position)
         let entry = try #require(try ledger.events(of: stream, after: 0, limit: 10).first)
         #expect(entry.type == "grant.given")
         #expect(

@@ -13,7 +13,7 @@ extension Command {
             stream, actor: try Actor("test"),
             cause: Cause(
                 text: "key:\(key ?? grant)", digest: [UInt8](repeating: digest, count: 32))
-        ) { state, now throws(Refusal) in
+        ) { state, _, now throws(Refusal) in
             try state.decide(wish, now: now)
         }
     }
@@ -25,7 +25,7 @@ extension Command {
         return .customer(
             stream, actor: try Actor("test"),
             cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
-        ) { state, now throws(Refusal) in
+        ) { state, _, now throws(Refusal) in
             try state.decide(wish, now: now)
         }
     }

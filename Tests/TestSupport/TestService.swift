@@ -29,7 +29,8 @@ package final class TestService: Sendable {
         ports = Ports(
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
-                state: { stream throws(Fault) in try ledger.state(of: stream) },
+                customer: { stream throws(Fault) in try ledger.customer(of: stream) },
+                project: { project throws(Fault) in try ledger.project(project) },
                 events: { stream, version, limit throws(Fault) in
                     try ledger.events(of: stream, after: version, limit: limit)
                 },

@@ -1,0 +1,86 @@
+import Core
+import JSON
+
+extension Event {
+    /// The event as the log keeps it, beside the name of its type.
+    var payload: JSON { body.payload }
+
+    private var body: any PayloadCodable {
+        switch self {
+        case .projectCreated(let event): event
+        case .keyCreated(let event): event
+        case .keyRevoked(let event): event
+        case .catalogChanged(let event): event
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            fact
+        case .renewalChanged(let fact), .renewalRestated(let fact): fact
+        case .appInstalled(let fact): fact
+        case .purchaseAttached(let event): event
+        case .purchaseDetached(let event): event
+        case .grantGiven(let event): event
+        case .grantRevoked(let event): event
+        case .balanceCredited(let event): event
+        case .balanceDebited(let event): event
+        case .balanceSpent(let event): event
+        case .balanceAdjusted(let event): event
+        case .orderOpened(let event): event
+        case .orderFulfilled(let event): event
+        case .orderClosed(let event): event
+        case .accessStarted(let event), .accessEnded(let event), .accessEndingSoon(let event): event
+        case .customerErased(let event): event
+        }
+    }
+
+    /// Reads an event of the log back, of this or any earlier release.
+    init(type: String, payload: String) throws(LedgerError) {
+        do {
+            let payload = Payload(try JSON.read(payload))
+            guard let read = Event.readers[type] else {
+                throw LedgerError.unreadable("events of type \(type) are not known")
+            }
+            self = try read(payload)
+        } catch let error as LedgerError {
+            throw error
+        } catch {
+            throw .unreadable("a payload of type \(type): \(error)")
+        }
+    }
+
+    private typealias Reader = @Sendable (Payload) throws -> Event
+
+    private static let readers: [String: Reader] = [
+        "project.created": { .projectCreated(try ProjectCreated($0)) },
+        "key.created": { .keyCreated(try KeyCreated($0)) },
+        "key.revoked": { .keyRevoked(try KeyRevoked($0)) },
+        "catalog.changed": { .catalogChanged(try CatalogChanged($0)) },
+        "purchase.made": { .purchaseMade(try TransactionFact($0)) },
+        "subscription.renewed": { .subscriptionRenewed(try TransactionFact($0)) },
+        "subscription.upgraded": { .subscriptionUpgraded(try TransactionFact($0)) },
+        "subscription.extended": { .subscriptionExtended(try TransactionFact($0)) },
+        "purchase.refunded": { .purchaseRefunded(try TransactionFact($0)) },
+        "purchase.revoked": { .purchaseRevoked(try TransactionFact($0)) },
+        "refund.reversed": { .refundReversed(try TransactionFact($0)) },
+        "purchase.restated": { .purchaseRestated(try TransactionFact($0)) },
+        "renewal.changed": { .renewalChanged(try RenewalFact($0)) },
+        "renewal.restated": { .renewalRestated(try RenewalFact($0)) },
+        "app.installed": { .appInstalled(try AppFact($0)) },
+        "purchase.attached": { .purchaseAttached(try PurchaseAttached($0)) },
+        "purchase.detached": { .purchaseDetached(try PurchaseDetached($0)) },
+        "grant.given": { .grantGiven(try GrantGiven($0)) },
+        "grant.revoked": { .grantRevoked(try GrantRevoked($0)) },
+        "balance.credited": { .balanceCredited(try BalanceCredited($0)) },
+        "balance.debited": { .balanceDebited(try BalanceDebited($0)) },
+        "balance.spent": { .balanceSpent(try BalanceSpent($0)) },
+        "balance.adjusted": { .balanceAdjusted(try BalanceAdjusted($0)) },
+        "order.opened": { .orderOpened(try OrderOpened($0)) },
+        "order.fulfilled": { .orderFulfilled(try OrderFulfilled($0)) },
+        "order.closed": { .orderClosed(try OrderClosed($0)) },
+        "access.started": { .accessStarted(try AccessNotice($0)) },
+        "access.ended": { .accessEnded(try AccessNotice($0)) },
+        "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },
+        "customer.erased": { .customerErased(try CustomerErased($0)) },
+    ]
+}

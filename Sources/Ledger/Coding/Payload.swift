@@ -1,0 +1,111 @@
+import Core
+import JSON
+
+/// What an event or a part of one is in a payload, and back. What an earlier release left out must
+/// stay optional for ever: golden files hold that.
+protocol PayloadCodable {
+    var payload: JSON { get }
+    init(_ payload: Payload) throws
+}
+
+/// The members of a payload, each read as what it must be.
+struct Payload {
+    private let json: JSON
+
+    init(_ json: JSON) {
+        self.json = json
+    }
+
+    struct Misfit: Error, CustomStringConvertible {
+        let name: String
+        var description: String { "the member \(name) is missing or of the wrong type" }
+    }
+
+    private func member(_ name: String) -> JSON? {
+        json[name].flatMap { $0.isNull ? nil : $0 }
+    }
+
+    /// The member, or a misfit that names it.
+    private func require<Value>(_ name: String, _ value: Value?) throws -> Value {
+        guard let value else { throw Misfit(name: name) }
+        return value
+    }
+
+    /// The member when it is there; then it must fit.
+    private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
+        try member(name).map { try require(name, try read($0)) }
+    }
+
+    func text(_ name: String) throws -> String { try require(name, try optionalText(name)) }
+
+    func optionalText(_ name: String) throws -> String? { try optional(name) { $0.string } }
+
+    func integer(_ name: String) throws -> Int64 { try require(name, try optionalInteger(name)) }
+
+    func optionalInteger(_ name: String) throws -> Int64? { try optional(name) { $0.integer } }
+
+    /// False where it is not there.
+    func flag(_ name: String) throws -> Bool { try optional(name) { $0.bool } ?? false }
+
+    func id<Kind>(_ name: String) throws -> Identifier<Kind> {
+        try Identifier(try text(name))
+    }
+
+    func optionalID<Kind>(_ name: String) throws -> Identifier<Kind>? {
+        try optionalText(name).map { try Identifier($0) }
+    }
+
+    func instant(_ name: String) throws -> Instant { try require(name, try optionalInstant(name)) }
+
+    func optionalInstant(_ name: String) throws -> Instant? {
+        try optional(name) { json in json.string.flatMap { Instant(expandedText: $0) } }
+    }
+
+    /// One of the words of an enumeration.
+    func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
+        try require(name, Word(rawValue: try text(name)))
+    }
+
+    func optionalWord<Word: RawRepresentable<String>>(_ name: String) throws -> Word? {
+        try optional(name) { json in json.string.flatMap(Word.init(rawValue:)) }
+    }
+
+    func part<Part: PayloadCodable>(_ name: String) throws -> Part {
+        try require(name, try optionalPart(name))
+    }
+
+    func optionalPart<Part: PayloadCodable>(_ name: String) throws -> Part? {
+        try optional(name) { try Part(Payload($0)) }
+    }
+
+    func parts<Part: PayloadCodable>(_ name: String) throws -> [Part] {
+        try optional(name) { json in try json.array?.map { try Part(Payload($0)) } } ?? []
+    }
+
+    /// The value itself, for parts that are no objects.
+    var value: JSON { json }
+}
+
+extension JSON {
+    /// An object of those members that have a value.
+    static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
+        var object = JSONObject()
+        for (name, value) in members {
+            if let value { object.append(name, value) }
+        }
+        return .object(object)
+    }
+
+    static func text(_ text: String?) -> JSON? { text.map(JSON.string) }
+
+    static func id<Kind>(_ id: Identifier<Kind>?) -> JSON? { text(id?.text) }
+
+    static func instant(_ instant: Instant?) -> JSON? { text(instant?.text) }
+
+    static func number(_ number: Int64?) -> JSON? { number.map(JSON.integer) }
+
+    /// A flag is only written when it is set.
+    static func flag(_ flag: Bool) -> JSON? { flag ? true : nil }
+
+    static func parts(_ parts: [some PayloadCodable]) -> JSON { .array(parts.map(\.payload)) }
+}

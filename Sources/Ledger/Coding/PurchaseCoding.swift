@@ -1,0 +1,81 @@
+import Core
+import JSON
+
+extension PurchaseID: PayloadCodable {
+    var payload: JSON { .string(description) }
+
+    init(_ payload: Payload) throws {
+        // The store's name ends at the first colon; a transaction's may hold more of them.
+        let parts = (payload.value.string ?? "").split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, let store = Store(rawValue: String(parts[0])) else {
+            throw Payload.Misfit(name: "purchase")
+        }
+        self.init(store: store, original: try TransactionID(String(parts[1])))
+    }
+}
+
+extension PurchaseAttached: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "purchase": purchase.payload, "from": .id(from), "cause": cause.payload,
+            "at": .instant(at), "transactions": .parts(transactions),
+            "renewals": .parts(renewals),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        var facts = Facts()
+        facts.transactions = try payload.parts("transactions")
+        facts.renewals = try payload.parts("renewals")
+        self.init(
+            purchase: try payload.part("purchase"), from: try payload.id("from"),
+            cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts)
+    }
+}
+
+extension PurchaseDetached: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "purchase": purchase.payload, "to": .id(to), "cause": cause.payload,
+            "at": .instant(at),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            purchase: try payload.part("purchase"), to: try payload.id("to"),
+            cause: try payload.part("cause"), at: try payload.instant("at"))
+    }
+}
+
+extension MoveCause: PayloadCodable {
+    private enum Word: String {
+        case claimed, transferred, admin, undone
+    }
+
+    var payload: JSON {
+        switch self {
+        case .claimed: MoveCause.payload(.claimed)
+        case .transferred: MoveCause.payload(.transferred)
+        case .admin(let reason, let ticket): MoveCause.payload(.admin, reason, ticket)
+        case .undone(let reason, let ticket): MoveCause.payload(.undone, reason, ticket)
+        }
+    }
+
+    private static func payload(
+        _ word: Word, _ reason: Reason? = nil, _ ticket: Ticket? = nil
+    ) -> JSON {
+        .members(["kind": .string(word.rawValue), "reason": .id(reason), "ticket": .id(ticket)])
+    }
+
+    init(_ payload: Payload) throws {
+        switch try payload.word("kind") as Word {
+        case .claimed: self = .claimed
+        case .transferred: self = .transferred
+        case .admin:
+            self = .admin(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+        case .undone:
+            self = .undone(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+        }
+    }
+}
