@@ -10,7 +10,10 @@ package struct Migration: Sendable {
     package static let all = [
         Migration(
             number: 1, name: "0001_ledger",
-            script: Script(embedded: PackageResources._001_ledger_sql))
+            script: Script(embedded: PackageResources._001_ledger_sql)),
+        Migration(
+            number: 2, name: "0002_contract",
+            script: Script(embedded: PackageResources._002_contract_sql)),
     ]
 }
 
@@ -36,6 +39,18 @@ extension Statement {
         name: "project_customers", embedded: PackageResources.project_customers_sql)
     package static let projectGrants = Statement(
         name: "project_grants", embedded: PackageResources.project_grants_sql)
+    package static let projectPurchases = Statement(
+        name: "project_purchases", embedded: PackageResources.project_purchases_sql)
+    package static let unprojectPurchases = Statement(
+        name: "unproject_purchases", embedded: PackageResources.unproject_purchases_sql)
+    package static let projectBalances = Statement(
+        name: "project_balances", embedded: PackageResources.project_balances_sql)
+    package static let projectOrders = Statement(
+        name: "project_orders", embedded: PackageResources.project_orders_sql)
+    package static let projectHolders = Statement(
+        name: "project_holders", embedded: PackageResources.project_holders_sql)
+    package static let eraseCustomers = Statement(
+        name: "erase_customers", embedded: PackageResources.erase_customers_sql)
     package static let projectProjects = Statement(
         name: "project_projects", embedded: PackageResources.project_projects_sql)
     package static let projectKeys = Statement(
@@ -49,6 +64,12 @@ extension Statement {
         name: "list_keys", embedded: PackageResources.list_keys_sql)
     package static let listProjects = Statement(
         name: "list_projects", embedded: PackageResources.list_projects_sql)
+    package static let listOutdatedProjects = Statement(
+        name: "list_outdated_projects", embedded: PackageResources.list_outdated_projects_sql)
+    package static let listOutdatedCustomers = Statement(
+        name: "list_outdated_customers", embedded: PackageResources.list_outdated_customers_sql)
+    package static let markProjected = Statement(
+        name: "mark_projected", embedded: PackageResources.mark_projected_sql)
     package static let listShards = Statement(
         name: "list_shards", embedded: PackageResources.list_shards_sql)
     package static let scanShard = Statement(

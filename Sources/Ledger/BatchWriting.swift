@@ -45,10 +45,28 @@ extension Batch {
     private var projections: [Call] {
         var rows = ProjectedRows()
         for stream in changedStreams {
-            guard let state = states[stream] else { continue }
-            rows.add(state, of: stream, by: project(of: stream).catalog, now: now)
+            guard let customer = states[stream]?.customer else { continue }
+            rows.add(customer, of: stream, by: project(of: stream), now: now)
         }
-        for entry in entries { rows.add(entry.event, of: entry.header.stream, states) }
+        for entry in entries {
+            let stream = entry.header.stream
+            switch states[stream] {
+            case .customer(let state):
+                rows.add(entry.event, of: stream, state, by: project(of: stream).catalog)
+            case .project(let state): rows.add(entry.event, of: stream.project, state)
+            case nil: break
+            }
+        }
         return rows.calls
+    }
+
+    /// The calls that project customers anew by the catalog of now, and commit that.
+    func reprojection(of streams: [Stream]) -> [Call] {
+        var rows = ProjectedRows()
+        for stream in streams {
+            guard let customer = states[stream]?.customer else { continue }
+            rows.addAll(customer, of: stream, by: project(of: stream), now: now)
+        }
+        return rows.calls + [Statement.commit()]
     }
 }

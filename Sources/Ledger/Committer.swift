@@ -73,6 +73,8 @@ struct Committer: ~Copyable {
     private mutating func isolate(_ batch: [PendingCommand], _ error: LedgerError) {
         if batch.count > 1 {
             for pending in batch { commit([pending]) }
+        } else if let refusal = error.refusal {
+            for pending in batch { pending.answer(.failure(.refused(refusal))) }
         } else {
             log.error("command_failed", ["reason": .string(error.description)])
             for pending in batch { pending.answer(.failure(.fault(error.fault))) }
@@ -84,7 +86,8 @@ struct Committer: ~Copyable {
         let commands = batch.map(\.command)
         var answers: [Result<Outcome, CommandError>] = []
         let decided = try link.settled { connection throws(LedgerError) in
-            var batch = try connection.lockAndLoad(commands, cache: cache, clock)
+            var batch = try connection.lockAndLoad(
+                Set(commands.map(\.stream)), for: commands, cache: cache, clock)
             answers = commands.map { command in
                 Result { () throws(Refusal) in try batch.decide(command) }
                     .mapError(CommandError.refused)

@@ -53,6 +53,12 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The refusal, when the database refused by a rule and not for a fault.
+    var refusal: Refusal? {
+        guard case .postgres(let error) = self else { return nil }
+        return error.sqlState == "DD002" ? .heldByAnother : nil
+    }
+
     /// What the outer world is told.
     package var fault: Fault {
         switch self {

@@ -3,14 +3,14 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards that the commands write, and loads the states of
-    /// their streams and what their causes led to before: one round trip.
+    /// Begins a transaction, locks the shards of the streams, and loads their states, those of their
+    /// projects, and what the commands' causes led to before: one round trip.
     mutating func lockAndLoad(
-        _ commands: [Command], cache: StateCache, _ clock: () -> Instant
+        _ written: Set<Stream>, for commands: [Command] = [], cache: StateCache,
+        _ clock: () -> Instant
     ) throws(LedgerError) -> Batch {
-        let written = Set(commands.map(\.stream))
         // The catalog is read and not written: its shard need not be locked.
-        let streams = Array(written.union(commands.map { .ofProject($0.stream.project) }))
+        let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
         let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
         var heads: [Shard: ShardHead] = [:]

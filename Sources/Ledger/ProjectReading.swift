@@ -25,7 +25,7 @@ extension Ledger {
 }
 
 extension Rows {
-    fileprivate func identifier<Kind>(
+    func identifier<Kind>(
         _ row: Int, _ column: Int
     ) throws(LedgerError) -> Identifier<Kind> {
         do {

@@ -9,6 +9,7 @@ package enum Bind: Sendable {
     case int8s([Int64?])
     case int2s([Int16])
     case byteas([[UInt8]?])
+    case bools([Bool?])
 }
 
 /// The parameters of one call, laid out one behind the other.
@@ -39,6 +40,7 @@ struct EncodedBinds {
         case .int8s(let numbers): isNull = append(numbers, type: .int8) { $0.append($1) }
         case .int2s(let numbers): isNull = append(numbers, type: .int2) { $0.append($1) }
         case .byteas(let values): isNull = append(values, type: .bytea) { $0.append($1) }
+        case .bools(let flags): isNull = append(flags, type: .bool) { $0.append($1) }
         }
         ranges.append(isNull ? nil : start..<bytes.count)
     }
@@ -55,6 +57,12 @@ struct EncodedBinds {
         return false
     }
 
+    private mutating func append(_ flag: Bool?) -> Bool {
+        guard let flag else { return true }
+        bytes.append(flag ? 1 : 0)
+        return false
+    }
+
     private mutating func append(_ number: (some FixedWidthInteger)?) -> Bool {
         guard let number else { return true }
         bytes.appendBigEndian(number)
@@ -62,6 +70,7 @@ struct EncodedBinds {
     }
 
     private enum ElementType: Int32 {
+        case bool = 16
         case bytea = 17
         case int8 = 20
         case int2 = 21

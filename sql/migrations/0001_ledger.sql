@@ -59,6 +59,10 @@ create table deed.customers (
     customer text not null,
     version bigint not null,
     next_change_at bigint,
+    -- The catalog by which next_change_at and runs were derived.
+    catalog_version bigint not null,
+    -- {"entitlement": "{[start,end),...}"}: the unbroken runs of access, each an int8multirange.
+    runs jsonb not null,
     primary key (shard, customer, project, environment)
 );
 create index customers_next_change on deed.customers (next_change_at)
@@ -79,9 +83,71 @@ create table deed.grants (
     primary key (shard, customer, project, environment, grant_id)
 );
 
+create table deed.purchases (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    store text not null,
+    original text not null,
+    app text not null,
+    kind text,
+    product text not null,
+    purchased_at bigint not null,
+    expires_at bigint,
+    revoked_at bigint,
+    is_upgraded boolean not null,
+    will_renew boolean,
+    next_product text,
+    in_billing_retry boolean,
+    grace_until bigint,
+    transactions jsonb not null,
+    primary key (shard, customer, project, environment, store, original)
+);
+
+create table deed.customer_balances (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    currency text not null,
+    amount bigint not null,
+    primary key (shard, customer, project, environment, currency)
+);
+
+create table deed.orders (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    order_id text not null,
+    token text not null,
+    product text,
+    opened_at bigint not null,
+    expires_at bigint not null,
+    fulfilled_by text,
+    closed_at bigint,
+    closed_because text,
+    primary key (shard, customer, project, environment, order_id)
+);
+
+-- Who holds a purchase: one customer, whoever proves it.
+create table deed.holders (
+    project text not null,
+    store text not null,
+    environment text not null,
+    app text not null,
+    original text not null,
+    customer text not null,
+    constraint holders_pkey primary key (project, store, environment, app, original)
+);
+
 create table deed.projects (
     project text primary key,
-    created_at bigint not null
+    created_at bigint not null,
+    catalog_version bigint not null default 0,
+    -- The catalog by which the rows of every customer are known to be projected.
+    projected_version bigint not null default 0
 );
 
 create table deed.keys (
@@ -100,4 +166,6 @@ grant select on deed.migrations to deed_service;
 grant select, insert on deed.events to deed_service;
 grant select, update on deed.shards to deed_service;
 grant select, insert, update, delete
-    on deed.customers, deed.grants, deed.projects, deed.keys to deed_service;
+    on deed.customers, deed.grants, deed.purchases, deed.customer_balances, deed.orders,
+        deed.holders, deed.projects, deed.keys
+    to deed_service;

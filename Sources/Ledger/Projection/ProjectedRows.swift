@@ -1,0 +1,115 @@
+import Core
+import Crypto
+import Postgres
+import SQL
+
+/// The rows of the projections that events change, as they must read afterwards. Each is read from
+/// the state that all events left, so that several events of one thing make one row.
+struct ProjectedRows {
+    private var customers = CustomerRows()
+    private var purchases = PurchaseRows()
+    private var grants = GrantRows()
+    private var balances = BalanceRows()
+    private var orders = OrderRows()
+    private var projects = ProjectRows()
+    private var erased: [Stream] = []
+
+    /// The row of the customer itself.
+    mutating func add(
+        _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
+    ) {
+        customers.add(customer, of: stream, by: project, now: now)
+    }
+
+    /// Every row of the customer, as after a change of the catalog.
+    mutating func addAll(
+        _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
+    ) {
+        customers.add(customer, of: stream, by: project, now: now)
+        for purchase in customer.purchases {
+            purchases.add(purchase, of: stream, by: project.catalog)
+        }
+    }
+
+    /// The rows that an event of a customer changes.
+    mutating func add(
+        _ event: Event, of stream: Stream, _ customer: CustomerState, by catalog: Catalog
+    ) {
+        switch event {
+        case .grantGiven(let given): grants.add(customer.grant(given.grant), of: stream)
+        case .grantRevoked(let revoked): grants.add(customer.grant(revoked.grant), of: stream)
+        case .purchaseAttached(let attached):
+            purchases.add(customer.purchase(attached.purchase), of: stream, by: catalog)
+            purchases.move(attached.purchase, to: stream)
+        case .purchaseDetached(let detached): purchases.remove(detached.purchase, of: stream)
+        case .balanceCredited(let event): balances.add(event.currency, customer, of: stream)
+        case .balanceDebited(let event): balances.add(event.currency, customer, of: stream)
+        case .balanceSpent(let event): balances.add(event.currency, customer, of: stream)
+        case .balanceAdjusted(let event): balances.add(event.currency, customer, of: stream)
+        case .orderOpened(let event): orders.add(customer.order(event.order), of: stream)
+        case .orderFulfilled(let event): orders.add(customer.order(event.order), of: stream)
+        case .orderClosed(let event): orders.add(customer.order(event.order), of: stream)
+        case .customerErased: erased.append(stream)
+        default:
+            if let purchase = event.purchase {
+                purchases.add(customer.purchase(purchase), of: stream, by: catalog)
+            }
+        }
+    }
+
+    /// The rows that an event of a project changes.
+    mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
+        projects.add(event, of: project, state)
+    }
+
+    /// Erasing comes first: what was recorded after it must stay.
+    var calls: [Call] {
+        let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
+        return erasing + customers.calls + purchases.calls + grants.calls + balances.calls
+            + orders.calls + projects.calls
+    }
+}
+
+extension Event {
+    /// The purchase that the event states something about, and that stays where it is.
+    fileprivate var purchase: PurchaseID? {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            fact.purchase
+        case .renewalChanged(let fact), .renewalRestated(let fact): fact.purchase
+        default: nil
+        }
+    }
+}
+
+/// Rows by their key, each once, in the order in which they were first touched.
+struct KeyedRows<Key: Hashable, Row> {
+    private(set) var rows: [Row] = []
+    private var places: [Key: Int] = [:]
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    mutating func set(_ key: Key, _ row: Row) {
+        if let place = places[key] {
+            rows[place] = row
+        } else {
+            places[key] = rows.count
+            rows.append(row)
+        }
+    }
+
+    mutating func remove(_ key: Key) {
+        guard let place = places.removeValue(forKey: key) else { return }
+        rows.remove(at: place)
+        for (other, index) in places where index > place { places[other] = index - 1 }
+    }
+}
+
+/// A thing of one customer.
+struct Owned<Thing: Hashable & Sendable>: Hashable, Sendable {
+    let stream: Stream
+    let thing: Thing
+}

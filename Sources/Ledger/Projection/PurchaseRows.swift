@@ -1,0 +1,99 @@
+import Core
+import JSON
+import Postgres
+import SQL
+
+/// Rows of `deed.purchases`, and who holds them.
+struct PurchaseRows {
+    private struct Row {
+        let stream: Stream
+        let purchase: Purchase
+        /// The transaction that began last: it names product, dates and fate.
+        let newest: TransactionFact
+        let kind: ProductKind?
+    }
+    private var keyed = KeyedRows<Owned<PurchaseID>, Row>()
+    private var gone: [Owned<PurchaseID>] = []
+    private var moved: Set<Owned<PurchaseID>> = []
+
+    mutating func add(_ purchase: Purchase?, of stream: Stream, by catalog: Catalog) {
+        guard let purchase, let newest = purchase.evidence.last?.effective else { return }
+        keyed.set(
+            Owned(stream: stream, thing: purchase.id),
+            Row(
+                stream: stream, purchase: purchase, newest: newest,
+                kind: purchase.kind(by: catalog)))
+    }
+
+    /// Notes that the purchase came here from another customer.
+    mutating func move(_ purchase: PurchaseID, to stream: Stream) {
+        moved.insert(Owned(stream: stream, thing: purchase))
+    }
+
+    mutating func remove(_ purchase: PurchaseID, of stream: Stream) {
+        let owned = Owned(stream: stream, thing: purchase)
+        keyed.remove(owned)
+        gone.append(owned)
+    }
+
+    var calls: [Call] {
+        var calls: [Call] = []
+        if !gone.isEmpty {
+            calls.append(
+                Statement.unprojectPurchases(
+                    gone.map(\.stream), .texts(gone.map(\.thing.store.rawValue)),
+                    .texts(gone.map(\.thing.original.text))))
+        }
+        if !keyed.isEmpty { calls += [holdersCall, purchasesCall] }
+        return calls
+    }
+
+    private var holdersCall: Call {
+        let rows = keyed.rows
+        return Statement.projectHolders(
+            .texts(rows.map(\.stream.project.text)),
+            .texts(rows.map(\.purchase.id.store.rawValue)),
+            .texts(rows.map(\.stream.environment.rawValue)),
+            .texts(rows.map(\.newest.app.text)),
+            .texts(rows.map(\.purchase.id.original.text)),
+            .texts(rows.map(\.stream.customer.text)),
+            .bools(
+                rows.map { moved.contains(Owned(stream: $0.stream, thing: $0.purchase.id)) }))
+    }
+
+    private var purchasesCall: Call {
+        let rows = keyed.rows
+        let facts = rows.map(\.newest)
+        let renewals = rows.map(\.purchase.renewal)
+        return Statement.projectPurchases(
+            rows.map(\.stream),
+            .texts(rows.map(\.purchase.id.store.rawValue)),
+            .texts(rows.map(\.purchase.id.original.text)),
+            .texts(facts.map(\.app.text)),
+            .texts(rows.map { $0.kind?.rawValue }),
+            .texts(facts.map(\.product.text)),
+            .int8s(facts.map(\.purchased.milliseconds)),
+            .int8s(facts.map { $0.expires?.milliseconds }),
+            .int8s(facts.map { $0.revocation?.at.milliseconds }),
+            .bools(facts.map(\.isUpgraded)),
+            .bools(renewals.map { $0?.willRenew }),
+            .texts(renewals.map { $0?.nextProduct?.text }),
+            .bools(renewals.map { $0?.isInBillingRetry }),
+            .int8s(renewals.map { $0?.graceUntil?.milliseconds }),
+            .texts(rows.map { transactionsText($0.purchase) }))
+    }
+}
+
+/// The purchase's transactions in order, in the few members that another program would join.
+private func transactionsText(_ purchase: Purchase) -> String {
+    let transactions = purchase.evidence.map { evidence -> JSON in
+        let fact = evidence.effective
+        return .members([
+            "transaction": .id(fact.transaction), "product": .id(fact.product),
+            "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
+            "revoked": .instant(fact.revocation?.at), "upgraded": .flag(fact.isUpgraded),
+            "quantity": .integer(fact.quantity),
+        ])
+    }
+    return JSON.array(transactions).text
+}

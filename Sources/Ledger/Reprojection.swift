@@ -1,0 +1,97 @@
+package import Core
+import Postgres
+import SQL
+
+extension Ledger {
+    private static let reprojectionPage: Int64 = 200
+
+    /// Projects the customers of every project whose catalog changed since they were projected, and
+    /// returns how many they were. A run that ends early is taken up by the next.
+    package func reproject(progress: (_ customers: Int) -> Void = { _ in }) throws(Fault) -> Int {
+        var count = 0
+        for outdated in try outdatedProjects() {
+            do throws(LedgerError) {
+                for shard in Shard.all {
+                    try reproject(outdated, in: shard) { page in
+                        count += page
+                        progress(count)
+                    }
+                }
+                try pool.settled { connection throws(LedgerError) in
+                    try connection.execute([
+                        Statement.markProjected(
+                            .text(outdated.project.text), .int8(outdated.catalogVersion))
+                    ])
+                }
+            } catch {
+                throw error.fault
+            }
+        }
+        return count
+    }
+
+    private struct OutdatedProject {
+        let project: ProjectID
+        let catalogVersion: Int64
+    }
+
+    private func outdatedProjects() throws(Fault) -> [OutdatedProject] {
+        try list(Statement.listOutdatedProjects()) { rows, row throws(LedgerError) in
+            OutdatedProject(
+                project: try rows.identifier(row, 0), catalogVersion: rows.int8(row, 1))
+        }
+    }
+
+    private func reproject(
+        _ outdated: OutdatedProject, in shard: Shard, page: (Int) -> Void
+    ) throws(LedgerError) {
+        try awaitCommits(in: shard)
+        var last: Stream?
+        while true {
+            let streams = try outdatedCustomers(of: outdated, in: shard, after: last)
+            guard let end = streams.last else { return }
+            try pool.settled { connection throws(LedgerError) in
+                let batch = try connection.lockAndLoad(
+                    Set(streams), cache: cache, settings.clock)
+                try connection.execute(batch.reprojection(of: streams))
+            }
+            last = end
+            page(streams.count)
+        }
+    }
+
+    /// Waits for commits that may have read the catalog before it changed: they hold the shard.
+    /// Those that lock it later read the new one.
+    private func awaitCommits(in shard: Shard) throws(LedgerError) {
+        try pool.settled { connection throws(LedgerError) in
+            try connection.execute([
+                Statement.begin(), Statement.lockShards(.int2s([shard.number])),
+                Statement.commit(),
+            ])
+        }
+    }
+
+    private func outdatedCustomers(
+        of outdated: OutdatedProject, in shard: Shard, after last: Stream?
+    ) throws(LedgerError) -> [Stream] {
+        let call = Statement.listOutdatedCustomers(
+            .int2(shard.number), .text(outdated.project.text), .int8(outdated.catalogVersion),
+            .text(last?.customer.text ?? ""), .text(last?.environment.rawValue ?? ""),
+            .int8(Ledger.reprojectionPage))
+        var streams: [Stream] = []
+        try pool.settled { connection throws(LedgerError) in
+            try connection.read([call]) { _, rows throws(LedgerError) in
+                for row in 0..<rows.count {
+                    guard let environment = Environment(rawValue: rows.text(row, 1)) else {
+                        throw .unreadable("the environment of a customer")
+                    }
+                    streams.append(
+                        Stream(
+                            project: outdated.project, environment: environment,
+                            customer: try rows.identifier(row, 0)))
+                }
+            }
+        }
+        return streams
+    }
+}

@@ -1,0 +1,98 @@
+-- What other programs may read and join: names and columns here stay as they are. Instants are
+-- timestamps, and what has no end has a null.
+
+create function deed.instant(milliseconds bigint) returns timestamptz
+language sql immutable strict parallel safe as $$
+    select 'epoch'::timestamptz + milliseconds / 1000 * interval '1 second'
+        + milliseconds % 1000 * interval '1 millisecond'
+$$;
+
+-- FNV-1a modulo 64 needs no more than the lowest six bits of each step.
+create function deed.shard_of(project text, environment text, customer text) returns smallint
+language plpgsql immutable strict parallel safe as $$
+declare
+    bytes constant bytea := convert_to(project, 'UTF8') || '\x00' || convert_to(environment, 'UTF8')
+        || '\x00' || convert_to(customer, 'UTF8');
+    hash integer := 37;
+begin
+    for place in 0 .. octet_length(bytes) - 1 loop
+        hash := ((hash # get_byte(bytes, place)) & 63) * 51 & 63;
+    end loop;
+    return hash;
+end $$;
+
+-- The unbroken runs of access to each entitlement, over all of its sources.
+create view deed.entitlements as
+select c.project, c.environment, c.customer, e.entitlement,
+    deed.instant(lower(run)) as starts_at, deed.instant(upper(run)) as ends_at
+from deed.customers as c
+cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
+cross join lateral unnest(e.runs::int8multirange) as run
+where not starts_with(c.customer, '$unclaimed/');
+
+create view deed.subscriptions as
+select p.project, p.environment, p.customer, p.store, p.original as purchase, p.app, p.kind,
+    p.product, deed.instant(p.purchased_at) as purchased_at,
+    deed.instant(p.expires_at) as expires_at, deed.instant(p.grace_until) as grace_until,
+    deed.instant(p.revoked_at) as revoked_at, p.is_upgraded, p.will_renew, p.next_product,
+    p.in_billing_retry
+from deed.purchases as p
+where p.kind in ('auto_renewable', 'non_renewing')
+    and not starts_with(p.customer, '$unclaimed/');
+
+create view deed.balances as
+select b.project, b.environment, b.customer, b.currency, b.amount
+from deed.customer_balances as b;
+
+-- Whether the customer may use the entitlement at an instant; the same answer as the service's.
+create function deed.entitled(
+    project text, customer text, entitlement text, at timestamptz default now(),
+    environment text default 'production'
+) returns boolean language sql stable parallel safe
+-- With the owner's rights: who may call it need not be able to read the table.
+security definer set search_path = pg_catalog as $$
+    select coalesce(
+        (
+            select (c.runs ->> $3)::int8multirange @> floor(extract(epoch from $4) * 1000)::bigint
+            from deed.customers as c
+            where c.shard = deed.shard_of($1, $5, $2)
+                and c.project = $1 and c.environment = $5 and c.customer = $2
+        ),
+        false)
+$$;
+
+-- Writes who holds purchases. A purchase that is held stays with its holder unless it was moved.
+create function deed.hold(
+    projects text[], stores text[], environments text[], apps text[], originals text[],
+    customers text[], moves boolean[]
+) returns void language plpgsql as $$
+declare
+    refused text;
+begin
+    insert into deed.holders as held (project, store, environment, app, original, customer)
+    select project, store, environment, app, original, customer
+    from unnest(projects, stores, environments, apps, originals, customers, moves)
+        as new (project, store, environment, app, original, customer, is_move)
+    on conflict on constraint holders_pkey do update set customer = excluded.customer
+    where held.customer = excluded.customer or (
+        select bool_or(new.is_move)
+        from unnest(projects, stores, environments, apps, originals, moves)
+            as new (project, store, environment, app, original, is_move)
+        where (new.project, new.store, new.environment, new.app, new.original)
+            = (held.project, held.store, held.environment, held.app, held.original)
+    );
+    select new.original into refused
+    from unnest(projects, stores, environments, apps, originals, customers)
+        as new (project, store, environment, app, original, customer)
+    join deed.holders as held using (project, store, environment, app, original)
+    where held.customer <> new.customer
+    limit 1;
+    if refused is not null then
+        raise exception 'another customer holds a purchase'
+            using errcode = 'DD002', constraint = 'holders_pkey';
+    end if;
+end $$;
+
+revoke execute on function deed.hold from public;
+grant execute on function deed.hold to deed_service;
+grant select on deed.entitlements, deed.subscriptions, deed.balances to deed_service;
