@@ -40,7 +40,8 @@ let package = Package(
         .target(
             name: "Ledger",
             dependencies: [
-                "CatalogFile", "Core", "JSON", "Crypto", "Postgres", "SQL", "Threading", "Telemetry",
+                "CatalogFile", "Core", "JSON", "Crypto", "Postgres", "SQL", "Threading",
+                "Telemetry",
             ],
             swiftSettings: safe),
         .target(

@@ -65,9 +65,9 @@ extension Entitlement {
         object.append("source", .string(source.name))
         object.append("purchase", .optional(purchase?.description))
         object.append("grant", .optional(grant?.text))
+        object.append("sandbox", .bool(stream.environment == .sandbox))
         object.append("next_product", .optional(nextProduct?.text))
         object.append("expiration_reason", .optional(expirationReason?.name))
-        object.append("sandbox", .bool(stream.environment == .sandbox))
         return object
     }
 
@@ -78,16 +78,13 @@ extension Entitlement {
         object.append("state", "none")
         object.append("code", "0.0")
         object.append("will_renew", false)
-        for name in Entitlement.membersOfAnySource { object.append(name, .null) }
+        for name in ["product", "kind", "source", "purchase", "grant"] {
+            object.append(name, .null)
+        }
         object.append("sandbox", .bool(stream.environment == .sandbox))
+        for name in ["next_product", "expiration_reason"] { object.append(name, .null) }
         return object
     }
-}
-
-extension Entitlement {
-    fileprivate static let membersOfAnySource = [
-        "product", "kind", "source", "purchase", "grant", "next_product", "expiration_reason",
-    ]
 }
 
 extension ExpirationIntent {

@@ -32,11 +32,13 @@ struct ReadTests {
                 + #""entitlements":{"ads_off":{"active":false,"since":"2027-01-01T00:00:00.000Z","#
                 + #""until":null,"state":"upcoming","code":"0.0","will_renew":false,"#
                 + #""product":null,"kind":null,"source":"grant","purchase":null,"#
-                + #""grant":"\#(other)","sandbox":false},"#
+                + #""grant":"\#(other)","sandbox":false,"#
+                + #""next_product":null,"expiration_reason":null},"#
                 + #""pro":{"active":true,"since":"2026-11-20T19:00:00.000Z","#
                 + #""until":"2026-12-20T19:00:00.000Z","state":"active","code":"2.0","#
                 + #""will_renew":false,"product":null,"kind":null,"source":"grant","#
-                + #""purchase":null,"grant":"\#(grant)","sandbox":false}}}"#)
+                + #""purchase":null,"grant":"\#(grant)","sandbox":false,"#
+                + #""next_product":null,"expiration_reason":null}}}"#)
         #expect(reply.header("Content-Type") == "application/json")
     }
 
@@ -53,13 +55,15 @@ struct ReadTests {
                 == head
                 + #""pro","active":true,"since":"2026-11-20T19:21:00.000Z","until":null,"#
                 + #""state":"active","code":"2.0","will_renew":false,"product":null,"kind":null,"#
-                + #""source":"grant","purchase":null,"grant":"\#(grant)","sandbox":false}"#)
+                + #""source":"grant","purchase":null,"grant":"\#(grant)","sandbox":false,"#
+                + #""next_product":null,"expiration_reason":null}"#)
         #expect(
             get("/v1/customers/u1/entitlements/vip").text
                 == head
                 + #""vip","active":false,"since":null,"until":null,"state":"none","code":"0.0","#
                 + #""will_renew":false,"product":null,"kind":null,"source":null,"purchase":null,"#
-                + #""grant":null,"sandbox":false}"#)
+                + #""grant":null,"sandbox":false,"#
+                + #""next_product":null,"expiration_reason":null}"#)
     }
 
     @Test("A customer that nobody heard of has no rights, and that is no error")
