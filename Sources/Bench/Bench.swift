@@ -1,21 +1,31 @@
 import Glibc
 
+/// What can be run; each is one function in a file of its own, and gives the exit code.
+private struct Bench: Sendable {
+    let name: String
+    let usage: String
+    let run: @Sendable (ArraySlice<String>) -> Int32
+
+    static let all = [
+        Bench(name: "bare-http", usage: "--listen 127.0.0.1:PORT --bytes FILE") {
+            serveBare(BenchOptions($0))
+        },
+        Bench(name: "server-http", usage: "--listen 127.0.0.1:PORT --bytes FILE [--later yes]") {
+            serve(BenchOptions($0))
+        },
+        Bench(name: "core", usage: "[--json]") { benchCore(json: $0.contains("--json")) },
+        Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
+    ]
+}
+
 /// Runs the subcommand that the arguments name; gives the exit code.
 func runBench(_ arguments: [String]) -> Int32 {
-    let options = BenchOptions(arguments.dropFirst())
-    switch arguments.first {
-    case "bare-http": return serveBare(options)
-    case "server-http": return serve(options)
-    case "core": return benchCore(json: arguments.contains("--json"))
-    default:
-        complain(
-            """
-            usage: deed-bench bare-http --listen 127.0.0.1:PORT --bytes FILE
-                   deed-bench server-http --listen 127.0.0.1:PORT --bytes FILE [--later yes]
-                   deed-bench core [--json]
-            """)
+    guard let bench = Bench.all.first(where: { $0.name == arguments.first }) else {
+        complain("usage:")
+        for bench in Bench.all { complain("  deed-bench \(bench.name) \(bench.usage)") }
         return 2
     }
+    return bench.run(arguments.dropFirst())
 }
 
 /// `--name value` pairs.

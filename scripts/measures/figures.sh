@@ -5,7 +5,7 @@
 # note_rounds NAME UNIT BAR FILE: of the rounds in FILE, each "value baseline", the one with the
 # median ratio counts. BAR is the least ratio that will do.
 note_rounds() {
-    awk '{ printf "%s %s %.4f\n", $1, $2, $1 / $2 }' "$4" | sort -k3,3n | awk \
+    awk '{ printf "%.1f %.1f %.4f\n", $1, $2, $1 / $2 }' "$4" | sort -k3,3n | awk \
         -v name="$1" -v unit="$2" -v bar="$3" '
         { value[NR] = $1; baseline[NR] = $2; ratio[NR] = $3 }
         END {

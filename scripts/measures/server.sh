@@ -58,7 +58,7 @@ grant_readers() {
     done >"$scratch/readers"
     curl -s --parallel --parallel-max 64 --fail-early -f -K "$scratch/readers" \
         -H "Authorization: Bearer $admin_key" -H "Content-Type: application/json" \
-        -d '{"entitlement":"pro","for":"P30D","reason":"measured"}' >/dev/null ||
+        -d '{"entitlement":"pro","for":"P30D","reason":"measured"}' >/dev/null 2>"$scratch/curl.log" ||
         fail "the customers that are to be read could not be made"
 }
 
