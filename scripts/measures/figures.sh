@@ -41,7 +41,7 @@ print_json() {
         {
             met = $9 == "-" ? "null" : $9 == "met" ? "true" : "false"
             printf "%s\n  {\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"baseline\":%s,\"ratio\":%s,\"bar\":%s,\"met\":%s}",
-                NR > 1 ? "," : "", $1, $2, $3, number($4), number($5), number($6), met
+                (NR > 1 ? "," : ""), $1, $2, $3, number($4), number($5), number($6), met
         }
         END { print "\n]" }' "$figures"
 }
