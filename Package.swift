@@ -32,6 +32,7 @@ let package = Package(
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(name: "Evidence", dependencies: ["Core", "Crypto", "JSON"], swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
             resources: [.embedInCode("migrations"), .embedInCode("queries")],

@@ -83,6 +83,11 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
+    /// The digest of what was given so far; more may follow.
+    package borrowing func digestSoFar() -> Digest32 {
+        state.copy().finish { Digest32($0) }
+    }
+
     /// The digest of all that was given.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
@@ -148,9 +153,18 @@ private struct DigestState: ~Copyable {
         self.context = context
     }
 
+    private init(copyOf other: OpaquePointer) {
+        guard let context = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(context, other) == 1 else {
+            preconditionFailure("OpenSSL could not copy a digest: no memory is left")
+        }
+        self.context = context
+    }
+
     deinit {
         EVP_MD_CTX_free(context)
     }
+
+    borrowing func copy() -> DigestState { DigestState(copyOf: context) }
 
     borrowing func update(_ bytes: Span<UInt8>) {
         let result = bytes.withUnsafeBytes {

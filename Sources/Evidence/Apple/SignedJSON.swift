@@ -1,0 +1,168 @@
+internal import Core
+internal import Crypto
+internal import JSON
+
+/// The three parts of a JSON Web Signature in compact form. Nothing in it is verified.
+struct SignedJSON {
+    private static let headerLimit = 64 << 10
+    private static let dot = UInt8(ascii: ".")
+
+    private let bytes: [UInt8]
+    private let header: Range<Int>
+    private let payload: Range<Int>
+    private let signature: Range<Int>
+
+    init(_ bytes: [UInt8]) throws(EvidenceRefusal) {
+        let dots = bytes.indices.filter { bytes[$0] == SignedJSON.dot }
+        guard dots.count == 2, dots[0] > 0, dots[1] > dots[0] + 1 else {
+            throw .malformedSignedJSON
+        }
+        self.bytes = bytes
+        header = 0..<dots[0]
+        payload = dots[0] + 1..<dots[1]
+        signature = dots[1] + 1..<bytes.count
+    }
+
+    /// What the payload says, whoever wrote it.
+    func members() throws(EvidenceRefusal) -> Members {
+        try Members(decode(payload))
+    }
+
+    /// The certificates of the header: the signer's and its issuer's. The third one is the root that
+    /// the sender would like to be trusted; nobody reads it.
+    fileprivate func certificates() throws(EvidenceRefusal) -> [Certificate] {
+        if header.count > SignedJSON.headerLimit {
+            throw .tooLarge(limit: SignedJSON.headerLimit)
+        }
+        let members = try Members(decode(header))
+        let algorithm = members.object["alg"]?.string
+        if algorithm != "ES256" { throw .algorithmRefused(algorithm) }
+        if members.object["crit"] != nil { throw .unknownCriticalHeader }
+        let chain = members.object["x5c"]?.array ?? []
+        if chain.count != 3 { throw .certificateCount(chain.count) }
+        var certificates: [Certificate] = []
+        for text in chain.prefix(2) {
+            guard let text = text.string, let der = Base64.standard.decode(Array(text.utf8)) else {
+                throw .badBase64
+            }
+            certificates.append(
+                try chainChecked { () throws(ChainRefusal) in
+                    try Certificate(der: der)
+                })
+        }
+        return certificates
+    }
+
+    private func decode(_ part: Range<Int>) throws(EvidenceRefusal) -> [UInt8] {
+        let decoded = ByteRange(bytes, part).read { Base64.url.decode($0) }
+        guard let decoded else { throw .badBase64 }
+        return decoded
+    }
+
+    fileprivate func signatureBytes() throws(EvidenceRefusal) -> [UInt8] {
+        let signature = try decode(signature)
+        if signature.count != 64 { throw .signatureForm }
+        let isZero = { (half: ArraySlice<UInt8>) in half.allSatisfy { $0 == 0 } }
+        if isZero(signature[..<32]) || isZero(signature[32...]) { throw .signatureForm }
+        return signature
+    }
+
+    /// The digests of the header and of all that is signed.
+    fileprivate func digests() -> (header: Digest32, signed: Digest32) {
+        var hash = SHA256()
+        ByteRange(bytes, header).read { hash.update($0) }
+        let headerDigest = hash.digestSoFar()
+        ByteRange(bytes, header.upperBound..<payload.upperBound).read { hash.update($0) }
+        return (headerDigest, hash.finish())
+    }
+}
+
+/// Carries a refusal of the chain over to one of the evidence.
+func chainChecked<Result>(
+    _ body: () throws(ChainRefusal) -> Result
+) throws(EvidenceRefusal) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .chain(error)
+    }
+}
+
+extension Verifier {
+    /// The chain under which every byte of `signed` was signed. When it was signed, and whether the
+    /// chain was valid then, is for the caller to ask.
+    ///
+    /// A header is as good as the certificates in it, so its digest finds a remembered chain; only
+    /// headers under which a signature was genuine are remembered.
+    func authenticate(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
+        let digests = signed.digests()
+        if let chain = signedCache.chain(for: digests.header) {
+            try requireSignature(of: signed, digests.signed, under: chain)
+            return chain
+        }
+        let certificates = try signed.certificates()
+        let chain = try chainChecked { () throws(ChainRefusal) in
+            try signedChains.verify(leaf: certificates[0], others: [certificates[1]])
+        }
+        try requireSignature(of: signed, digests.signed, under: chain)
+        signedCache.remember(chain, for: digests.header)
+        return chain
+    }
+
+    private func requireSignature(
+        of signed: SignedJSON, _ digest: Digest32, under chain: VerifiedChain
+    ) throws(EvidenceRefusal) {
+        let signature = try signed.signatureBytes()
+        if !chain.leaf.publicKey.verifies(digest: digest, rawSignature: signature.span) {
+            throw .signatureInvalid
+        }
+    }
+
+    /// Verifies a transaction, a renewal info or an app transaction in its own right.
+    func verifySigned(
+        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
+    ) throws(EvidenceRefusal) -> Statement<Verified> {
+        let signed = try SignedJSON(bytes)
+        let chain = try authenticate(signed)
+        let statement = try signed.statement(
+            as: kind, rank: terms.rank, companion: terms.companion)
+        try terms.requireNotInFuture(statement.signedAt)
+        try requireTrust(in: statement, chain)
+        if let app = statement.app {
+            try terms.require(
+                app: app, appleID: statement.appleID, statement.environment)
+        }
+        try requireDevice(of: statement, on: terms)
+        return statement.vouched()
+    }
+
+    /// Refuses a chain that was not valid at the time of signing, or may not vouch for the
+    /// environment.
+    func requireTrust(
+        in statement: Statement<Unverified>, _ chain: VerifiedChain
+    ) throws(EvidenceRefusal) {
+        try chainChecked { () throws(ChainRefusal) in
+            try chain.requireValidity(at: statement.signedAt.second)
+        }
+        try statement.environment.requireAnchor(chain.origin, name: statement.environmentName)
+    }
+
+    private func requireDevice(
+        of statement: Statement<Unverified>, on terms: Terms
+    ) throws(EvidenceRefusal) {
+        guard let device = terms.device, let object = statement.members else { return }
+        let members = Members(object)
+        guard let nonce = try members.text("deviceVerificationNonce"),
+            let stated = try members.text("deviceVerification")
+        else { return }
+        guard let vendorText = device.vendorText,
+            let expected = Base64.standard.decode(Array(stated.utf8)),
+            DigestAlgorithm.sha384.digest(Array((nonce.lowercased() + vendorText).utf8)) == expected
+        else { throw .deviceMismatch }
+    }
+}
+
+extension Instant {
+    /// Whole seconds since 1970, rounded towards the past.
+    var second: Int64 { milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000 }
+}
