@@ -10,7 +10,7 @@ package enum ReplyVerdict: Hashable, Sendable {
     /// The receipt is to be sent to the store's host for that environment.
     case otherEnvironment(Environment)
 
-    /// - Parameter isRetryable: the reply's own `is-retryable`, which counts for internal errors.
+    /// What a status means; the reply's own `is-retryable` counts for internal errors.
     package init(status: Int64, isRetryable: Bool) {
         switch status {
         // An iOS 6 receipt with 21006 is genuine too; the subscription in it has run out.
