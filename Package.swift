@@ -56,8 +56,8 @@ let package = Package(
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-                "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
+                "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(

@@ -18,6 +18,8 @@ package struct Statement<Trust>: Sendable {
     /// Apple's number of the app, where the evidence names one.
     package let appleID: Int64?
     package let signedAt: Instant
+    /// The names from the signer's certificate to the trusted root; none before it was followed.
+    package private(set) var signedBy: [String] = []
     let contents: Contents
 
     init(_ heading: Heading, signedAt: Instant, contents: Contents) {
@@ -30,7 +32,8 @@ package struct Statement<Trust>: Sendable {
         self.contents = contents
     }
 
-    private init<Other>(_ other: Statement<Other>) {
+    private init<Other>(_ other: Statement<Other>, signedBy: [String]) {
+        self.signedBy = signedBy
         kind = other.kind
         environmentName = other.environmentName
         environment = other.environment
@@ -108,7 +111,9 @@ extension Statement where Trust == Verified {
 
 extension Statement where Trust == Unverified {
     /// Only the verifier may say so, after every check has passed.
-    func vouched() -> Statement<Verified> { Statement<Verified>(self) }
+    func vouched(by chain: VerifiedChain?) -> Statement<Verified> {
+        Statement<Verified>(self, signedBy: chain?.names ?? [])
+    }
 }
 
 /// A purchase as evidence shows it, whether or not it is believed.
@@ -136,24 +141,14 @@ package struct StatedPurchase: Hashable, Sendable {
 
 extension Environment {
     /// Xcode and local test signing count as sandbox; only an extra root can vouch for them.
+    static let localNames = ["Xcode", "LocalTesting"]
+
     init?(appleName: String) {
         switch appleName {
         case "Production", "ProductionVPP": self = .production
-        case "Sandbox", "ProductionSandbox", "ProductionVPPSandbox", "Xcode", "LocalTesting":
-            self = .sandbox
+        case "Sandbox", "ProductionSandbox", "ProductionVPPSandbox": self = .sandbox
+        case _ where Environment.localNames.contains(appleName): self = .sandbox
         default: return nil
-        }
-    }
-
-    /// Refuses an anchor that may not vouch for the environment of that name.
-    func requireAnchor(
-        _ origin: TrustAnchor.Origin, name: String
-    ) throws(EvidenceRefusal) {
-        switch (origin, self) {
-        case (.extra, .production): throw .extraRootForProduction
-        case (.pinned, _) where ["Xcode", "LocalTesting"].contains(name):
-            throw .extraRootNeeded(name)
-        default: return
         }
     }
 }

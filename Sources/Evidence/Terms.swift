@@ -37,21 +37,42 @@ package struct Terms: Sendable {
     /// A clock of the store may be this far ahead of ours.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 
+    /// Refuses what was signed with certificates that were not valid then, or was made for an app
+    /// or an environment that is not taken, or is vouched for by a root that may not do so.
+    func require(
+        _ statement: Statement<Unverified>, under chain: VerifiedChain
+    ) throws(EvidenceRefusal) {
+        try requireNotInFuture(statement.signedAt)
+        try chainChecked { () throws(ChainRefusal) in
+            try chain.requireValidity(at: statement.signedAt.second)
+        }
+        try requireApp(statement)
+        switch (chain.origin, statement.environment) {
+        case (.extra, .production): throw .extraRootForProduction
+        case (.pinned, _) where Environment.localNames.contains(statement.environmentName):
+            throw .extraRootNeeded(statement.environmentName)
+        default: return
+        }
+    }
+
     func requireNotInFuture(_ signedAt: Instant) throws(EvidenceRefusal) {
         if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
     }
 
-    /// Refuses what was not made for a configured app and an environment that it takes.
-    func require(
-        app id: AppID, appleID: Int64?, _ environment: Environment
-    ) throws(EvidenceRefusal) {
+    /// A statement that names no app is left to its companion.
+    func requireApp(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+        guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
             throw .foreignBundleID(id.text)
         }
-        if !app.environments.contains(environment) { throw .foreignEnvironment(environment) }
         // The sandbox writes zero for a number that it does not know.
-        if let expected = app.appleID, let appleID, appleID != 0, appleID != expected {
+        if let expected = app.appleID, let stated = statement.appleID, stated != 0,
+            stated != expected
+        {
             throw .foreignAppID
+        }
+        if !app.environments.contains(statement.environment) {
+            throw .foreignEnvironment(statement.environment)
         }
     }
 }

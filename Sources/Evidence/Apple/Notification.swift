@@ -117,9 +117,7 @@ extension Verifier {
             (kind, text) throws(EvidenceRefusal) -> Statement<Verified> in
             try self.verifySigned(Array(text.utf8), as: kind, on: inside)
         }
-        try terms.requireNotInFuture(statement.signedAt)
-        try requireTrust(in: statement, chain)
-        try terms.require(app: app, appleID: heading.appleID, heading.environment)
-        return statement.vouched()
+        try terms.require(statement, under: chain)
+        return statement.vouched(by: chain)
     }
 }

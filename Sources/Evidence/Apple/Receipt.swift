@@ -234,7 +234,7 @@ extension ReceiptFrame {
 
 extension Verifier {
     /// From 25 January 2025 on, every receipt of the store is signed with SHA-256 throughout.
-    private static let lastUseOfSHA1 = Instant(milliseconds: 1_737_763_200_000)
+    private static let endOfSHA1 = Instant(milliseconds: 1_737_763_200_000)
 
     func verifyReceipt(
         _ bytes: [UInt8], on terms: Terms
@@ -243,18 +243,14 @@ extension Verifier {
         let chain = try authenticate(frame)
         let receipt = try Receipt(content: frame.content)
         let statement = receipt.statement
-        try terms.requireNotInFuture(statement.signedAt)
-        try requireTrust(in: statement, chain)
         let usesSHA1 = chain.usesSHA1 || frame.signer.digest == .sha1
-        if usesSHA1, statement.signedAt >= Verifier.lastUseOfSHA1 { throw .weakDigest }
-        if let app = statement.app {
-            try terms.require(app: app, appleID: statement.appleID, statement.environment)
-        }
+        if usesSHA1, statement.signedAt >= Verifier.endOfSHA1 { throw .weakDigest }
+        try terms.require(statement, under: chain)
         if let version = terms.appVersion, version != statement.appVersion {
             throw .versionMismatch
         }
         if let device = terms.device, !receipt.isFor(device) { throw .deviceMismatch }
         if let end = statement.contents.licenceEnds, end <= terms.now { throw .receiptExpired }
-        return statement.vouched()
+        return statement.vouched(by: chain)
     }
 }

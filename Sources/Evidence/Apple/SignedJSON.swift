@@ -126,25 +126,9 @@ extension Verifier {
         let chain = try authenticate(signed)
         let statement = try signed.statement(
             as: kind, rank: terms.rank, companion: terms.companion)
-        try terms.requireNotInFuture(statement.signedAt)
-        try requireTrust(in: statement, chain)
-        if let app = statement.app {
-            try terms.require(
-                app: app, appleID: statement.appleID, statement.environment)
-        }
+        try terms.require(statement, under: chain)
         try requireDevice(of: statement, on: terms)
-        return statement.vouched()
-    }
-
-    /// Refuses a chain that was not valid at the time of signing, or may not vouch for the
-    /// environment.
-    func requireTrust(
-        in statement: Statement<Unverified>, _ chain: VerifiedChain
-    ) throws(EvidenceRefusal) {
-        try chainChecked { () throws(ChainRefusal) in
-            try chain.requireValidity(at: statement.signedAt.second)
-        }
-        try statement.environment.requireAnchor(chain.origin, name: statement.environmentName)
+        return statement.vouched(by: chain)
     }
 
     private func requireDevice(

@@ -60,6 +60,7 @@ struct VerifyReceiptReply {
         let origin = ReplyOrigin(
             environment: heading.environment, app: app, signedAt: signedAt, rank: rank)
         var contents = Contents()
+        contents.members = members.object
         contents.appVersion = try receipt.first(
             "application_version", "bvrs", read: receipt.text)
         contents.licenceEnds = try receipt.looseInstant("expiration_date")
@@ -201,10 +202,7 @@ extension Verifier {
         if statement.environment != reply.host {
             throw .replyFromOtherEnvironment(statement.environment)
         }
-        if let app = statement.app {
-            try terms.require(
-                app: app, appleID: statement.appleID, statement.environment)
-        }
-        return statement.vouched()
+        try terms.requireApp(statement)
+        return statement.vouched(by: nil)
     }
 }
