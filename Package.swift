@@ -70,8 +70,14 @@ let package = Package(
                 "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
                 "Telemetry",
             ],
-            path: "Tests/TestSupport", swiftSettings: common),
+            path: "Tests/TestSupport", exclude: ["Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .target(
+            name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
+            path: "Tests/TestSupport/Minting", swiftSettings: common),
+        .testTarget(
+            name: "EvidenceTests", dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting"],
+            swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),

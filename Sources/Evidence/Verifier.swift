@@ -12,11 +12,14 @@ package final class Verifier: Sendable {
     let receiptCache = ChainCache(limit: 64)
     let signedCache = ChainCache(limit: 64)
 
-    /// - Parameter extraRoots: vouch for sandbox evidence only.
-    package init(extraRoots: [Certificate]) {
-        let anchors =
-            AppleRoots.pinned.map { TrustAnchor($0, .pinned) }
-            + extraRoots.map { TrustAnchor($0, .extra) }
+    /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
+    package convenience init(extraRoots: [Certificate]) {
+        self.init(
+            anchors: AppleRoots.pinned.map { TrustAnchor($0, .pinned) }
+                + extraRoots.map { TrustAnchor($0, .extra) })
+    }
+
+    init(anchors: [TrustAnchor]) {
         receiptChains = ChainVerifier(anchors: anchors, rules: AppleRoots.receiptRules)
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
     }
