@@ -76,6 +76,9 @@ let package = Package(
             name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
             path: "Tests/TestSupport/Minting", swiftSettings: common),
         .testTarget(
+            name: "DeedTests", dependencies: ["deed", "Core", "JSON", "Minting"],
+            swiftSettings: common),
+        .testTarget(
             name: "EvidenceTests", dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting"],
             swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),

@@ -24,7 +24,8 @@ struct ExaminationTests {
     @Test("The kind is found from the bytes alone")
     func kinds() {
         let samples: [(EvidenceKind, [UInt8])] = [
-            (.appReceipt, ReceiptPlan().bytes), (.appReceipt, Array(ReceiptPlan().bytes.base64.utf8)),
+            (.appReceipt, ReceiptPlan().bytes),
+            (.appReceipt, Array(ReceiptPlan().bytes.base64.utf8)),
             (.signedTransaction, Array(Payload.transaction.signed().utf8)),
             (.renewalInfo, Array(Payload.renewal.signed().utf8)),
             (.appTransaction, Array(Payload.appTransaction.signed().utf8)),

@@ -40,8 +40,13 @@ struct ReplyTests {
                     "bundle_id": .string(Payload.bundleID), "application_version": "42",
                     "request_date_ms": "1682935200000", "original_application_version": "1.0",
                     "original_purchase_date_ms": "1375340400000",
-                    "in_app": [consumable, ["transaction_id": "1002", "product_id": "x",
-                        "purchase_date_ms": "1682935199000"]],
+                    "in_app": [
+                        consumable,
+                        [
+                            "transaction_id": "1002", "product_id": "x",
+                            "purchase_date_ms": "1682935199000",
+                        ],
+                    ],
                 ]
             ),
             ("latest_receipt_info", [subscription]), ("pending_renewal_info", [renewal]),
