@@ -61,7 +61,11 @@ let package = Package(
             ],
             swiftSettings: common),
         .executableTarget(
-            name: "deed-bench", dependencies: ["CMicroHTTPD", "HTTPServer", "Telemetry"],
+            name: "deed-bench",
+            dependencies: [
+                "CMicroHTTPD", "HTTPServer", "Telemetry", "Core", "Crypto", "Evidence", "JSON",
+                "Minting", "Threading",
+            ],
             path: "Sources/Bench", swiftSettings: common),
 
         .target(

@@ -6,11 +6,13 @@ func runBench(_ arguments: [String]) -> Int32 {
     switch arguments.first {
     case "bare-http": return serveBare(options)
     case "server-http": return serve(options)
+    case "verify": return benchVerify(json: arguments.contains("--json"))
     default:
         complain(
             """
             usage: deed-bench bare-http --listen 127.0.0.1:PORT --bytes FILE
                    deed-bench server-http --listen 127.0.0.1:PORT --bytes FILE [--later yes]
+                   deed-bench verify [--json]
             """)
         return 2
     }
