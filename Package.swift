@@ -112,3 +112,14 @@ let package = Package(
             swiftSettings: common),
     ]
 )
+
+// Fuzzing needs the whole build to be instrumented; `scripts/fuzz` asks for it.
+if Context.environment["DEED_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer"),
+        .executableTarget(
+            name: "deed-fuzz",
+            dependencies: ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
+            path: "Sources/Fuzz", swiftSettings: common),
+    ]
+}
