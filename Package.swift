@@ -64,7 +64,7 @@ let package = Package(
             name: "deed-bench",
             dependencies: [
                 "CMicroHTTPD", "HTTPServer", "Telemetry", "Core", "Crypto", "Evidence", "JSON",
-                "Minting", "Threading",
+                "Minting",
             ],
             path: "Sources/Bench", swiftSettings: common),
 

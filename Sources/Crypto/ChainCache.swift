@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Remembers a bounded number of verified chains by a digest of what they were read from.
+/// Remembers a bounded number of verified chains by what they were read from.
 ///
 /// Only what holds at every instant is kept, so a remembered chain is as good as a fresh one: its
 /// validity is still asked at the instant that each piece of evidence was signed.
-package final class ChainCache: Sendable {
-    private struct Entry {
-        let chain: VerifiedChain
-        var lastUse: UInt64
+package final class ChainCache<Key: Sendable>: Sendable {
+    package struct Entry: Sendable {
+        package let key: Key
+        package let chain: VerifiedChain
     }
     private struct State {
-        var entries: [Digest32: Entry] = [:]
-        var uses: UInt64 = 0
+        /// The entry that was used last stands last.
+        var entries: [Entry] = []
     }
     private let limit: Int
     private let state = Mutex(State())
@@ -22,24 +22,26 @@ package final class ChainCache: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    package func chain(for key: Digest32) -> VerifiedChain? {
+    /// The remembered chain whose key matches.
+    package func entry(where matches: (Key) -> Bool) -> Entry? {
         state.withLock { state in
-            guard let index = state.entries.index(forKey: key) else { return nil }
-            state.uses += 1
-            state.entries.values[index].lastUse = state.uses
-            return state.entries.values[index].chain
+            guard let index = state.entries.lastIndex(where: { matches($0.key) }) else {
+                return nil
+            }
+            let entry = state.entries[index]
+            if index != state.entries.endIndex - 1 {
+                state.entries.remove(at: index)
+                state.entries.append(entry)
+            }
+            return entry
         }
     }
 
     /// Remembers a chain; the one that was unused the longest gives way when the cache is full.
-    package func remember(_ chain: VerifiedChain, for key: Digest32) {
+    package func remember(_ chain: VerifiedChain, for key: Key) {
         state.withLock { state in
-            if state.entries.count >= limit, state.entries[key] == nil {
-                let oldest = state.entries.min { $0.value.lastUse < $1.value.lastUse }
-                if let oldest { state.entries[oldest.key] = nil }
-            }
-            state.uses += 1
-            state.entries[key] = Entry(chain: chain, lastUse: state.uses)
+            if state.entries.count >= limit { state.entries.removeFirst() }
+            state.entries.append(Entry(key: key, chain: chain))
         }
     }
 }

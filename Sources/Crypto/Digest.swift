@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 
 /// A 32-byte digest; comparing two takes the same time wherever they differ.
 package struct Digest32: Sendable, CustomStringConvertible {
@@ -83,11 +84,6 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of what was given so far; more may follow.
-    package borrowing func digestSoFar() -> Digest32 {
-        state.copy().finish { Digest32($0) }
-    }
-
     /// The digest of all that was given.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
@@ -100,6 +96,38 @@ package struct SHA256: ~Copyable {
     }
 
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
+}
+
+/// The beginning that many texts share, hashed once for all of them.
+///
+/// `@unchecked Sendable`: the state is filled in `init` and only copied afterwards.
+package final class DigestPrefix: @unchecked Sendable {
+    package let bytes: [UInt8]
+    private let state = DigestState(.sha256)
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        state.update(bytes.span)
+    }
+
+    package func begins(_ text: Span<UInt8>) -> Bool {
+        if text.count < bytes.count { return false }
+        return bytes.withUnsafeBytes { prefix in
+            text.withUnsafeBytes { text in
+                guard let start = prefix.baseAddress, let other = text.baseAddress else {
+                    return true
+                }
+                return memcmp(start, other, prefix.count) == 0
+            }
+        }
+    }
+
+    /// The digest of a whole text that begins with these bytes and goes on with `rest`.
+    package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
+        let whole = state.copy()
+        whole.update(rest)
+        return whole.finish { Digest32($0) }
+    }
 }
 
 /// The digests that only the stores' formats ask for.

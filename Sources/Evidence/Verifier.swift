@@ -9,8 +9,8 @@ package final class Verifier: Sendable {
 
     let receiptChains: ChainVerifier
     let signedChains: ChainVerifier
-    let receiptCache = ChainCache(limit: 64)
-    let signedCache = ChainCache(limit: 64)
+    let receiptCache = ChainCache<Digest32>(limit: 64)
+    let signedCache = ChainCache<DigestPrefix>(limit: 64)
 
     /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
     package convenience init(extraRoots: [Certificate]) {

@@ -11,13 +11,10 @@ struct Notification {
     let inner: [(kind: EvidenceKind, text: String)]
 
     /// Takes the body that the store posts, `{"signedPayload":"…"}`, or the signed part alone.
-    static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> SignedJSON {
-        guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
-            return try SignedJSON(bytes)
-        }
+    static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
+        guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return bytes }
         let body = try Members(bytes)
-        let signed = try body.require("signedPayload", body.text("signedPayload"))
-        return try SignedJSON(Array(signed.utf8))
+        return Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
     }
 
     init(_ members: Members) throws(EvidenceRefusal) {
@@ -88,7 +85,7 @@ struct Notification {
 
     /// What a notification states, believed or not.
     static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> Statement<Unverified> {
-        let notification = try Notification(signedPart(of: bytes).members())
+        let notification = try Notification(SignedJSON(signedPart(of: bytes)).members())
         return try notification.statement {
             (kind, text) throws(EvidenceRefusal) -> Statement<Unverified> in
             try SignedJSON(Array(text.utf8)).statement(
@@ -102,8 +99,7 @@ extension Verifier {
     func verifyNotification(
         _ bytes: [UInt8], on terms: Terms
     ) throws(EvidenceRefusal) -> Statement<Verified> {
-        let signed = try Notification.signedPart(of: bytes)
-        let chain = try authenticate(signed)
+        let (signed, chain) = try authenticate(Notification.signedPart(of: bytes))
         let notification = try Notification(signed.members())
         let heading = notification.heading
         guard let app = heading.app else { throw .invalidMember("bundleId") }

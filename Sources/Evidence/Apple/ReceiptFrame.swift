@@ -251,9 +251,9 @@ extension Verifier {
     /// The chain under which the whole content of a receipt was signed.
     func authenticate(_ frame: ReceiptFrame) throws(EvidenceRefusal) -> VerifiedChain {
         let key = frame.chainKey()
-        if let chain = receiptCache.chain(for: key) {
-            try requireSignature(of: frame, under: chain)
-            return chain
+        if let known = receiptCache.entry(where: { $0 == key }) {
+            try requireSignature(of: frame, under: known.chain)
+            return known.chain
         }
         let (leaf, others) = try frame.readCertificates()
         let chain = try chainChecked { () throws(ChainRefusal) in

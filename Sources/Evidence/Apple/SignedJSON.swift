@@ -12,15 +12,16 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    init(_ bytes: [UInt8]) throws(EvidenceRefusal) {
-        let dots = bytes.indices.filter { bytes[$0] == SignedJSON.dot }
-        guard dots.count == 2, dots[0] > 0, dots[1] > dots[0] + 1 else {
-            throw .malformedSignedJSON
-        }
+    /// Finds the parts; `headerCount` tells how long the header is where that is known.
+    init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
+        guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
+            let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
+            !bytes[(second + 1)...].contains(SignedJSON.dot)
+        else { throw .malformedSignedJSON }
         self.bytes = bytes
-        header = 0..<dots[0]
-        payload = dots[0] + 1..<dots[1]
-        signature = dots[1] + 1..<bytes.count
+        header = 0..<first
+        payload = first + 1..<second
+        signature = second + 1..<bytes.count
     }
 
     /// What the payload says, whoever wrote it.
@@ -67,13 +68,13 @@ struct SignedJSON {
         return signature
     }
 
-    /// The digests of the header and of all that is signed.
-    fileprivate func digests() -> (header: Digest32, signed: Digest32) {
-        var hash = SHA256()
-        ByteRange(bytes, header).read { hash.update($0) }
-        let headerDigest = hash.digestSoFar()
-        ByteRange(bytes, header.upperBound..<payload.upperBound).read { hash.update($0) }
-        return (headerDigest, hash.finish())
+    /// The header and the dot behind it: the same in all that one signer signs.
+    fileprivate func prefix() -> DigestPrefix {
+        DigestPrefix(Array(bytes[...header.upperBound]))
+    }
+
+    fileprivate func digest(after prefix: DigestPrefix) -> Digest32 {
+        ByteRange(bytes, payload).read { prefix.digest(continuedBy: $0) }
     }
 }
 
@@ -89,24 +90,28 @@ func chainChecked<Result>(
 }
 
 extension Verifier {
-    /// The chain under which every byte of `signed` was signed. When it was signed, and whether the
-    /// chain was valid then, is for the caller to ask.
+    /// Finds the parts of a signed statement, and the chain under which every byte of it was signed.
+    /// When it was signed, and whether the chain was valid then, is for the caller to ask.
     ///
-    /// A header is as good as the certificates in it, so its digest finds a remembered chain; only
-    /// headers under which a signature was genuine are remembered.
-    func authenticate(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
-        let digests = signed.digests()
-        if let chain = signedCache.chain(for: digests.header) {
-            try requireSignature(of: signed, digests.signed, under: chain)
-            return chain
+    /// The header holds the certificates, so whoever sends the same header names the same chain.
+    /// Only headers under which a signature was genuine are remembered.
+    func authenticate(
+        _ bytes: [UInt8]
+    ) throws(EvidenceRefusal) -> (signed: SignedJSON, chain: VerifiedChain) {
+        if let known = signedCache.entry(where: { $0.begins(bytes.span) }) {
+            let signed = try SignedJSON(bytes, headerCount: known.key.bytes.count - 1)
+            try requireSignature(of: signed, signed.digest(after: known.key), under: known.chain)
+            return (signed, known.chain)
         }
+        let signed = try SignedJSON(bytes)
         let certificates = try signed.certificates()
         let chain = try chainChecked { () throws(ChainRefusal) in
             try signedChains.verify(leaf: certificates[0], others: [certificates[1]])
         }
-        try requireSignature(of: signed, digests.signed, under: chain)
-        signedCache.remember(chain, for: digests.header)
-        return chain
+        let prefix = signed.prefix()
+        try requireSignature(of: signed, signed.digest(after: prefix), under: chain)
+        signedCache.remember(chain, for: prefix)
+        return (signed, chain)
     }
 
     private func requireSignature(
@@ -122,8 +127,7 @@ extension Verifier {
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> Statement<Verified> {
-        let signed = try SignedJSON(bytes)
-        let chain = try authenticate(signed)
+        let (signed, chain) = try authenticate(bytes)
         let statement = try signed.statement(
             as: kind, rank: terms.rank, companion: terms.companion)
         try terms.require(statement, under: chain)
