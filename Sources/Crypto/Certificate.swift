@@ -14,8 +14,12 @@ package final class Certificate: @unchecked Sendable {
     private let handle: OpaquePointer
     private let flags: UInt32
 
+    /// Genuine ones are of one to two kilobytes; reading costs more the larger they are.
+    private static let byteLimit = 16 << 10
+
     /// Reads one certificate that fills `der`.
     package init(der: Span<UInt8>) throws(ChainRefusal) {
+        if der.count > Certificate.byteLimit { throw .badCertificate }
         let parsed = der.withUnsafeBytes { bytes -> OpaquePointer? in
             var next = bytes.bindMemory(to: UInt8.self).baseAddress
             let end = next.map { $0 + bytes.count }

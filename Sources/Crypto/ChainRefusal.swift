@@ -46,29 +46,29 @@ package enum ChainRefusal: Error, Hashable, Sendable {
 extension ChainRefusal: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .badCertificate: "a certificate cannot be read"
-        case .tooManyCertificates(let limit): "more than \(limit) certificates are attached"
+        case .badCertificate: "A certificate cannot be read."
+        case .tooManyCertificates(let limit): "More than \(limit) certificates are attached."
         case .untrustedRoot:
-            "the chain does not end at a pinned root; only the store's own signature counts"
-        case .issuerMissing: "the certificate that issued the signer's is not attached"
+            "The chain does not end at a pinned root; only the store's own signature counts."
+        case .issuerMissing: "The certificate that issued the signer's is not attached."
         case .issuerSignatureInvalid:
-            "the signer's certificate was not signed by the one that it names as its issuer"
+            "The signer's certificate was not signed by the one that it names as its issuer."
         case .markerMissing(let place):
-            "the \(place.rawValue) certificate lacks the mark of the store's receipt signing"
+            "The \(place.rawValue) certificate lacks the mark of the store's receipt signing."
         case .notAnAuthority(let place):
-            "the \(place.rawValue) certificate may not issue others: it is no authority"
-        case .leafIsAuthority: "the signer's certificate is an authority, which may not sign"
-        case .pathTooLong: "the root does not allow an authority below it"
+            "The \(place.rawValue) certificate may not issue others: it is no authority."
+        case .leafIsAuthority: "The signer's certificate is an authority, which may not sign."
+        case .pathTooLong: "The root does not allow an authority below it."
         case .wrongKeyUsage(let place):
-            "the \(place.rawValue) certificate's key usage forbids what it was used for"
+            "The \(place.rawValue) certificate's key usage forbids what it was used for."
         case .unsupportedKey(let place):
-            "the \(place.rawValue) certificate's key is not of a kind that the store uses here"
+            "The \(place.rawValue) certificate's key is not of a kind that the store uses here."
         case .unsupportedSignature(let place):
-            "the \(place.rawValue) certificate is signed with an algorithm that is not taken"
+            "The \(place.rawValue) certificate is signed with an algorithm that is not taken."
         case .unknownCriticalExtension(let place):
-            "the \(place.rawValue) certificate demands something that is not understood here"
-        case .expired: "a certificate had expired when the store signed"
-        case .notYetValid: "a certificate was not valid yet when the store signed"
+            "The \(place.rawValue) certificate demands something that is not understood here."
+        case .expired: "A certificate had expired when the store signed."
+        case .notYetValid: "A certificate was not valid yet when the store signed."
         }
     }
 }

@@ -27,11 +27,8 @@ extension EvidenceKind {
     }
 
     private static func detectSigned(_ bytes: [UInt8]) -> EvidenceKind {
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count > 1, let payload = Base64.url.decode(Array(parts[1])),
-            let members = try? JSON.read(payload).object
-        else { return .signedTransaction }
-        return EvidenceKind(ofSigned: members)
+        guard let members = try? SignedJSON(bytes).members() else { return .signedTransaction }
+        return EvidenceKind(ofSigned: members.object)
     }
 
     /// The store signs every kind with the same certificates, so only the members tell them apart.

@@ -118,61 +118,62 @@ extension EvidenceRefusal: CustomStringConvertible {
     private var formDescription: String {
         switch self {
         case .wrongKind(let expected, let found):
-            "this is evidence of the kind \(found.rawValue) where \(expected.rawValue) belongs"
-        case .tooLarge(let limit): "the evidence is larger than \(limit) bytes"
-        case .badBase64: "the base64 is not written strictly; send it without spaces or line ends"
-        case .badJSON(let reason): reason
-        case .badASN1: "the ASN.1 is broken or cut short; send the receipt file unchanged"
-        case .trailingBytes: "something follows the receipt; send the receipt file unchanged"
-        case .malformedSignedJSON: "this is not three parts of unpadded base64url, joined by dots"
+            "This is evidence of the kind \(found.rawValue) where \(expected.rawValue) belongs."
+        case .tooLarge(let limit): "The evidence is larger than \(limit) bytes."
+        case .badBase64: "The base64 is not written strictly; send it without spaces or line ends."
+        case .badJSON(let reason): "The JSON is refused: \(reason)."
+        case .badASN1: "The ASN.1 is broken or cut short; send the receipt file unchanged."
+        case .trailingBytes: "Something follows the receipt; send the receipt file unchanged."
+        case .malformedSignedJSON: "This is not three parts of unpadded base64url, joined by dots."
         case .algorithmRefused(let name):
-            "the algorithm is \(name ?? "not named"); the store signs with ES256 alone"
+            "The algorithm \(name ?? "that nobody names") is not one that the store signs with."
         case .certificateCount(let count):
-            "\(count) certificates are attached; the store attaches exactly 3"
-        case .unknownCriticalHeader: "the header demands something that is not understood here"
-        case .wrongContentType: "the PKCS#7 holds something other than signed data"
-        case .contentMissing: "the PKCS#7 holds a signature without what was signed"
-        case .noSigner: "nobody signed it"
-        case .severalSigners: "more than one signer is named; the store signs alone"
-        default: "the bytes resemble no evidence that the store hands out"
+            "The header holds \(count) certificates; the store attaches exactly 3."
+        case .unknownCriticalHeader: "The header demands something that is not understood here."
+        case .wrongContentType: "The PKCS#7 holds something other than signed data."
+        case .contentMissing: "The PKCS#7 holds a signature without what was signed."
+        case .noSigner: "Nobody signed it."
+        case .severalSigners: "More than one signer is named; the store signs alone."
+        default: "The bytes resemble no evidence that the store hands out."
         }
     }
 
     private var proofDescription: String {
         switch self {
-        case .signerCertificateMissing: "the certificate of the signer is not attached"
+        case .signerCertificateMissing: "The certificate of the signer is not attached."
         case .chain(let refusal): refusal.description
-        case .signatureForm: "the signature is not of the length and form that the store writes"
-        case .weakDigest: "SHA-1 vouches for nothing that the store signed after January 2025"
+        case .signatureForm: "The signature is not of the length and form that the store writes."
+        case .weakDigest: "SHA-1 vouches for nothing that the store signed after January 2025."
         case .unsigned:
-            "nothing signs a verifyReceipt reply: it counts only when asked of the store itself"
-        default: "the signature does not fit what it signs: it was changed or is not the store's"
+            "Nothing signs a verifyReceipt reply: it counts only when asked of the store itself."
+        default: "The signature does not fit what it signs: it was changed or is not the store's."
         }
     }
 
     private var statementDescription: String {
         switch self {
-        case .invalidMember(let name): "\(name) is missing or not of the type that it should be"
-        case .signedDateMissing: "it does not say when it was signed"
-        case .signedInFuture: "it was signed more than five minutes from now; compare the clocks"
-        case .unknownEnvironment(let name): "the environment \"\(name)\" is not known"
-        case .extraRootForProduction: "an extra root can vouch for sandbox evidence only"
+        case .invalidMember(let name):
+            "The value of \(name) is missing, or not of the type that it should be."
+        case .signedDateMissing: "It does not say when it was signed."
+        case .signedInFuture: "It was signed more than five minutes from now; compare the clocks."
+        case .unknownEnvironment(let name): "The environment \"\(name)\" is not known."
+        case .extraRootForProduction: "An extra root can vouch for sandbox evidence only."
         case .extraRootNeeded(let name):
-            "only an extra root can vouch for the environment \"\(name)\""
+            "Only an extra root can vouch for the environment \"\(name)\"."
         case .foreignEnvironment(let environment):
-            "the app takes no evidence from \(environment.rawValue)"
-        case .foreignBundleID(let id): "it was made for \(id), which is not a configured app"
-        case .foreignAppID: "it was made for an app with another Apple id"
-        case .versionMismatch: "it was made for another version of the app"
-        case .deviceMismatch: "it was made on another device"
-        case .receiptExpired: "the app's licence ended with this receipt"
-        case .inside(let kind, let refusal): "the \(kind.rawValue) inside: \(refusal)"
-        case .replyRefused(let status): "the store refuses the receipt with status \(status)"
+            "The app takes no evidence from \(environment.rawValue)."
+        case .foreignBundleID(let id): "It was made for \(id), which is not a configured app."
+        case .foreignAppID: "It was made for an app with another Apple id."
+        case .versionMismatch: "It was made for another version of the app."
+        case .deviceMismatch: "It was made on another device."
+        case .receiptExpired: "The app's licence ended with this receipt."
+        case .inside(let kind, let refusal): "The \(kind.rawValue) inside is refused: \(refusal)"
+        case .replyRefused(let status): "The store refuses the receipt with status \(status)."
         case .replyLater(let status):
-            "the store could not tell and answered status \(status); ask again later"
+            "The store could not tell and answered status \(status); ask again later."
         case .replyFromOtherEnvironment(let environment):
-            "the receipt belongs to \(environment.rawValue); ask the store there"
-        default: "the evidence is not believed"
+            "The receipt belongs to \(environment.rawValue); ask the store there."
+        default: "The evidence is not believed."
         }
     }
 }

@@ -22,16 +22,6 @@ package struct Statement<Trust>: Sendable {
     package private(set) var signedBy: [String] = []
     let contents: Contents
 
-    init(_ heading: Heading, signedAt: Instant, contents: Contents) {
-        kind = heading.kind
-        environmentName = heading.environmentName
-        environment = heading.environment
-        app = heading.app
-        appleID = heading.appleID
-        self.signedAt = signedAt
-        self.contents = contents
-    }
-
     private init<Other>(_ other: Statement<Other>, signedBy: [String]) {
         self.signedBy = signedBy
         kind = other.kind
@@ -110,6 +100,16 @@ extension Statement where Trust == Verified {
 }
 
 extension Statement where Trust == Unverified {
+    init(_ heading: Heading, signedAt: Instant, contents: Contents) {
+        kind = heading.kind
+        environmentName = heading.environmentName
+        environment = heading.environment
+        app = heading.app
+        appleID = heading.appleID
+        self.signedAt = signedAt
+        self.contents = contents
+    }
+
     /// Only the verifier may say so, after every check has passed.
     func vouched(by chain: VerifiedChain?) -> Statement<Verified> {
         Statement<Verified>(self, signedBy: chain?.names ?? [])

@@ -59,6 +59,11 @@ package struct Terms: Sendable {
         if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
     }
 
+    /// A volume licence ends with the receipt that it came with.
+    func requireLicence(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+        if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
+    }
+
     /// A statement that names no app is left to its companion.
     func requireApp(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }

@@ -150,6 +150,17 @@ struct ForgedTransactionTests {
         #expect(refused(Array(header.utf8).base64URL + ".e30.e30")?.code == "bad_json")
     }
 
+    @Test("Nothing but dots, or a certificate beyond any real size, is refused")
+    func otherBombs() {
+        let dots = [UInt8](repeating: UInt8(ascii: "."), count: 4 << 20)
+        #expect(refusal(of: dots, as: .signedTransaction) == .malformedSignedJSON)
+        let examination = Verifier.trusting.examine(dots, Question(now: Terms.usual.now))
+        #expect(examination.refusal == .malformedSignedJSON)
+        var plan = good
+        plan.certificates[0] = ASN1.sequence([[UInt8](repeating: 0, count: 20_000)])
+        #expect(refused(plan.text) == .chain(.badCertificate))
+    }
+
     @Test("A header or a whole beyond its size is refused")
     func sizeBomb() {
         let header = [UInt8](repeating: 0x20, count: 60_000)
@@ -265,6 +276,21 @@ struct ForgedTransactionTests {
         let refused = refusal(of: good.bytes, as: .signedTransaction, on: terms)
         #expect(refused == .signedInFuture)
         #expect(refused?.isRetryable == true)
+    }
+
+    @Test("Dates at the ends of time are refused without harm")
+    func endsOfTime() {
+        #expect(refused("signedDate", .integer(Int64.min)) == .chain(.notYetValid))
+        #expect(refused("signedDate", .integer(Int64.max)) == .signedInFuture)
+        #expect(refused("signedDate", .integer(-1)) == .chain(.notYetValid))
+        #expect(refused("signedDate", .decimal("1e400")) == .invalidMember("signedDate"))
+    }
+
+    @Test("A quantity below nothing is refused")
+    func quantity() {
+        #expect(refused("quantity", -1) == .invalidMember("quantity"))
+        #expect(refused("quantity", .integer(Int64.min)) == .invalidMember("quantity"))
+        #expect(refused("quantity", 0) == nil)
     }
 
     @Test("One kind of signed statement does not pass for another")

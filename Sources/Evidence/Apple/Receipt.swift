@@ -203,7 +203,10 @@ extension TransactionFact {
             expires == nil
             ? try purchase.integer(Attribute.kind).flatMap(ProductKind.init(receiptCode:))
             : .autoRenewable
-        if let quantity = try purchase.integer(Attribute.quantity) { self.quantity = quantity }
+        if let quantity = try purchase.integer(Attribute.quantity) {
+            if quantity < 0 { throw .invalidMember("attribute \(Attribute.quantity)") }
+            self.quantity = quantity
+        }
         revocation = try purchase.instant(Attribute.cancelled).map(Revocation.init(at:))
         // The sandbox writes zero for a number that it does not know.
         lineItem = try purchase.integer(Attribute.lineItem).flatMap { $0 == 0 ? nil : String($0) }
@@ -250,7 +253,7 @@ extension Verifier {
             throw .versionMismatch
         }
         if let device = terms.device, !receipt.isFor(device) { throw .deviceMismatch }
-        if let end = statement.contents.licenceEnds, end <= terms.now { throw .receiptExpired }
+        try terms.requireLicence(statement)
         return statement.vouched(by: chain)
     }
 }

@@ -115,7 +115,7 @@ struct ReceiptFrame {
         let signature = try algorithm(&info, binary, OID.signatures)
         let usesPlainName = signature == nil
         guard let digest = digest ?? nil, usesPlainName || signature == digest else {
-            throw EvidenceRefusal.algorithmRefused("not one that receipts use")
+            throw EvidenceRefusal.algorithmRefused("in the receipt")
         }
         let value = try info.string(BERTag.octets)
         // Unsigned attributes prove nothing, and are not read.
@@ -134,7 +134,7 @@ struct ReceiptFrame {
         var inside = reader.inside(try reader.next(BERTag.sequence))
         let name = binary[try inside.next(BERTag.objectIdentifier).content]
         guard let found = known.first(where: { name.elementsEqual($0.0) }) else {
-            throw EvidenceRefusal.algorithmRefused("not one that receipts use")
+            throw EvidenceRefusal.algorithmRefused("in the receipt")
         }
         return found.1
     }

@@ -152,5 +152,8 @@ extension Verifier {
 
 extension Instant {
     /// Whole seconds since 1970, rounded towards the past.
-    var second: Int64 { milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000 }
+    var second: Int64 {
+        let quotient = milliseconds / 1000
+        return milliseconds % 1000 < 0 ? quotient - 1 : quotient
+    }
 }

@@ -54,7 +54,10 @@ extension Members {
         fact.kind = try text("type").flatMap(ProductKind.init(appleName:))
         fact.originallyPurchased = try instant("originalPurchaseDate")
         fact.expires = try instant("expiresDate")
-        if let quantity = try integer("quantity") { fact.quantity = quantity }
+        if let quantity = try integer("quantity") {
+            if quantity < 0 { throw .invalidMember("quantity") }
+            fact.quantity = quantity
+        }
         fact.revocation = try revocation()
         fact.isUpgraded = try bool("isUpgraded") ?? false
         fact.offer = try offer()

@@ -122,7 +122,10 @@ extension Members {
         fact.expires = try looseInstant("expires_date")
         // Nothing but a subscription that renews itself has an expiry here.
         if fact.expires != nil { fact.kind = .autoRenewable }
-        if let quantity = try looseInteger("quantity") { fact.quantity = quantity }
+        if let quantity = try looseInteger("quantity") {
+            if quantity < 0 { throw .invalidMember("quantity") }
+            fact.quantity = quantity
+        }
         if let at = try looseInstant("cancellation_date") {
             var revocation = Revocation(at: at)
             revocation.reason = try looseInteger("cancellation_reason")
@@ -203,6 +206,7 @@ extension Verifier {
             throw .replyFromOtherEnvironment(statement.environment)
         }
         try terms.requireApp(statement)
+        try terms.requireLicence(statement)
         return statement.vouched(by: nil)
     }
 }
