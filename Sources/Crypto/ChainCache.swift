@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Only what holds at every instant is kept, so a remembered chain is as good as a fresh one: its
 /// validity is still asked at the instant that each piece of evidence was signed.
-package final class ChainCache<Key: Sendable>: Sendable {
+package final class ChainCache<Key: Equatable & Sendable>: Sendable {
     package struct Entry: Sendable {
         package let key: Key
         package let chain: VerifiedChain
@@ -40,6 +40,8 @@ package final class ChainCache<Key: Sendable>: Sendable {
     /// Remembers a chain; the one that was unused the longest gives way when the cache is full.
     package func remember(_ chain: VerifiedChain, for key: Key) {
         state.withLock { state in
+            // Two threads may have followed one chain at once.
+            if state.entries.contains(where: { $0.key == key }) { return }
             if state.entries.count >= limit { state.entries.removeFirst() }
             state.entries.append(Entry(key: key, chain: chain))
         }

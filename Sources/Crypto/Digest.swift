@@ -130,6 +130,12 @@ package final class DigestPrefix: @unchecked Sendable {
     }
 }
 
+extension DigestPrefix: Equatable {
+    package static func == (one: DigestPrefix, other: DigestPrefix) -> Bool {
+        one.bytes == other.bytes
+    }
+}
+
 /// The digests that only the stores' formats ask for.
 package enum DigestAlgorithm: Sendable {
     case sha1

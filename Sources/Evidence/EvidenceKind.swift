@@ -21,7 +21,11 @@ extension EvidenceKind {
     }
 
     private static func detectJSON(_ bytes: [UInt8]) -> EvidenceKind? {
-        guard let body = try? JSON.read(bytes) else { return nil }
+        guard let body = try? JSON.read(bytes) else {
+            // Broken JSON deserves to hear so, under the kind that it was probably meant to be.
+            let start = String(decoding: bytes.prefix(32), as: UTF8.self)
+            return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
+        }
         if body["signedPayload"] != nil { return .notification }
         return body["status"] != nil ? .verifyReceiptReply : nil
     }

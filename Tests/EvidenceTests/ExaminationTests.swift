@@ -49,6 +49,11 @@ struct ExaminationTests {
         #expect(examination.kind == nil && examination.refusal == .unrecognized)
     }
 
+    @Test("Broken JSON is told so", arguments: ["{", "{\"a\":1,\"a\":2}", "{\"signedPayload\":"])
+    func brokenJSON(_ text: String) {
+        #expect(examine(Array(text.utf8)).refusal?.code == "bad_json")
+    }
+
     @Test("Bytes beyond the limit are refused unread")
     func tooLarge() {
         let examination = examine([UInt8](repeating: 0x30, count: (4 << 20) + 1))

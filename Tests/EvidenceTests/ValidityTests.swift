@@ -1,7 +1,9 @@
 import Core
 import Crypto
+import Dispatch
 import JSON
 import Minting
+import Synchronization
 import Testing
 
 @testable import Evidence
@@ -67,6 +69,27 @@ struct ValidityTests {
         #expect(refused(early) == .chain(.notYetValid))
         #expect(refused(Payload.signedAt) == nil)
         #expect(verifier.signedCache.count == 1)
+    }
+
+    @Test("Many threads share one verifier, cold and warm")
+    func threads() throws {
+        let roots = try [MintedChain.transactions.root, MintedChain.receipts.root].map {
+            TrustAnchor(try Certificate(der: $0.der), .pinned)
+        }
+        let verifier = Verifier(anchors: roots)
+        let transaction = Array(Payload.transaction.signed().utf8)
+        let receipt = ReceiptPlan().bytes
+        let believed = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 64) { _ in
+            for (bytes, kind) in [
+                (transaction, EvidenceKind.signedTransaction), (receipt, .appReceipt),
+            ]
+            where refusal(of: bytes, as: kind, by: verifier) == nil {
+                believed.withLock { $0 += 1 }
+            }
+        }
+        #expect(believed.withLock { $0 } == 128)
+        #expect(verifier.signedCache.count == 1 && verifier.receiptCache.count == 1)
     }
 
     @Test("A chain is remembered only after a genuine signature, and never more than the limit")
