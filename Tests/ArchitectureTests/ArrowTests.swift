@@ -9,6 +9,7 @@ struct ArrowTests {
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL"],
+        "Evidence": ["Core", "Crypto", "JSON"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],
         "Ledger": ["Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading"],
@@ -18,10 +19,14 @@ struct ArrowTests {
         "Outbound": ["CCurl"],
         "API": ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
         "deed": [
-            "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-            "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
+            "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
-        "Bench": ["CMicroHTTPD", "HTTPServer", "Telemetry"],
+        "Bench": [
+            "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",
+            "Telemetry",
+        ],
+        "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
     /// What of the toolchain a target may import; Core, none of it.
     static let toolchain: Set<String> = [
