@@ -31,7 +31,7 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
-        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(name: "Crypto", dependencies: ["COpenSSL", "Threading"], swiftSettings: common),
         .target(name: "Evidence", dependencies: ["Core", "Crypto", "JSON"], swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
@@ -83,7 +83,8 @@ let package = Package(
             name: "DeedTests", dependencies: ["deed", "Core", "JSON", "Minting"],
             swiftSettings: common),
         .testTarget(
-            name: "EvidenceTests", dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting"],
+            name: "EvidenceTests",
+            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting", "Threading"],
             swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),

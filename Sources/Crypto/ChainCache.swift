@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Threading
 
 /// Remembers a bounded number of verified chains by what they were read from.
 ///
@@ -14,17 +14,17 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
         var entries: [Entry] = []
     }
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     package init(limit: Int) {
         self.limit = limit
     }
 
-    package var count: Int { state.withLock { $0.entries.count } }
+    package var count: Int { state.change(wake: .nobody) { $0.entries.count } }
 
     /// The remembered chain whose key matches.
     package func entry(where matches: (Key) -> Bool) -> Entry? {
-        state.withLock { state in
+        state.change(wake: .nobody) { state in
             guard let index = state.entries.lastIndex(where: { matches($0.key) }) else {
                 return nil
             }
@@ -39,7 +39,7 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
 
     /// Remembers a chain; the one that was unused the longest gives way when the cache is full.
     package func remember(_ chain: VerifiedChain, for key: Key) {
-        state.withLock { state in
+        state.change(wake: .nobody) { state in
             // Two threads may have followed one chain at once.
             if state.entries.contains(where: { $0.key == key }) { return }
             if state.entries.count >= limit { state.entries.removeFirst() }

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Synchronization
+internal import Threading
 
 /// The key families that stores sign with.
 package enum KeyFamily: Sendable {
@@ -17,7 +17,7 @@ package final class PublicKey: @unchecked Sendable {
     package let family: KeyFamily?
     private let handle: OpaquePointer
     /// Preparing a context costs OpenSSL more than a tenth of a verification, so they are kept.
-    private let idle = Mutex<[SignatureScheme: [SignatureContext]]>([:])
+    private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
         self.handle = handle
@@ -49,10 +49,10 @@ package final class PublicKey: @unchecked Sendable {
     private func verifies(
         _ digest: Span<UInt8>, _ scheme: SignatureScheme, _ signature: UnsafeRawBufferPointer
     ) -> Bool {
-        let kept = idle.withLock { $0[scheme]?.popLast() }
+        let kept = idle.change(wake: .nobody) { $0[scheme]?.popLast() }
         guard let context = kept ?? SignatureContext(handle, scheme) else { return false }
         let isGenuine = context.verifies(digest, signature)
-        idle.withLock { $0[scheme, default: []].append(context) }
+        idle.change(wake: .nobody) { $0[scheme, default: []].append(context) }
         return isGenuine
     }
 }
@@ -82,10 +82,9 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// Owns OpenSSL's state of one verification at a time.
-///
-/// `@unchecked Sendable`: whoever takes one out of a key's idle list is its only user.
-private final class SignatureContext: @unchecked Sendable {
+/// Owns OpenSSL's state of one verification at a time. Whoever takes one out of a key's idle list is
+/// its only user.
+private final class SignatureContext {
     private let handle: OpaquePointer
 
     init?(_ key: OpaquePointer, _ scheme: SignatureScheme) {

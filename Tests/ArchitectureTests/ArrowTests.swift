@@ -8,7 +8,7 @@ struct ArrowTests {
         "JSON": [],
         "Threading": [],
         "Telemetry": ["JSON"],
-        "Crypto": ["COpenSSL"],
+        "Crypto": ["COpenSSL", "Threading"],
         "Evidence": ["Core", "Crypto", "JSON"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],

@@ -3,8 +3,8 @@ import Crypto
 import Dispatch
 import JSON
 import Minting
-import Synchronization
 import Testing
+import Threading
 
 @testable import Evidence
 
@@ -79,16 +79,16 @@ struct ValidityTests {
         let verifier = Verifier(anchors: roots)
         let transaction = Array(Payload.transaction.signed().utf8)
         let receipt = ReceiptPlan().bytes
-        let believed = Mutex(0)
+        let believed = Monitor(0)
         DispatchQueue.concurrentPerform(iterations: 64) { _ in
             for (bytes, kind) in [
                 (transaction, EvidenceKind.signedTransaction), (receipt, .appReceipt),
             ]
             where refusal(of: bytes, as: kind, by: verifier) == nil {
-                believed.withLock { $0 += 1 }
+                believed.change { $0 += 1 }
             }
         }
-        #expect(believed.withLock { $0 } == 128)
+        #expect(believed.change { $0 } == 128)
         #expect(verifier.signedCache.count == 1 && verifier.receiptCache.count == 1)
     }
 
