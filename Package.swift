@@ -32,7 +32,8 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
-        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(name: "Crypto", dependencies: ["COpenSSL", "Threading"], swiftSettings: common),
+        .target(name: "Evidence", dependencies: ["Core", "Crypto", "JSON"], swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
             resources: [.embedInCode("migrations"), .embedInCode("queries")],
@@ -59,13 +60,16 @@ let package = Package(
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-                "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
+                "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "deed-bench",
-            dependencies: ["CMicroHTTPD", "Core", "HTTPServer", "JSON", "Telemetry"],
+            dependencies: [
+                "CMicroHTTPD", "HTTPServer", "Telemetry", "Core", "Crypto", "Evidence", "JSON",
+                "Minting",
+            ],
             path: "Sources/Bench", swiftSettings: common),
 
         .target(
@@ -74,8 +78,18 @@ let package = Package(
                 "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
                 "Telemetry",
             ],
-            path: "Tests/TestSupport", swiftSettings: common),
+            path: "Tests/TestSupport", exclude: ["Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .target(
+            name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
+            path: "Tests/TestSupport/Minting", swiftSettings: common),
+        .testTarget(
+            name: "DeedTests", dependencies: ["deed", "Core", "JSON", "Minting"],
+            swiftSettings: common),
+        .testTarget(
+            name: "EvidenceTests",
+            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting", "Threading"],
+            swiftSettings: common),
         .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
         .testTarget(
             name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
@@ -106,3 +120,14 @@ let package = Package(
             swiftSettings: common),
     ]
 )
+
+// Fuzzing needs the whole build to be instrumented; `scripts/fuzz` asks for it.
+if Context.environment["DEED_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer"),
+        .executableTarget(
+            name: "deed-fuzz",
+            dependencies: ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
+            path: "Sources/Fuzz", swiftSettings: common),
+    ]
+}

@@ -57,6 +57,8 @@ package struct TransactionFact: Hashable, Sendable {
     package var price: Price?
     /// The store's name for the subscription group.
     package var group: String?
+    /// The store's name for one period of a subscription, the same in all evidence of it.
+    package var lineItem: String?
     package var signedAt: Instant
     package var rank: Rank
 

@@ -71,7 +71,9 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
                 self = .empty
             } else if text.utf8.count > Identifier<Void>.lengthLimit {
                 self = .tooLong
-            } else if text.unicodeScalars.contains(where: { !$0.isPrintable }) {
+            } else if !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
+                text.unicodeScalars.contains(where: { !$0.isPrintable })
+            {
                 self = .unprintable
             } else {
                 return nil

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 
 /// A 32-byte digest; comparing two takes the same time wherever they differ.
 package struct Digest32: Sendable, CustomStringConvertible {
@@ -97,6 +98,44 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
+/// The beginning that many texts share, hashed once for all of them.
+///
+/// `@unchecked Sendable`: the state is filled in `init` and only copied afterwards.
+package final class DigestPrefix: @unchecked Sendable {
+    package let bytes: [UInt8]
+    private let state = DigestState(.sha256)
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        state.update(bytes.span)
+    }
+
+    package func begins(_ text: Span<UInt8>) -> Bool {
+        if text.count < bytes.count { return false }
+        return bytes.withUnsafeBytes { prefix in
+            text.withUnsafeBytes { text in
+                guard let start = prefix.baseAddress, let other = text.baseAddress else {
+                    return true
+                }
+                return memcmp(start, other, prefix.count) == 0
+            }
+        }
+    }
+
+    /// The digest of a whole text that begins with these bytes and goes on with `rest`.
+    package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
+        let whole = state.copy()
+        whole.update(rest)
+        return whole.finish { Digest32($0) }
+    }
+}
+
+extension DigestPrefix: Equatable {
+    package static func == (one: DigestPrefix, other: DigestPrefix) -> Bool {
+        one.bytes == other.bytes
+    }
+}
+
 /// The digests that only the stores' formats ask for.
 package enum DigestAlgorithm: Sendable {
     case sha1
@@ -148,9 +187,18 @@ private struct DigestState: ~Copyable {
         self.context = context
     }
 
+    private init(copyOf other: OpaquePointer) {
+        guard let context = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(context, other) == 1 else {
+            preconditionFailure("OpenSSL could not copy a digest: no memory is left")
+        }
+        self.context = context
+    }
+
     deinit {
         EVP_MD_CTX_free(context)
     }
+
+    borrowing func copy() -> DigestState { DigestState(copyOf: context) }
 
     borrowing func update(_ bytes: Span<UInt8>) {
         let result = bytes.withUnsafeBytes {

@@ -24,8 +24,16 @@ package struct JSONObject: Sendable, Hashable {
     package var isEmpty: Bool { members.isEmpty }
 
     package subscript(name: String) -> JSON? {
-        for member in members where member.name == name { return member.value }
-        return nil
+        guard let index = index(of: name) else { return nil }
+        return members[index].value
+    }
+
+    func holds(_ name: String) -> Bool { index(of: name) != nil }
+
+    /// Names of different lengths are told apart for less than it costs to compare them.
+    private func index(of name: String) -> Int? {
+        let length = name.utf8.count
+        return members.firstIndex { $0.name.utf8.count == length && $0.name == name }
     }
 
     /// Adds a member. The caller vouches that the name is new; the reader refuses duplicates.

@@ -145,7 +145,7 @@ private struct Reader {
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
         let scanned = 32
-        if object.members.count < scanned { return object[name] != nil }
+        if object.members.count < scanned { return object.holds(name) }
         if names.isEmpty { names.formUnion(object.members.map(\.name)) }
         return !names.insert(name).inserted
     }
@@ -244,7 +244,7 @@ private struct Reader {
         while at < bytes.count {
             switch bytes[at] {
             case UInt8(ascii: "\""):
-                let text = try utf8(slice(bytes, start, at), openedAt: opening)
+                let text = try utf8(bytes.extracting(start..<at), openedAt: opening)
                 at += 1
                 return text
             case UInt8(ascii: "\\"):
@@ -256,11 +256,12 @@ private struct Reader {
         throw fail(.truncated)
     }
 
-    private func utf8(_ bytes: [UInt8], openedAt offset: Int) throws(JSONError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+    private func utf8(_ bytes: Span<UInt8>, openedAt offset: Int) throws(JSONError) -> String {
+        do {
+            return String(copying: try UTF8Span(validating: bytes))
+        } catch {
             throw JSONError(reason: .badUTF8, offset: offset)
         }
-        return text
     }
 
     private mutating func escapedString(
@@ -271,7 +272,7 @@ private struct Reader {
             let byte = bytes[at]
             at += 1
             switch byte {
-            case UInt8(ascii: "\""): return try utf8(text, openedAt: opening)
+            case UInt8(ascii: "\""): return try utf8(text.span, openedAt: opening)
             case UInt8(ascii: "\\"): try escape(bytes, into: &text, openedAt: opening)
             case 0..<0x20: throw JSONError(reason: .badString, offset: opening)
             default: text.append(byte)

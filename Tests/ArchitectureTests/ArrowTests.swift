@@ -9,7 +9,8 @@ struct ArrowTests {
         "CatalogFile": ["Core", "JSON"],
         "Threading": [],
         "Telemetry": ["JSON"],
-        "Crypto": ["COpenSSL"],
+        "Crypto": ["COpenSSL", "Threading"],
+        "Evidence": ["Core", "Crypto", "JSON"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],
         "Ledger": [
@@ -21,10 +22,14 @@ struct ArrowTests {
         "Outbound": ["CCurl"],
         "API": ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
         "deed": [
-            "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-            "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
+            "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
-        "Bench": ["CMicroHTTPD", "Core", "HTTPServer", "JSON", "Telemetry"],
+        "Bench": [
+            "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",
+            "Telemetry",
+        ],
+        "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
     /// What of the toolchain a target may import; Core, none of it.
     static let toolchain: Set<String> = [

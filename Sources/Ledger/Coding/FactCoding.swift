@@ -12,7 +12,8 @@ extension TransactionFact: PayloadCodable {
             "quantity": .integer(quantity), "revocation": revocation?.payload,
             "upgraded": .flag(isUpgraded), "offer": offer?.payload,
             "ownership": ownership.payload, "account_token": .text(accountToken),
-            "price": price?.payload, "group": .text(group), "signed_at": .instant(signedAt),
+            "price": price?.payload, "group": .text(group), "line_item": .text(lineItem),
+            "signed_at": .instant(signedAt),
             "rank": .string(rank.word),
         ])
     }
@@ -35,6 +36,7 @@ extension TransactionFact: PayloadCodable {
         accountToken = try payload.optionalText("account_token")
         price = try payload.optionalPart("price")
         group = try payload.optionalText("group")
+        lineItem = try payload.optionalText("line_item")
     }
 }
 

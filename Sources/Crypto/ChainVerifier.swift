@@ -1,0 +1,181 @@
+/// A root that is trusted before any evidence is seen.
+package struct TrustAnchor: Sendable {
+    package enum Origin: Hashable, Sendable {
+        /// Compiled in.
+        case pinned
+        /// Added by an operator, for sandbox evidence only.
+        case extra
+    }
+    package let certificate: Certificate
+    package let origin: Origin
+
+    package init(_ certificate: Certificate, _ origin: Origin) {
+        self.certificate = certificate
+        self.origin = origin
+    }
+}
+
+/// What a chain must look like to vouch for one kind of evidence.
+package struct ChainRules: Sendable {
+    /// Object identifiers of the extensions that mark certificates made for this purpose.
+    package var leafMarker: String
+    package var intermediateMarker: String
+    package var leafKey: KeyFamily
+    package var allowsSHA1: Bool
+    /// Whether an extra root may be the signer itself.
+    package var allowsSelfSigned: Bool
+
+    package init(
+        leafMarker: String, intermediateMarker: String, leafKey: KeyFamily, allowsSHA1: Bool,
+        allowsSelfSigned: Bool
+    ) {
+        self.leafMarker = leafMarker
+        self.intermediateMarker = intermediateMarker
+        self.leafKey = leafKey
+        self.allowsSHA1 = allowsSHA1
+        self.allowsSelfSigned = allowsSelfSigned
+    }
+}
+
+/// A chain that ends at a trusted root. It holds for every instant: when the evidence was signed is
+/// asked of it each time.
+package struct VerifiedChain: Sendable {
+    package let leaf: Certificate
+    package let origin: TrustAnchor.Origin
+    /// Whether SHA-1 signed any certificate below the root.
+    package let usesSHA1: Bool
+    /// The names from the leaf to the root.
+    package let names: [String]
+    private let notBefore: Int64
+    private let notAfter: Int64
+
+    fileprivate init(_ path: [Certificate], origin: TrustAnchor.Origin, leaf: Certificate) {
+        self.leaf = leaf
+        self.origin = origin
+        usesSHA1 = path.dropLast().contains { $0.signature == .sha1WithRSA }
+        names = path.map(\.name)
+        notBefore = path.map(\.notBefore).reduce(leaf.notBefore, max)
+        notAfter = path.map(\.notAfter).reduce(leaf.notAfter, min)
+    }
+
+    /// Refuses unless every certificate was valid at that second since 1970.
+    package func requireValidity(at second: Int64) throws(ChainRefusal) {
+        if second > notAfter { throw .expired }
+        if second < notBefore { throw .notYetValid }
+    }
+}
+
+/// Follows a leaf over one intermediate to a trusted root, by rules that are stated here in full.
+package struct ChainVerifier: Sendable {
+    private let anchors: [TrustAnchor]
+    package let rules: ChainRules
+
+    package init(anchors: [TrustAnchor], rules: ChainRules) {
+        self.anchors = anchors
+        self.rules = rules
+    }
+
+    /// Finds the path from `leaf` over one of `others` to a root. Roots among `others` count for
+    /// nothing: they come from whoever sent the evidence.
+    package func verify(
+        leaf: Certificate, others: [Certificate]
+    ) throws(ChainRefusal) -> VerifiedChain {
+        if let anchor = selfSignedAnchor(leaf) {
+            try requireKey(leaf)
+            return VerifiedChain([leaf], origin: anchor.origin, leaf: leaf)
+        }
+        // A certificate that vouches for itself and is not among the roots proves nothing.
+        if leaf.isNamedIssuer(of: leaf) { throw .untrustedRoot }
+        try requireLeaf(leaf)
+        let named = others.filter { $0.isNamedIssuer(of: leaf) }
+        if named.isEmpty { throw .issuerMissing }
+        var refusal = ChainRefusal.issuerMissing
+        // Two authorities may share a name; the first one that passes every rule is the issuer.
+        for issuer in named {
+            do {
+                return try verify(leaf: leaf, issuer: issuer)
+            } catch {
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    private func verify(
+        leaf: Certificate, issuer: Certificate
+    ) throws(ChainRefusal) -> VerifiedChain {
+        try requireIntermediate(issuer)
+        let anchor = try anchor(for: issuer)
+        if !issuer.hasSigned(leaf) { throw .issuerSignatureInvalid }
+        return VerifiedChain(
+            [leaf, issuer, anchor.certificate], origin: anchor.origin, leaf: leaf)
+    }
+
+    private func selfSignedAnchor(_ leaf: Certificate) -> TrustAnchor? {
+        if !rules.allowsSelfSigned { return nil }
+        return anchors.first {
+            $0.origin == .extra && $0.certificate.fingerprint == leaf.fingerprint
+        }
+    }
+
+    private func anchor(for intermediate: Certificate) throws(ChainRefusal) -> TrustAnchor {
+        let found = anchors.first {
+            $0.certificate.isNamedIssuer(of: intermediate)
+                && $0.certificate.hasSigned(intermediate)
+        }
+        guard let found else { throw .untrustedRoot }
+        let root = found.certificate
+        if !root.isAuthority { throw .notAnAuthority(.root) }
+        if !root.allows(.certificateSigning) { throw .wrongKeyUsage(.root) }
+        if let limit = root.pathLength, limit < 1 { throw .pathTooLong }
+        return found
+    }
+
+    private func requireLeaf(_ leaf: Certificate) throws(ChainRefusal) {
+        try requireExtensions(leaf, .leaf, marker: rules.leafMarker)
+        if leaf.isAuthority { throw .leafIsAuthority }
+        if !leaf.allows(.digitalSignature) { throw .wrongKeyUsage(.leaf) }
+        try requireKey(leaf)
+        try requireSignature(leaf, .leaf)
+    }
+
+    private func requireKey(_ leaf: Certificate) throws(ChainRefusal) {
+        if leaf.publicKey.family != rules.leafKey { throw .unsupportedKey(.leaf) }
+    }
+
+    private func requireIntermediate(_ issuer: Certificate) throws(ChainRefusal) {
+        if !issuer.isAuthority { throw .notAnAuthority(.intermediate) }
+        if !issuer.allows(.certificateSigning) { throw .wrongKeyUsage(.intermediate) }
+        try requireExtensions(issuer, .intermediate, marker: rules.intermediateMarker)
+        if issuer.publicKey.family == nil { throw .unsupportedKey(.intermediate) }
+        try requireSignature(issuer, .intermediate)
+    }
+
+    private func requireSignature(
+        _ certificate: Certificate, _ place: ChainRefusal.Place
+    ) throws(ChainRefusal) {
+        switch certificate.signature {
+        case .modern: return
+        case .sha1WithRSA where rules.allowsSHA1: return
+        default: throw .unsupportedSignature(place)
+        }
+    }
+
+    /// The marker must be there, each extension once, and nothing critical that is not understood.
+    private func requireExtensions(
+        _ certificate: Certificate, _ place: ChainRefusal.Place, marker: String
+    ) throws(ChainRefusal) {
+        var seen: Set<String> = []
+        for (identifier, isCritical) in certificate.extensions {
+            if !seen.insert(identifier).inserted { throw .badCertificate }
+            let understood = [basicConstraints, keyUsage, marker]
+            if isCritical, !understood.contains(identifier) {
+                throw .unknownCriticalExtension(place)
+            }
+        }
+        if !seen.contains(marker) { throw .markerMissing(place) }
+    }
+}
+
+private let basicConstraints = "2.5.29.19"
+private let keyUsage = "2.5.29.15"

@@ -1,0 +1,62 @@
+internal import Core
+internal import JSON
+
+// In verifyReceipt replies a number, a truth value and a date are mostly strings, an empty string
+// is nothing, and a list of one may stand without its brackets.
+
+extension Members {
+    func looseText(_ name: String) throws(EvidenceRefusal) -> String? {
+        switch object[name] {
+        case nil, .null, .string(""): return nil
+        case .string(let text): return text
+        case .integer(let value): return String(value)
+        default: throw .invalidMember(name)
+        }
+    }
+
+    func looseInteger(_ name: String) throws(EvidenceRefusal) -> Int64? {
+        guard let text = try looseText(name) else { return nil }
+        guard let value = Int64(text) else { throw .invalidMember(name) }
+        return value
+    }
+
+    func looseBool(_ name: String) throws(EvidenceRefusal) -> Bool? {
+        if case .bool(let value) = object[name] { return value }
+        switch try looseText(name) {
+        case nil: return nil
+        case "1", "true": return true
+        case "0", "false": return false
+        default: throw .invalidMember(name)
+        }
+    }
+
+    /// A date from its milliseconds, or from the text that stands beside them.
+    func looseInstant(_ name: String) throws(EvidenceRefusal) -> Instant? {
+        if let milliseconds = try looseInteger(name + "_ms") {
+            return Instant(milliseconds: milliseconds)
+        }
+        guard let text = try looseText(name) else { return nil }
+        // Replies to iOS 6 receipts put milliseconds where others put text.
+        if let milliseconds = Int64(text) { return Instant(milliseconds: milliseconds) }
+        let parts = text.split(separator: " ")
+        guard parts.count == 3, parts[2] == "Etc/GMT",
+            let instant = Instant(text: "\(parts[0])T\(parts[1])Z")
+        else { throw .invalidMember(name) }
+        return instant
+    }
+
+    func list(_ name: String) throws(EvidenceRefusal) -> [Members] {
+        switch object[name] {
+        case nil, .null: return []
+        case .object(let object): return [Members(object)]
+        case .array(let elements):
+            var list: [Members] = []
+            for element in elements {
+                guard let object = element.object else { throw .invalidMember(name) }
+                list.append(Members(object))
+            }
+            return list
+        default: throw .invalidMember(name)
+        }
+    }
+}

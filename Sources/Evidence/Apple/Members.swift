@@ -1,0 +1,73 @@
+internal import Core
+internal import JSON
+
+/// Reads the members of a signed statement: an absent one stays absent, a wrong type is refused.
+struct Members {
+    let object: JSONObject
+
+    init(_ object: JSONObject) {
+        self.object = object
+    }
+
+    /// Reads the JSON object that `bytes` hold.
+    init(_ bytes: [UInt8]) throws(EvidenceRefusal) {
+        do {
+            guard let object = try JSON.read(bytes).object else {
+                throw EvidenceRefusal.badJSON("the payload is not a JSON object")
+            }
+            self.object = object
+        } catch let error as JSONError {
+            throw .badJSON(error.description)
+        } catch {
+            throw .badJSON("the payload is not a JSON object")
+        }
+    }
+
+    private func value<Value>(
+        _ name: String, _ convert: (JSON) -> Value?
+    ) throws(EvidenceRefusal) -> Value? {
+        guard let member = object[name], !member.isNull else { return nil }
+        guard let value = convert(member) else { throw .invalidMember(name) }
+        return value
+    }
+
+    func text(_ name: String) throws(EvidenceRefusal) -> String? {
+        try value(name) { $0.string }
+    }
+
+    func integer(_ name: String) throws(EvidenceRefusal) -> Int64? {
+        try value(name) { $0.integer }
+    }
+
+    func bool(_ name: String) throws(EvidenceRefusal) -> Bool? {
+        try value(name) { $0.bool }
+    }
+
+    /// Milliseconds since 1970.
+    func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
+        try integer(name).map(Instant.init(milliseconds:))
+    }
+
+    func members(_ name: String) throws(EvidenceRefusal) -> Members? {
+        try value(name) { $0.object }.map(Members.init)
+    }
+
+    func identifier<Kind>(_ name: String) throws(EvidenceRefusal) -> Identifier<Kind>? {
+        try value(name) { $0.string.flatMap { try? Identifier<Kind>($0) } }
+    }
+
+    /// The first of several members that is there.
+    func first<Value>(
+        _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
+    ) throws(EvidenceRefusal) -> Value? {
+        for name in names {
+            if let value = try read(name) { return value }
+        }
+        return nil
+    }
+
+    func require<Value>(_ name: String, _ value: Value?) throws(EvidenceRefusal) -> Value {
+        guard let value else { throw .invalidMember(name) }
+        return value
+    }
+}

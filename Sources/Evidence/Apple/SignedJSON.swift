@@ -1,0 +1,159 @@
+internal import Core
+internal import Crypto
+internal import JSON
+
+/// The three parts of a JSON Web Signature in compact form. Nothing in it is verified.
+struct SignedJSON {
+    private static let headerLimit = 64 << 10
+    private static let dot = UInt8(ascii: ".")
+
+    private let bytes: [UInt8]
+    private let header: Range<Int>
+    private let payload: Range<Int>
+    private let signature: Range<Int>
+
+    /// Finds the parts; `headerCount` tells how long the header is where that is known.
+    init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
+        guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
+            let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
+            !bytes[(second + 1)...].contains(SignedJSON.dot)
+        else { throw .malformedSignedJSON }
+        self.bytes = bytes
+        header = 0..<first
+        payload = first + 1..<second
+        signature = second + 1..<bytes.count
+    }
+
+    /// What the payload says, whoever wrote it.
+    func members() throws(EvidenceRefusal) -> Members {
+        try Members(decode(payload))
+    }
+
+    /// The certificates of the header: the signer's and its issuer's. The third one is the root that
+    /// the sender would like to be trusted; nobody reads it.
+    fileprivate func certificates() throws(EvidenceRefusal) -> [Certificate] {
+        if header.count > SignedJSON.headerLimit {
+            throw .tooLarge(limit: SignedJSON.headerLimit)
+        }
+        let members = try Members(decode(header))
+        let algorithm = members.object["alg"]?.string
+        if algorithm != "ES256" { throw .algorithmRefused(algorithm) }
+        if members.object["crit"] != nil { throw .unknownCriticalHeader }
+        let chain = members.object["x5c"]?.array ?? []
+        if chain.count != 3 { throw .certificateCount(chain.count) }
+        var certificates: [Certificate] = []
+        for text in chain.prefix(2) {
+            guard let text = text.string, let der = Base64.standard.decode(Array(text.utf8)) else {
+                throw .badBase64
+            }
+            certificates.append(
+                try chainChecked { () throws(ChainRefusal) in
+                    try Certificate(der: der)
+                })
+        }
+        return certificates
+    }
+
+    private func decode(_ part: Range<Int>) throws(EvidenceRefusal) -> [UInt8] {
+        let decoded = ByteRange(bytes, part).read { Base64.url.decode($0) }
+        guard let decoded else { throw .badBase64 }
+        return decoded
+    }
+
+    fileprivate func signatureBytes() throws(EvidenceRefusal) -> [UInt8] {
+        let signature = try decode(signature)
+        if signature.count != 64 { throw .signatureForm }
+        let isZero = { (half: ArraySlice<UInt8>) in half.allSatisfy { $0 == 0 } }
+        if isZero(signature[..<32]) || isZero(signature[32...]) { throw .signatureForm }
+        return signature
+    }
+
+    /// The header and the dot behind it: the same in all that one signer signs.
+    fileprivate func prefix() -> DigestPrefix {
+        DigestPrefix(Array(bytes[...header.upperBound]))
+    }
+
+    fileprivate func digest(after prefix: DigestPrefix) -> Digest32 {
+        ByteRange(bytes, payload).read { prefix.digest(continuedBy: $0) }
+    }
+}
+
+/// Carries a refusal of the chain over to one of the evidence.
+func chainChecked<Result>(
+    _ body: () throws(ChainRefusal) -> Result
+) throws(EvidenceRefusal) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .chain(error)
+    }
+}
+
+extension Verifier {
+    /// Finds the parts of a signed statement, and the chain under which every byte of it was signed.
+    /// When it was signed, and whether the chain was valid then, is for the caller to ask.
+    ///
+    /// The header holds the certificates, so whoever sends the same header names the same chain.
+    /// Only headers under which a signature was genuine are remembered.
+    func authenticate(
+        _ bytes: [UInt8]
+    ) throws(EvidenceRefusal) -> (signed: SignedJSON, chain: VerifiedChain) {
+        if let known = signedCache.entry(where: { $0.begins(bytes.span) }) {
+            let signed = try SignedJSON(bytes, headerCount: known.key.bytes.count - 1)
+            try requireSignature(of: signed, signed.digest(after: known.key), under: known.chain)
+            return (signed, known.chain)
+        }
+        let signed = try SignedJSON(bytes)
+        let certificates = try signed.certificates()
+        let chain = try chainChecked { () throws(ChainRefusal) in
+            try signedChains.verify(leaf: certificates[0], others: [certificates[1]])
+        }
+        let prefix = signed.prefix()
+        try requireSignature(of: signed, signed.digest(after: prefix), under: chain)
+        signedCache.remember(chain, for: prefix)
+        return (signed, chain)
+    }
+
+    private func requireSignature(
+        of signed: SignedJSON, _ digest: Digest32, under chain: VerifiedChain
+    ) throws(EvidenceRefusal) {
+        let signature = try signed.signatureBytes()
+        if !chain.leaf.publicKey.verifies(digest: digest, rawSignature: signature.span) {
+            throw .signatureInvalid
+        }
+    }
+
+    /// Verifies a transaction, a renewal info or an app transaction in its own right.
+    func verifySigned(
+        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
+    ) throws(EvidenceRefusal) -> Statement<Verified> {
+        let (signed, chain) = try authenticate(bytes)
+        let statement = try signed.statement(
+            as: kind, rank: terms.rank, companion: terms.companion)
+        try terms.require(statement, under: chain)
+        try requireDevice(of: statement, on: terms)
+        return statement.vouched(by: chain)
+    }
+
+    private func requireDevice(
+        of statement: Statement<Unverified>, on terms: Terms
+    ) throws(EvidenceRefusal) {
+        guard let device = terms.device, let object = statement.members else { return }
+        let members = Members(object)
+        guard let nonce = try members.text("deviceVerificationNonce"),
+            let stated = try members.text("deviceVerification")
+        else { return }
+        guard let vendorText = device.vendorText,
+            let expected = Base64.standard.decode(Array(stated.utf8)),
+            DigestAlgorithm.sha384.digest(Array((nonce.lowercased() + vendorText).utf8)) == expected
+        else { throw .deviceMismatch }
+    }
+}
+
+extension Instant {
+    /// Whole seconds since 1970, rounded towards the past.
+    var second: Int64 {
+        let quotient = milliseconds / 1000
+        return milliseconds % 1000 < 0 ? quotient - 1 : quotient
+    }
+}

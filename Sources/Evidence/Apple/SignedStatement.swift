@@ -1,0 +1,149 @@
+internal import Core
+internal import JSON
+
+extension SignedJSON {
+    /// What the payload states, read as evidence of that kind.
+    func statement(
+        as kind: EvidenceKind, rank: Rank, companion: AppID?
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        let members = try members()
+        let found = EvidenceKind(ofSigned: members.object)
+        if found != kind { throw .wrongKind(expected: kind, found: found) }
+        switch kind {
+        case .signedTransaction: return try members.transactionStatement(rank: rank)
+        case .renewalInfo: return try members.renewalStatement(rank: rank, app: companion)
+        case .appTransaction: return try members.appStatement(rank: rank)
+        default: throw .wrongKind(expected: kind, found: found)
+        }
+    }
+}
+
+extension Members {
+    fileprivate func transactionStatement(
+        rank: Rank
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        guard let signedAt = try instant("signedDate") else { throw .signedDateMissing }
+        let app: AppID = try require("bundleId", identifier("bundleId"))
+        let heading = try Heading(
+            kind: .signedTransaction, environmentName: text("environment"), app: app,
+            appleID: integer("appAppleId"))
+        var contents = Contents()
+        contents.members = object
+        // Signed statements without any transaction exist; they prove the app and nothing more.
+        if object["transactionId"] != nil || object["originalTransactionId"] != nil
+            || object["productId"] != nil
+        {
+            contents.facts.transactions = [
+                try transactionFact(heading.environment, app, signedAt, rank)
+            ]
+        }
+        return Statement(heading, signedAt: signedAt, contents: contents)
+    }
+
+    private func transactionFact(
+        _ environment: Environment, _ app: AppID, _ signedAt: Instant, _ rank: Rank
+    ) throws(EvidenceRefusal) -> TransactionFact {
+        var fact = TransactionFact(
+            store: .apple, environment: environment, app: app,
+            transaction: try require("transactionId", identifier("transactionId")),
+            original: try require(
+                "originalTransactionId", identifier("originalTransactionId")),
+            product: try require("productId", identifier("productId")),
+            purchased: try require("purchaseDate", instant("purchaseDate")),
+            signedAt: signedAt, rank: rank)
+        fact.kind = try text("type").flatMap(ProductKind.init(appleName:))
+        fact.originallyPurchased = try instant("originalPurchaseDate")
+        fact.expires = try instant("expiresDate")
+        if let quantity = try integer("quantity") {
+            if quantity < 0 { throw .invalidMember("quantity") }
+            fact.quantity = quantity
+        }
+        fact.revocation = try revocation()
+        fact.isUpgraded = try bool("isUpgraded") ?? false
+        fact.offer = try offer()
+        if let ownership = try text("inAppOwnershipType") {
+            fact.ownership = Ownership(appleName: ownership)
+        }
+        fact.accountToken = try text("appAccountToken")
+        if let price = try integer("price") {
+            fact.price = Price(milliunits: price, currency: try text("currency"))
+        }
+        fact.group = try text("subscriptionGroupIdentifier")
+        fact.lineItem = try text("webOrderLineItemId")
+        return fact
+    }
+
+    private func revocation() throws(EvidenceRefusal) -> Revocation? {
+        guard let at = try instant("revocationDate") else { return nil }
+        var revocation = Revocation(at: at)
+        revocation.reason = try integer("revocationReason").map(Revocation.Reason.init(appleCode:))
+        revocation.extent = try text("revocationType").map(Revocation.Extent.init(appleName:))
+        revocation.milliPercent = try integer("revocationPercentage")
+        return revocation
+    }
+
+    private func offer() throws(EvidenceRefusal) -> Offer? {
+        var offer = Offer()
+        offer.kind = try integer("offerType").map(Offer.Kind.init(appleCode:))
+        offer.discount = try text("offerDiscountType").map(Offer.Discount.init(appleName:))
+        offer.identifier = try text("offerIdentifier")
+        offer.period = try text("offerPeriod")
+        return offer == Offer() ? nil : offer
+    }
+
+    fileprivate func renewalStatement(
+        rank: Rank, app: AppID?
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        guard let signedAt = try instant("signedDate") else { throw .signedDateMissing }
+        let heading = try Heading(
+            kind: .renewalInfo, environmentName: text("environment"), app: app, appleID: nil)
+        let original: TransactionID = try require(
+            "originalTransactionId", identifier("originalTransactionId"))
+        let status = try require("autoRenewStatus", integer("autoRenewStatus"))
+        guard status == 0 || status == 1 else { throw .invalidMember("autoRenewStatus") }
+        var contents = Contents()
+        contents.members = object
+        if let app {
+            var fact = RenewalFact(
+                store: .apple, environment: heading.environment, app: app, original: original,
+                willRenew: status == 1, signedAt: signedAt, rank: rank)
+            try fill(&fact)
+            contents.facts.renewals = [fact]
+        }
+        return Statement(heading, signedAt: signedAt, contents: contents)
+    }
+
+    private func fill(_ fact: inout RenewalFact) throws(EvidenceRefusal) {
+        fact.product = try identifier("productId")
+        fact.nextProduct = try identifier("autoRenewProductId")
+        fact.isInBillingRetry = try bool("isInBillingRetryPeriod") ?? false
+        fact.graceUntil = try instant("gracePeriodExpiresDate")
+        fact.expirationIntent = try integer("expirationIntent")
+            .map(ExpirationIntent.init(appleCode:))
+        fact.priceConsent = try integer("priceIncreaseStatus").map(PriceConsent.init(appleCode:))
+        fact.renewsAt = try instant("renewalDate")
+        fact.offer = try offer()
+        fact.accountToken = try text("appAccountToken")
+    }
+
+    fileprivate func appStatement(rank: Rank) throws(EvidenceRefusal) -> Statement<Unverified> {
+        let stated = try first("receiptCreationDate", "signedDate", read: instant)
+        guard let signedAt = stated else { throw .signedDateMissing }
+        let app: AppID = try require("bundleId", identifier("bundleId"))
+        let heading = try Heading(
+            kind: .appTransaction, environmentName: text("receiptType"), app: app,
+            appleID: integer("appAppleId"))
+        var contents = Contents()
+        contents.members = object
+        contents.appVersion = try text("applicationVersion")
+        contents.facts.apps = [
+            AppFact(
+                store: .apple, environment: heading.environment, app: app,
+                originalVersion: try require(
+                    "originalApplicationVersion", text("originalApplicationVersion")),
+                originallyPurchased: try instant("originalPurchaseDate"), signedAt: signedAt,
+                rank: rank)
+        ]
+        return Statement(heading, signedAt: signedAt, contents: contents)
+    }
+}

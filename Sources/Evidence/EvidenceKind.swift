@@ -1,0 +1,54 @@
+internal import JSON
+
+/// The forms in which a store hands out what it states.
+package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
+    case appReceipt = "app_receipt"
+    case signedTransaction = "signed_transaction"
+    case renewalInfo = "renewal_info"
+    case appTransaction = "app_transaction"
+    case notification
+    case verifyReceiptReply = "verify_receipt_reply"
+}
+
+extension EvidenceKind {
+    /// The kind that `bytes` look like; `nil` when they resemble none. This proves nothing.
+    package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
+        guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
+        if bytes[0] == 0x30 { return .appReceipt }
+        if first == UInt8(ascii: "{") { return detectJSON(bytes) }
+        if bytes.contains(UInt8(ascii: ".")) { return detectSigned(bytes) }
+        return Base64.standard.holds(first) ? .appReceipt : nil
+    }
+
+    private static func detectJSON(_ bytes: [UInt8]) -> EvidenceKind? {
+        guard let body = try? JSON.read(bytes) else {
+            // Broken JSON deserves to hear so, under the kind that it was probably meant to be.
+            let start = String(decoding: bytes.prefix(32), as: UTF8.self)
+            return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
+        }
+        if body["signedPayload"] != nil { return .notification }
+        return body["status"] != nil ? .verifyReceiptReply : nil
+    }
+
+    private static func detectSigned(_ bytes: [UInt8]) -> EvidenceKind {
+        guard let members = try? SignedJSON(bytes).members() else { return .signedTransaction }
+        return EvidenceKind(ofSigned: members.object)
+    }
+
+    /// The store signs every kind with the same certificates, so only the members tell them apart.
+    init(ofSigned members: JSONObject) {
+        if members["notificationType"] != nil || members["notificationUUID"] != nil {
+            self = .notification
+        } else if members["autoRenewStatus"] != nil || members["autoRenewProductId"] != nil {
+            self = .renewalInfo
+        } else if members["receiptType"] != nil || members["originalApplicationVersion"] != nil {
+            self = .appTransaction
+        } else {
+            self = .signedTransaction
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+}

@@ -1,0 +1,206 @@
+package import Core
+internal import Crypto
+internal import JSON
+
+/// One thing that was looked at, and how it came out.
+package struct Check: Hashable, Sendable {
+    package enum Name: String, Sendable {
+        case format
+        case status
+        case chain
+        case signature
+        case contents
+        case inside
+        case latestReceipt = "latest_receipt"
+        case digest
+        case signingTime = "signing_time"
+        case validity
+        case bundleID = "bundle_id"
+        case environment
+        case version
+        case device
+        case licence
+    }
+    package let name: Name
+    /// `nil` when the check was not made.
+    package let passed: Bool?
+    package let detail: String
+}
+
+/// What a person asks about one piece of evidence, without any app being configured.
+package struct Question: Sendable {
+    package var now: Instant
+    package var bundleID: AppID?
+    package var device: DeviceID?
+    package var appVersion: String?
+
+    package init(now: Instant) {
+        self.now = now
+    }
+}
+
+/// Evidence taken apart for a person: what it states, and each check by name.
+package struct Examination: Sendable {
+    package let kind: EvidenceKind?
+    /// What the evidence states, as far as it can be read, believed or not.
+    package let statement: Statement<Unverified>?
+    package let refusal: EvidenceRefusal?
+    package let checks: [Check]
+
+    package var isBelieved: Bool { refusal == nil }
+}
+
+extension Verifier {
+    /// Verifies `bytes` just as a server would, and tells how each check came out. Without a bundle
+    /// id the evidence is taken to be for the app that it names itself.
+    package func examine(_ bytes: [UInt8], _ question: Question) -> Examination {
+        guard bytes.count <= Verifier.byteLimit, let kind = EvidenceKind.detect(bytes) else {
+            let refusal: EvidenceRefusal =
+                bytes.count > Verifier.byteLimit
+                ? .tooLarge(limit: Verifier.byteLimit) : .unrecognized
+            let check = Check(name: .format, passed: false, detail: refusal.description)
+            return Examination(kind: nil, statement: nil, refusal: refusal, checks: [check])
+        }
+        let statement = try? Verifier.read(bytes, as: kind)
+        var proven: Statement<Verified>?
+        var refusal: EvidenceRefusal?
+        do throws(EvidenceRefusal) {
+            let terms = question.terms(statement)
+            if kind == .verifyReceiptReply { try examineReply(bytes, on: terms) }
+            proven = try verify(bytes, as: kind, on: terms)
+        } catch {
+            refusal = error
+        }
+        let report = CheckReport(
+            kind: kind, question: question, statement: statement, proven: proven, refusal: refusal)
+        return Examination(
+            kind: kind, statement: statement, refusal: refusal, checks: report.checks)
+    }
+
+    /// Refuses for any reason that comes before the one that no reply in a file can overcome.
+    private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
+        let reply = try VerifyReceiptReply(bytes)
+        try reply.requireValid()
+        try terms.requireApp(reply.statement(rank: .verifyReceiptReply))
+        guard let receipt = try reply.latestReceipt() else { return }
+        do throws(EvidenceRefusal) {
+            _ = try verifyReceipt(receipt, on: terms)
+        } catch {
+            throw .inside(.appReceipt, error)
+        }
+    }
+}
+
+extension Question {
+    fileprivate func terms(_ statement: Statement<Unverified>?) -> Terms {
+        let ids = [bundleID ?? statement?.app].compactMap(\.self)
+        let apps = ids.map {
+            TrustedApp(id: $0, appleID: nil, environments: Set(Environment.allCases))
+        }
+        var terms = Terms(apps: apps, now: now, rank: .clientTransaction)
+        terms.device = device
+        terms.appVersion = appVersion
+        return terms
+    }
+}
+
+/// Lays the outcome of a verification out as checks. They are made in this order, and the first that
+/// fails ends it.
+private struct CheckReport {
+    let kind: EvidenceKind
+    let question: Question
+    let statement: Statement<Unverified>?
+    let proven: Statement<Verified>?
+    let refusal: EvidenceRefusal?
+
+    var checks: [Check] {
+        let failed = refusal.map { $0.check(in: kind) }
+        var isPast = false
+        return kind.checks.map { name in
+            if name == failed {
+                isPast = true
+                return Check(name: name, passed: false, detail: refusal?.description ?? "")
+            }
+            if isPast {
+                return Check(name: name, passed: nil, detail: "not made: a check before it failed")
+            }
+            if let reason = reasonNotMade(name) {
+                return Check(name: name, passed: nil, detail: "not made: \(reason)")
+            }
+            return Check(name: name, passed: true, detail: detail(name))
+        }
+    }
+
+    private func reasonNotMade(_ name: Check.Name) -> String? {
+        switch name {
+        case .bundleID where statement?.app == nil: "a renewal info names no app"
+        case .bundleID where question.bundleID == nil: "no bundle id was asked for"
+        case .version where question.appVersion == nil: "no version was asked for"
+        case .device where question.device == nil: "no device id was given"
+        case .device where statement?.namesDevice == false: "the evidence names no device"
+        case .licence where statement?.contents.licenceEnds == nil: "the licence has no end"
+        case .latestReceipt where statement?.holdsReceipt == false: "the reply holds no receipt"
+        default: nil
+        }
+    }
+
+    private func detail(_ name: Check.Name) -> String {
+        switch name {
+        case .chain: proven?.signedBy.joined(separator: " < ") ?? "it ends at a trusted root"
+        case .signingTime, .validity: statement?.signedAt.text ?? ""
+        case .bundleID: statement?.app?.text ?? ""
+        case .environment: statement?.environmentName ?? ""
+        case .version: statement?.appVersion ?? ""
+        case .licence: statement?.contents.licenceEnds?.text ?? ""
+        case .contents: "\(statement?.purchases.count ?? 0) purchases"
+        default: "as it should be"
+        }
+    }
+}
+
+extension Statement {
+    /// Whether a device id can be compared with what the evidence holds.
+    fileprivate var namesDevice: Bool {
+        kind == .appReceipt || contents.members?["deviceVerification"] != nil
+    }
+
+    fileprivate var holdsReceipt: Bool { contents.members?["latest_receipt"] != nil }
+}
+
+extension EvidenceKind {
+    /// The checks that are made of evidence of this kind, in their order.
+    fileprivate var checks: [Check.Name] {
+        let proof: [Check.Name] = [.format, .chain, .signature, .contents]
+        let terms: [Check.Name] = [.signingTime, .validity, .bundleID, .environment]
+        return switch self {
+        case .appReceipt: proof + [.digest] + terms + [.version, .device, .licence]
+        case .signedTransaction, .appTransaction: proof + terms + [.device]
+        case .renewalInfo: proof + terms
+        case .notification: proof + [.inside] + terms
+        case .verifyReceiptReply:
+            [.format, .status, .contents, .bundleID, .latestReceipt, .signature]
+        }
+    }
+}
+
+extension EvidenceRefusal {
+    /// The check of evidence of that kind which this refusal fails.
+    package func check(in kind: EvidenceKind) -> Check.Name {
+        switch self {
+        case .chain(.expired), .chain(.notYetValid): .validity
+        case .chain, .signerCertificateMissing: .chain
+        case .signatureForm, .signatureInvalid, .unsigned: .signature
+        case .invalidMember, .signedDateMissing, .wrongKind, .unknownEnvironment: .contents
+        case .weakDigest: .digest
+        case .signedInFuture: .signingTime
+        case .extraRootForProduction, .extraRootNeeded, .foreignEnvironment: .environment
+        case .foreignBundleID, .foreignAppID: .bundleID
+        case .versionMismatch: .version
+        case .deviceMismatch: .device
+        case .receiptExpired: .licence
+        case .inside: kind == .verifyReceiptReply ? .latestReceipt : .inside
+        case .replyRefused, .replyLater, .replyFromOtherEnvironment: .status
+        default: .format
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package import Core
+internal import Crypto
+package import JSON
+
+/// Marks a statement that anybody could have written.
+package enum Unverified {}
+/// Marks a statement that was followed to a trusted root, on terms that it meets.
+package enum Verified {}
+
+/// What one piece of evidence states. Only a verified one gives facts.
+package struct Statement<Trust>: Sendable {
+    package let kind: EvidenceKind
+    /// The store's own word for where the evidence comes from.
+    package let environmentName: String
+    package let environment: Environment
+    /// The app that it was made for; a renewal info does not tell.
+    package let app: AppID?
+    /// Apple's number of the app, where the evidence names one.
+    package let appleID: Int64?
+    package let signedAt: Instant
+    /// The names from the signer's certificate to the trusted root; none before it was followed.
+    package private(set) var signedBy: [String] = []
+    let contents: Contents
+
+    private init<Other>(_ other: Statement<Other>, signedBy: [String]) {
+        self.signedBy = signedBy
+        kind = other.kind
+        environmentName = other.environmentName
+        environment = other.environment
+        app = other.app
+        appleID = other.appleID
+        signedAt = other.signedAt
+        contents = other.contents
+    }
+}
+
+/// Which app and environment evidence was made for.
+struct Heading: Sendable {
+    let kind: EvidenceKind
+    let environmentName: String
+    let environment: Environment
+    let app: AppID?
+    let appleID: Int64?
+
+    init(
+        kind: EvidenceKind, environmentName: String?, app: AppID?, appleID: Int64?
+    ) throws(EvidenceRefusal) {
+        guard let environmentName else { throw .invalidMember("environment") }
+        guard let environment = Environment(appleName: environmentName) else {
+            throw .unknownEnvironment(environmentName)
+        }
+        self.kind = kind
+        self.environmentName = environmentName
+        self.environment = environment
+        self.app = app
+        self.appleID = appleID
+    }
+}
+
+/// The inside of a statement.
+struct Contents: Sendable {
+    var facts = Facts()
+    var appVersion: String?
+    var notification: NotificationHead?
+    /// When the licence ends under which a volume purchase was installed.
+    var licenceEnds: Instant?
+    /// All that a signed statement says, what nobody here understands included.
+    var members: JSONObject?
+}
+
+/// What a notification says about itself.
+package struct NotificationHead: Hashable, Sendable {
+    /// The same in every repetition of one notification.
+    package let id: String
+    package let type: String
+    package let subtype: String?
+    package let version: String?
+
+    init(id: String, type: String, subtype: String?, version: String?) {
+        self.id = id
+        self.type = type
+        self.subtype = subtype
+        self.version = version
+    }
+}
+
+extension Statement {
+    /// The version of the app that the evidence names.
+    package var appVersion: String? { contents.appVersion }
+    package var notification: NotificationHead? { contents.notification }
+    /// Every member of a signed statement as the store wrote it, unknown ones too.
+    package var members: JSONObject? { contents.members }
+    /// The purchases for people to read; nothing may be granted on their strength.
+    package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
+}
+
+extension Statement where Trust == Verified {
+    /// What the rules may rely on.
+    package var facts: Facts { contents.facts }
+}
+
+extension Statement where Trust == Unverified {
+    init(_ heading: Heading, signedAt: Instant, contents: Contents) {
+        kind = heading.kind
+        environmentName = heading.environmentName
+        environment = heading.environment
+        app = heading.app
+        appleID = heading.appleID
+        self.signedAt = signedAt
+        self.contents = contents
+    }
+
+    /// Only the verifier may say so, after every check has passed.
+    func vouched(by chain: VerifiedChain?) -> Statement<Verified> {
+        Statement<Verified>(self, signedBy: chain?.names ?? [])
+    }
+}
+
+/// A purchase as evidence shows it, whether or not it is believed.
+package struct StatedPurchase: Hashable, Sendable {
+    package let product: ProductID
+    package let transaction: TransactionID
+    package let original: TransactionID
+    package let purchasedAt: Instant
+    package let originallyPurchasedAt: Instant?
+    package let expiresAt: Instant?
+    package let cancelledAt: Instant?
+    package let quantity: Int64
+
+    init(_ fact: TransactionFact) {
+        product = fact.product
+        transaction = fact.transaction
+        original = fact.original
+        purchasedAt = fact.purchased
+        originallyPurchasedAt = fact.originallyPurchased
+        expiresAt = fact.expires
+        cancelledAt = fact.revocation?.at
+        quantity = fact.quantity
+    }
+}
+
+extension Environment {
+    /// Xcode and local test signing count as sandbox; only an extra root can vouch for them.
+    static let localNames = ["Xcode", "LocalTesting"]
+
+    init?(appleName: String) {
+        switch appleName {
+        case "Production", "ProductionVPP": self = .production
+        case "Sandbox", "ProductionSandbox", "ProductionVPPSandbox": self = .sandbox
+        case _ where Environment.localNames.contains(appleName): self = .sandbox
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import Core
+internal import Crypto
+
+/// An app whose evidence is taken.
+package struct TrustedApp: Hashable, Sendable {
+    package let id: AppID
+    /// Apple's number of the app, compared wherever evidence names one.
+    package let appleID: Int64?
+    package let environments: Set<Environment>
+
+    package init(id: AppID, appleID: Int64?, environments: Set<Environment>) {
+        self.id = id
+        self.appleID = appleID
+        self.environments = environments
+    }
+}
+
+/// What evidence is measured against, beside the roots: whose it may be, and when it is read.
+package struct Terms: Sendable {
+    package var apps: [TrustedApp]
+    package var now: Instant
+    /// How the evidence came here; decides between statements of one age.
+    package var rank: Rank
+    /// The app that trusted evidence beside a renewal info names: it names none itself.
+    package var companion: AppID?
+    /// The device that evidence must come from, where the caller knows it.
+    package var device: DeviceID?
+    /// The app version that a receipt must name, where the caller asks for one.
+    package var appVersion: String?
+
+    package init(apps: [TrustedApp], now: Instant, rank: Rank) {
+        self.apps = apps
+        self.now = now
+        self.rank = rank
+    }
+
+    /// A clock of the store may be this far ahead of ours.
+    static let clockTolerance: Int64 = 5 * 60 * 1000
+
+    /// Refuses what was signed with certificates that were not valid then, or was made for an app
+    /// or an environment that is not taken, or is vouched for by a root that may not do so.
+    func require(
+        _ statement: Statement<Unverified>, under chain: VerifiedChain
+    ) throws(EvidenceRefusal) {
+        try requireNotInFuture(statement.signedAt)
+        try chainChecked { () throws(ChainRefusal) in
+            try chain.requireValidity(at: statement.signedAt.second)
+        }
+        try requireApp(statement)
+        switch (chain.origin, statement.environment) {
+        case (.extra, .production): throw .extraRootForProduction
+        case (.pinned, _) where Environment.localNames.contains(statement.environmentName):
+            throw .extraRootNeeded(statement.environmentName)
+        default: return
+        }
+    }
+
+    func requireNotInFuture(_ signedAt: Instant) throws(EvidenceRefusal) {
+        if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
+    }
+
+    /// A volume licence ends with the receipt that it came with.
+    func requireLicence(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+        if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
+    }
+
+    /// A statement that names no app is left to its companion.
+    func requireApp(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+        guard let id = statement.app else { return }
+        guard let app = apps.first(where: { $0.id == id }) else {
+            throw .foreignBundleID(id.text)
+        }
+        // The sandbox writes zero for a number that it does not know.
+        if let expected = app.appleID, let stated = statement.appleID, stated != 0,
+            stated != expected
+        {
+            throw .foreignAppID
+        }
+        if !app.environments.contains(statement.environment) {
+            throw .foreignEnvironment(statement.environment)
+        }
+    }
+}
+
+/// What names a device to the store: a vendor identifier or a Mac's network address.
+package struct DeviceID: Hashable, Sendable {
+    /// Sixteen bytes of a vendor identifier, or six of a network address.
+    package let bytes: [UInt8]
+
+    /// Reads `XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX` or `XX:XX:XX:XX:XX:XX`, in either case and with
+    /// or without the marks between.
+    package init?(_ text: String) {
+        let digits = text.filter { $0 != "-" && $0 != ":" }
+        guard let bytes = [UInt8](hex: digits), bytes.count == 16 || bytes.count == 6 else {
+            return nil
+        }
+        self.bytes = bytes
+    }
+
+    /// The lower-case text of a vendor identifier; `nil` for a network address.
+    var vendorText: String? {
+        guard bytes.count == 16 else { return nil }
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += [byte].hex
+        }
+        return text
+    }
+}

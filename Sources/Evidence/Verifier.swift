@@ -1,0 +1,58 @@
+internal import Core
+package import Crypto
+
+/// Believes or refuses evidence. The answer depends on the bytes, the roots and the terms alone;
+/// what is remembered between calls only saves work.
+package final class Verifier: Sendable {
+    /// The largest evidence that is read at all.
+    package static let byteLimit = 4 << 20
+
+    let receiptChains: ChainVerifier
+    let signedChains: ChainVerifier
+    let receiptCache = ChainCache<Digest32>(limit: 64)
+    let signedCache = ChainCache<DigestPrefix>(limit: 64)
+
+    /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
+    package convenience init(extraRoots: [Certificate]) {
+        self.init(
+            anchors: AppleRoots.pinned.map { TrustAnchor($0, .pinned) }
+                + extraRoots.map { TrustAnchor($0, .extra) })
+    }
+
+    init(anchors: [TrustAnchor]) {
+        receiptChains = ChainVerifier(anchors: anchors, rules: AppleRoots.receiptRules)
+        signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
+    }
+
+    /// What evidence of that kind states, once it is proven and meets the terms.
+    package func verify(
+        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
+    ) throws(EvidenceRefusal) -> Statement<Verified> {
+        if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        switch kind {
+        case .appReceipt: return try verifyReceipt(bytes, on: terms)
+        case .signedTransaction, .renewalInfo, .appTransaction:
+            return try verifySigned(bytes, as: kind, on: terms)
+        case .notification: return try verifyNotification(bytes, on: terms)
+        case .verifyReceiptReply: throw .unsigned
+        }
+    }
+
+    /// What the bytes state, believed or not, for people who look into a refusal.
+    package static func read(
+        _ bytes: [UInt8], as kind: EvidenceKind
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        switch kind {
+        case .appReceipt:
+            return try ReceiptFrame(bytes).statement()
+        case .signedTransaction, .renewalInfo, .appTransaction:
+            return try SignedJSON(bytes).statement(
+                as: kind, rank: .clientTransaction, companion: nil)
+        case .notification:
+            return try Notification.read(bytes)
+        case .verifyReceiptReply:
+            return try VerifyReceiptReply(bytes).statement(rank: .verifyReceiptReply)
+        }
+    }
+}

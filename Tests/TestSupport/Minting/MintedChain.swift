@@ -1,0 +1,47 @@
+/// A root, an intermediate and a leaf, as a store has them.
+package struct MintedChain: Sendable {
+    package var root: MintedCertificate
+    package var intermediate: MintedCertificate
+    package var leaf: MintedCertificate
+
+    /// Issues a chain of its own under fresh keys.
+    package init(
+        _ kind: Kind, root: CertificatePlan = .root,
+        intermediate: CertificatePlan = .intermediate, leaf: CertificatePlan = .leaf
+    ) {
+        let upper: MintedKey.Family = kind == .receipts ? .rsa2048 : .p384
+        let lower: MintedKey.Family = kind == .receipts ? .rsa2048 : .p256
+        self.root = MintedCertificate(root, key: MintedKey(upper))
+        self.intermediate = MintedCertificate(
+            intermediate, key: MintedKey(upper), issuer: self.root)
+        self.leaf = MintedCertificate(leaf, key: MintedKey(lower), issuer: self.intermediate)
+    }
+
+    package enum Kind: Sendable {
+        /// RSA, as receipts are signed.
+        case receipts
+        /// Elliptic curves, as transactions are signed.
+        case transactions
+    }
+
+    /// From the leaf to the root.
+    package var certificates: [MintedCertificate] { [leaf, intermediate, root] }
+
+    /// The same chain with another leaf, issued by the same intermediate for the same key.
+    package func with(leaf plan: CertificatePlan) -> MintedChain {
+        var copy = self
+        copy.leaf = MintedCertificate(plan, key: leaf.key, issuer: intermediate)
+        return copy
+    }
+
+    /// The same chain with another intermediate for the same key.
+    package func with(intermediate plan: CertificatePlan) -> MintedChain {
+        var copy = self
+        copy.intermediate = MintedCertificate(plan, key: intermediate.key, issuer: root)
+        return copy
+    }
+
+    /// Made once for a run: keys take their time.
+    package static let receipts = MintedChain(.receipts)
+    package static let transactions = MintedChain(.transactions)
+}

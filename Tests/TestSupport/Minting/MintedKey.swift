@@ -1,0 +1,84 @@
+internal import COpenSSL
+
+/// Owns a key pair that was made for this run and is forgotten with it.
+///
+/// `@unchecked Sendable`: the key never changes after `init`.
+package final class MintedKey: @unchecked Sendable {
+    package enum Family: Sendable {
+        case p256
+        case p384
+        case rsa2048
+    }
+    let handle: OpaquePointer
+
+    package init(_ family: Family) {
+        let type = family == .rsa2048 ? EVP_PKEY_RSA : EVP_PKEY_EC
+        let context = EVP_PKEY_CTX_new_id(type, nil)
+        defer { EVP_PKEY_CTX_free(context) }
+        var made = EVP_PKEY_keygen_init(context)
+        switch family {
+        case .p256: made &= EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1)
+        case .p384: made &= EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_secp384r1)
+        case .rsa2048: made &= EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2048)
+        }
+        var key: OpaquePointer?
+        made &= EVP_PKEY_keygen(context, &key)
+        guard made == 1, let key else { preconditionFailure("OpenSSL made no key") }
+        handle = key
+    }
+
+    deinit {
+        EVP_PKEY_free(handle)
+    }
+
+    /// A signature over `bytes` as OpenSSL writes it: PKCS#1 for RSA, DER for elliptic curves.
+    package func sign(_ bytes: [UInt8], _ digest: MintedDigest) -> [UInt8] {
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        var count = 1024
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSignInit(context, nil, digest.handle, nil, handle) == 1,
+            EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1
+        else { preconditionFailure("OpenSSL did not sign") }
+        return Array(signature[..<count])
+    }
+
+    /// An ES256 signature as JWS writes it: r and s in 32 bytes each.
+    package func signRaw(_ bytes: [UInt8]) -> [UInt8] {
+        let der = sign(bytes, .sha256)
+        let parsed = der.withUnsafeBufferPointer { buffer in
+            var next = buffer.baseAddress
+            return d2i_ECDSA_SIG(nil, &next, buffer.count)
+        }
+        defer { ECDSA_SIG_free(parsed) }
+        var raw = [UInt8](repeating: 0, count: 64)
+        raw.withUnsafeMutableBufferPointer { buffer in
+            BN_bn2binpad(ECDSA_SIG_get0_r(parsed), buffer.baseAddress, 32)
+            BN_bn2binpad(ECDSA_SIG_get0_s(parsed), buffer.baseAddress.map { $0 + 32 }, 32)
+        }
+        return raw
+    }
+}
+
+package enum MintedDigest: Sendable {
+    case sha1
+    case sha256
+    case sha384
+
+    var handle: OpaquePointer? {
+        switch self {
+        case .sha1: EVP_sha1()
+        case .sha256: EVP_sha256()
+        case .sha384: EVP_sha384()
+        }
+    }
+
+    package func of(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard EVP_Digest(bytes, bytes.count, &digest, &count, handle, nil) == 1 else {
+            preconditionFailure("OpenSSL made no digest")
+        }
+        return Array(digest[..<Int(count)])
+    }
+}
