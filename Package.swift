@@ -97,6 +97,10 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "DeedTests",
+            dependencies: ["JSON", "Outbound", "Postgres", "TestSupport", "Threading"],
+            swiftSettings: common),
+        .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
             swiftSettings: common),
