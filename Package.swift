@@ -97,6 +97,9 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "PrivatePostgresTests", dependencies: ["PrivatePostgres", "TestSupport"],
+            swiftSettings: common),
+        .testTarget(
             name: "DeedTests",
             dependencies: ["JSON", "Outbound", "Postgres", "TestSupport", "Threading"],
             swiftSettings: common),
