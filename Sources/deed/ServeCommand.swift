@@ -193,8 +193,13 @@ private final class Watch: Sendable {
             try keys.reload()
         } catch {
             obstacle = "The database cannot be reached; see that it runs."
-            restartPostgres()
         }
+        note(obstacle)
+        // Takes its time, in which the instance must not pass for ready.
+        if obstacle != nil { restartPostgres() }
+    }
+
+    private func note(_ obstacle: String?) {
         let before = state.change(wake: .nobody) { state in
             defer { state.obstacle = obstacle }
             return state.obstacle
