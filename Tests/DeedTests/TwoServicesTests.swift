@@ -44,6 +44,9 @@ extension ProgramTests {
                 #expect(events.map { $0["version"]?.integer } == (1...events.count).map(Int64.init))
             }
             try installation.expectWholeLog()
+            let deadlocks =
+                "select deadlocks from pg_stat_database where datname = current_database()"
+            #expect(try database.number(deadlocks) == 0)
         }
     }
 }
