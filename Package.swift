@@ -111,6 +111,13 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "PrivatePostgresTests", dependencies: ["PrivatePostgres", "TestSupport"],
+            swiftSettings: common),
+        .testTarget(
+            name: "DeedTests",
+            dependencies: ["JSON", "Outbound", "Postgres", "TestSupport", "Threading"],
+            swiftSettings: common),
+        .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
             swiftSettings: common),

@@ -12,6 +12,7 @@ extension Connection {
         // The catalog is read and not written: its shard need not be locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
+        let seenHeads = cache.seenHeads
         let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
         var heads: [Shard: ShardHead] = [:]
         var newer: [EventRow] = []
@@ -35,8 +36,10 @@ extension Connection {
                 }
             }
         }
-        for (shard, head) in heads where !cache.observe(head: head.sequence, of: shard) {
-            throw .logShrunk
+        for (shard, head) in heads {
+            let isThere = cache.observe(
+                head: head.sequence, of: shard, askedAfter: seenHeads)
+            if !isThere { throw .logShrunk }
         }
         var batch = Batch(now: clock(), heads: heads)
         for (stream, state) in zip(streams, known) { batch.load(state, of: stream) }

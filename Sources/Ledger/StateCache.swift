@@ -51,17 +51,22 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes a shard's head. Returns false, and forgets every state, when the log has become
-    /// shorter: then the database was put back to an earlier day under this process.
-    func observe(head: Int64, of shard: Shard) -> Bool {
+    /// The highest position that was seen of each shard: whoever asks the database from now on
+    /// finds it there, or a later one.
+    var seenHeads: [Int64] { generations.withLock { $0.heads } }
+
+    /// Notes a shard's head. Returns false, and forgets every state, when it lies before what had
+    /// been seen by the time the database was asked: then the database was put back to an earlier
+    /// day under this process. What others have seen meanwhile proves nothing.
+    func observe(head: Int64, of shard: Shard, askedAfter seenHeads: [Int64]) -> Bool {
         generations.withLock { generations in
             let index = Int(shard.number)
-            if head >= generations.heads[index] {
-                generations.heads[index] = head
-                return true
+            if head < seenHeads[index] {
+                generations = Generations()
+                return false
             }
-            generations = Generations()
-            return false
+            generations.heads[index] = max(generations.heads[index], head)
+            return true
         }
     }
 }

@@ -66,6 +66,7 @@ struct StateReader: ~Copyable {
 
     private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
         let streams = Array(Set(wanted).union(wanted.map { .ofProject($0.project) }))
+        let seenHeads = cache.seenHeads
         let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
         var states = known
         var heads = [Int64](repeating: 0, count: streams.count)
@@ -84,7 +85,9 @@ struct StateReader: ~Copyable {
         }
         var readings: [Stream: (state: StreamState, head: Int64)] = [:]
         for (index, stream) in streams.enumerated() {
-            if !cache.observe(head: heads[index], of: stream.shard) { throw .logShrunk }
+            let isThere = cache.observe(
+                head: heads[index], of: stream.shard, askedAfter: seenHeads)
+            if !isThere { throw .logShrunk }
             if states[index].version > known[index].version {
                 cache.keep(states[index], of: stream)
             }

@@ -72,16 +72,16 @@ package final class PrivatePostgres: Sendable {
     private func startUp() throws(PrivatePostgresError) {
         let programs = try Programs.find(forCluster: folder.clusterVersion)
         if folder.clusterVersion == nil { try makeCluster(programs) }
-        forgetDeadPostmaster()
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
         let deadline = monotonicMilliseconds() + PrivatePostgres.patience
         while true {
+            forgetDeadPostmaster()
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // The processes of a killed server hold its memory for some moments more.
+            // The processes of a killed server are there for some moments more.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -125,26 +125,25 @@ package final class PrivatePostgres: Sendable {
     }
 
     private var isRunning: Bool {
-        guard let postmaster, isPostgres(postmaster) else { return false }
+        guard let postmaster, PostgresProcess(postmaster) != nil else { return false }
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         return (try? Connection.open(settings)) != nil
     }
 
+    /// Whether PostgreSQL said that it finds something of an earlier server.
     private var hasLeftovers: Bool {
         let log = (try? String(contentsOfFile: folder.log, encoding: .utf8)) ?? ""
-        return log.suffix(2000).contains("shared memory block")
+        return ["shared memory block", "lock file"].contains { log.suffix(2000).contains($0) }
     }
 
-    /// A lock file that names a process which is no PostgreSQL is left over from one that was
-    /// killed, its number given to somebody else since.
+    /// Lock files that name a dead process nobody has buried, or another program that was given
+    /// its number since, are left over from a server that was killed. As long as any process of
+    /// that server still writes, PostgreSQL has to see them.
     private func forgetDeadPostmaster() {
-        if let postmaster, kill(postmaster, 0) == 0, !isPostgres(postmaster) {
-            unlink("\(folder.cluster)/postmaster.pid")
-        }
-    }
-
-    private func isPostgres(_ process: pid_t) -> Bool {
-        let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-        return name?.hasPrefix("postgres") ?? false
+        guard let postmaster, kill(postmaster, 0) == 0, PostgresProcess(postmaster) == nil,
+            !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })
+        else { return }
+        unlink("\(folder.cluster)/postmaster.pid")
+        unlink("\(folder.sockets)/.s.PGSQL.5432.lock")
     }
 }

@@ -2,14 +2,16 @@ import Foundation
 import Glibc
 
 /// The programs of an installed PostgreSQL server, wherever the distribution puts them.
-struct Programs {
-    let folder: String
+package struct Programs {
+    package let folder: String
     /// As in `15`.
-    let version: String
+    package let version: String
 
-    /// The newest installed server, or the one that made a cluster.
-    static func find(forCluster version: String?) throws(PrivatePostgresError) -> Programs {
-        let all = installed()
+    /// The newest server that is installed in one of the folders, or the one that made a cluster.
+    package static func find(
+        forCluster version: String?, in folders: [String] = usualFolders
+    ) throws(PrivatePostgresError) -> Programs {
+        let all = installed(in: folders)
         if all.isEmpty { throw .notInstalled }
         guard let version else { return all[0] }
         guard let same = all.first(where: { $0.version == version }) else {
@@ -19,14 +21,18 @@ struct Programs {
         return same
     }
 
-    /// Every installed server, the newest first.
-    private static func installed() -> [Programs] {
+    /// Where distributions put servers, and the folders of `PATH`.
+    package static var usualFolders: [String] {
         let patterns = [
             "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
             "/usr/local/pgsql/bin", "/usr/local/bin", "/usr/bin",
         ]
         let onPath = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        let folders = patterns.flatMap(matches) + onPath.map(String.init)
+        return patterns.flatMap(matches) + onPath.map(String.init)
+    }
+
+    /// Every installed server, the newest first.
+    private static func installed(in folders: [String]) -> [Programs] {
         var seen = Set<String>()
         return folders.filter { seen.insert($0).inserted }.compactMap(Programs.init(in:))
             .sorted { (Int($0.version) ?? 0) > (Int($1.version) ?? 0) }

@@ -23,7 +23,7 @@ private let showCustomerCommand = CommandSpec(
     let stream = try invocation.stream()
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
         let answer = try ask { () throws(Fault) in
             try ports.entitlements(of: stream, at: at, known: known)
         }
@@ -43,7 +43,7 @@ private let listEventsCommand = CommandSpec(
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int.max) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
         let answer = try ask { () throws(Fault) in
             try ports.events(of: stream, after: Int64(after), limit: limit)
         }

@@ -26,7 +26,7 @@ private let grantCommand = CommandSpec(
     let end = try invocation.grantEnd()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
         let answer = try obey { () throws(CommandError) in
             try ports.giveGrant(
                 entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
@@ -47,7 +47,7 @@ private let revokeCommand = CommandSpec(
     let grant: GrantID = try invocation.requiredID("grant")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
         let answer = try obey { () throws(CommandError) in
             try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
         }

@@ -88,7 +88,10 @@ struct Database: Sendable {
 
 extension Invocation {
     /// Runs `body` over the database that the settings name, and leaves nothing running behind.
-    func withPorts(_ body: (Ports, Ledger) throws(CommandFailure) -> Void) throws(CommandFailure) {
+    /// Where the command is about a project, that must be there.
+    func withPorts(
+        in project: ProjectID? = nil, _ body: (Ports, Ledger) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
         let database = try Database(Settings(self), log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
@@ -99,6 +102,9 @@ extension Invocation {
         settings.lookups = 1
         let live = Live(settings, log: .silent, metrics: Metrics())
         defer { live.ledger.close() }
+        if let project {
+            try obey { () throws(CommandError) in try live.ports.requireProject(project) }
+        }
         try body(live.ports, live.ledger)
     }
 

@@ -34,14 +34,14 @@ let serveCommand = CommandSpec(
     StopSignal.install()
     let log = standardErrorLog
     let settings = Settings(invocation)
-    let listen = invocation["listen"] ?? ""
-    let lock = try settings.serviceLock(listen: listen)
+    let sizes = try ServiceSizes(invocation)
+    let lock = try settings.serviceLock(listen: sizes.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
     let database = try Database(settings, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
-    let service = try RunningService(invocation, database, log: log)
+    let service = try RunningService(sizes, database, log: log)
     StopSignal.wait()
     service.stop()
 }
@@ -59,6 +59,30 @@ extension Settings {
     }
 }
 
+/// What the flags say of server and ledger; read before anything is started.
+private struct ServiceSizes {
+    let server: ServerSettings
+    private let readers: Int?
+    private let lookups: Int?
+    private let committers: Int?
+
+    init(_ invocation: Invocation) throws(CommandFailure) {
+        server = try ServerSettings(invocation)
+        readers = try invocation.integer("readers", in: 1...1000)
+        lookups = try invocation.integer("lookups", in: 1...1000)
+        committers = try invocation.integer("committers", in: 1...64)
+    }
+
+    func ledger(over database: Database) -> LedgerSettings {
+        var settings = LedgerSettings(
+            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+        settings.readers = readers ?? settings.readers
+        settings.lookups = lookups ?? settings.lookups
+        settings.committers = committers ?? settings.committers
+        return settings
+    }
+}
+
 /// The parts of a service that is up.
 private struct RunningService {
     /// What drain may take before the process ends all the same.
@@ -69,25 +93,18 @@ private struct RunningService {
     private let watch: Watch
     private let log: Log
 
-    init(_ invocation: Invocation, _ database: Database, log: Log) throws(CommandFailure) {
+    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandFailure) {
         self.log = log
         let metrics = Metrics()
-        var settings = LedgerSettings(
-            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
-        settings.readers = try invocation.integer("readers", in: 1...1000) ?? settings.readers
-        settings.lookups = try invocation.integer("lookups", in: 1...1000) ?? settings.lookups
-        settings.committers =
-            try invocation.integer("committers", in: 1...64) ?? settings.committers
-        live = Live(settings, log: log, metrics: metrics)
+        live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
         watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
         let router = Router(
             live.ports, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
-        let serverSettings = try ServerSettings(invocation)
         do throws(ServerError) {
             server = try Server(
-                serverSettings, metrics: metrics, bodyLimit: { _, _ in Router.bodyLimit },
+                sizes.server, metrics: metrics, bodyLimit: { _, _ in Router.bodyLimit },
                 refusal: { Problem($0).response }, handler: { router.answer($0) })
         } catch {
             live.ledger.close()
@@ -97,7 +114,7 @@ private struct RunningService {
         log.info(
             "ready",
             [
-                "listen": .string(serverSettings.listen), "port": .integer(Int(server.port)),
+                "listen": .string(sizes.server.listen), "port": .integer(Int(server.port)),
                 "private_database": .bool(database.privatePostgres != nil),
             ])
     }
@@ -176,8 +193,13 @@ private final class Watch: Sendable {
             try keys.reload()
         } catch {
             obstacle = "The database cannot be reached; see that it runs."
-            restartPostgres()
         }
+        note(obstacle)
+        // Takes its time, in which the instance must not pass for ready.
+        if obstacle != nil { restartPostgres() }
+    }
+
+    private func note(_ obstacle: String?) {
         let before = state.change(wake: .nobody) { state in
             defer { state.obstacle = obstacle }
             return state.obstacle

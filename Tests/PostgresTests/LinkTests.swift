@@ -128,7 +128,7 @@ struct LinkTests {
         }
         let isConnected = link.isConnected
         #expect(isConnected)
-        #expect(monotonicMilliseconds() < start + 2000)
+        #expect(monotonicMilliseconds() < start + 3000)
     }
 
     private func backend(_ link: inout Link) throws(PostgresError) -> Int64 {

@@ -20,7 +20,8 @@ package struct NoPort: Error {}
 
 /// A socket that listens on a free port of this machine.
 package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16) {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let listener = socket(AF_INET, type, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian

@@ -17,7 +17,9 @@ package final class RawClient {
     }
 
     package init(port: UInt16, milliseconds: Int = 3000) throws(Refused) {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Programs that other tests start meanwhile must not hold it open.
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        socket = Glibc.socket(AF_INET, type, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -62,16 +62,19 @@ package final class ScratchDatabase: Sendable {
     }
 
     /// The number that a statement of the test's own gives.
-    package func number(_ text: String) throws -> Int64 {
-        var connection = try Connection.open(settings())
-        let statement = Statement(name: "number", embedded: Array(text.utf8))
-        var number: Int64 = 0
-        try connection.run([statement()]) { _, rows in number = rows.int8(0, 0) }
-        return number
-    }
+    package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
 
     private static func run(_ text: String, on url: String, role: String? = nil) throws {
         var connection = try Connection.open(ConnectionSettings(url: url, role: role))
         try connection.run(Script(embedded: Array(text.utf8)))
     }
+}
+
+/// The number that a statement of the test's own gives.
+package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
+    var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
+    let statement = Statement(name: "number", embedded: Array(text.utf8))
+    var number: Int64 = 0
+    try connection.run([statement()]) { _, rows in number = rows.int8(0, 0) }
+    return number
 }

@@ -1,0 +1,29 @@
+import Foundation
+import Glibc
+
+/// A process of some PostgreSQL server that is not dead.
+struct PostgresProcess {
+    private let id: pid_t
+
+    /// `nil` when there is none with this number, or it only waits to be buried.
+    init?(_ id: pid_t) {
+        // "30687 (postgres) S 1 ...": the state follows the name.
+        guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+            text.contains("(postgres"),
+            let state = text.split(separator: ")").last?.split(separator: " ").first, state != "Z"
+        else { return nil }
+        self.id = id
+    }
+
+    static var all: [PostgresProcess] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { pid_t($0) }.compactMap(PostgresProcess.init)
+    }
+
+    /// Whether it may be one of the server that works in this folder.
+    func mayWork(in folder: String) -> Bool {
+        let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
+        // A folder that this user must not see may be any.
+        return own.map { $0 == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path } ?? true
+    }
+}

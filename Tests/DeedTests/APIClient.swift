@@ -1,0 +1,50 @@
+import JSON
+import Outbound
+import Threading
+
+/// Calls the API of whichever service it is told, over connections that are kept open.
+struct APIClient: ~Copyable {
+    private var http: HTTPClient
+    private let key: String
+
+    init(key: String) throws {
+        http = try HTTPClient()
+        self.key = key
+    }
+
+    mutating func send(
+        _ method: String, _ url: String, body: String = "", idempotencyKey: String? = nil,
+        timeoutMilliseconds: Int = 20_000
+    ) throws -> (status: Int, text: String) {
+        var headers = [("Authorization", "Bearer \(key)")]
+        if let idempotencyKey { headers.append(("Idempotency-Key", idempotencyKey)) }
+        var request = OutboundRequest(method, url, headers: headers, body: Array(body.utf8))
+        request.timeoutMilliseconds = timeoutMilliseconds
+        let response = try http.send(request)
+        return (response.status, String(decoding: response.body, as: UTF8.self))
+    }
+
+    /// Every event of a customer.
+    mutating func events(of customer: String, at service: String) throws -> [JSON] {
+        var events: [JSON] = []
+        var after: Int64? = 0
+        while let version = after {
+            let path = "/v1/customers/\(customer)/events?limit=1000&after=\(version)"
+            let page = try read(service + path)
+            events += page["events"]?.array ?? []
+            after = page["next"]?.integer
+        }
+        return events
+    }
+
+    /// A read, made again for as long as the service says that it may be.
+    mutating func read(_ url: String) throws -> JSON {
+        for _ in 0..<100 {
+            let answer = try send("GET", url)
+            if answer.status == 200 { return try JSON.read(answer.text) }
+            if answer.status != 503 { throw Installation.Failed(description: answer.text) }
+            pause(milliseconds: 50)
+        }
+        throw Installation.Failed(description: "\(url) is never answered")
+    }
+}

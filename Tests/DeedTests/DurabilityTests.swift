@@ -1,0 +1,110 @@
+import Glibc
+import JSON
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+/// Tests that run the built program. One after the other: each loads the machine.
+@Suite("The program", .serialized)
+struct ProgramTests {}
+
+extension ProgramTests {
+    @Suite("What was acknowledged", .serialized, .timeLimit(.minutes(3)))
+    struct Durability {
+        private static let rounds = 10
+
+        @Test(
+            "A grant that was answered is there exactly once, however often the service is killed")
+        func serviceKilled() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            var random = seededGenerator("kills of the service")
+            var service = try installation.serve()
+            let writers = try GrantWriters(service.url, key: installation.makeKey())
+            for _ in 0..<Durability.rounds {
+                pause(milliseconds: Int64.random(in: 100...900, using: &random))
+                service.process.signal(SIGKILL)
+                #expect(service.process.wait(milliseconds: 5000) == 128 + SIGKILL)
+                service = try installation.serve()
+                writers.moveTo(service.url)
+            }
+            pause(milliseconds: 300)
+            try verify(writers, installation, service)
+        }
+
+        @Test("A grant that was answered is there exactly once, however often PostgreSQL is killed")
+        func postgresKilled() throws {
+            let installation = try Installation()
+            var random = seededGenerator("kills of PostgreSQL")
+            let service = try installation.serve()
+            let writers = try GrantWriters(service.url, key: installation.makeKey())
+            for _ in 0..<Durability.rounds {
+                pause(milliseconds: Int64.random(in: 100...700, using: &random))
+                for process in installation.postgresProcesses { kill(process, SIGKILL) }
+                let before = writers.count
+                #expect(eventually(within: 30_000) { writers.count > before + 64 })
+            }
+            try verify(writers, installation, service)
+            #expect(service.process.wait(milliseconds: 0) == nil)
+        }
+
+        private func verify(
+            _ writers: GrantWriters, _ installation: Installation, _ service: RunningService
+        ) throws {
+            let answered = writers.stop()
+            #expect(writers.unexpected == [])
+            #expect(answered.count > 32 * Durability.rounds)
+            let key = try installation.makeKey("reader")
+            var client = try APIClient(key: key)
+            var recorded: [String: String] = [:]
+            for customer in Set(answered.values.map(\.customer)) {
+                for event in try client.events(of: customer, at: service.url) {
+                    let cause = try #require(event["cause"]?.string)
+                    let grant = try #require(event["data"]?["grant"]?.string)
+                    #expect(recorded.updateValue(grant, forKey: cause) == nil, "\(cause) is twice")
+                }
+            }
+            for (cause, answer) in answered {
+                #expect(recorded[cause] == answer.grant, "\(cause) of \(answer.customer)")
+            }
+            #expect(recorded.count == answered.count)
+            try installation.expectWholeLog()
+            print("\(answered.count) grants were answered")
+        }
+    }
+}
+
+extension Installation {
+    /// Expects that the audit finds nothing and the positions of each shard are 1 to n.
+    func expectWholeLog() throws {
+        let audit = try run("audit", "--json")
+        #expect(audit.code == 0)
+        #expect(try audit.json["findings"] == [])
+        let count = try queriedNumber("select count(*) from deed.events", at: databaseURL)
+        #expect(try audit.json["events"]?.integer == count)
+        let holes = """
+            select count(*) from deed.shards as s where head <> (
+                select count(*) from deed.events as e
+                where e.shard = s.shard and e.seq between 1 and s.head)
+            """
+        #expect(try queriedNumber(holes, at: databaseURL) == 0)
+    }
+}
+
+/// Random numbers whose seed is printed, so that a run can be looked into.
+func seededGenerator(_ name: String) -> SeededGenerator {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("seed of \(name): \(seed)")
+    return SeededGenerator(seed: seed)
+}
+
+/// Whether `condition` comes true in time.
+func eventually(within milliseconds: Int64, _ condition: () throws -> Bool) rethrows -> Bool {
+    let deadline = monotonicMilliseconds() + milliseconds
+    while try !condition() {
+        if monotonicMilliseconds() > deadline { return false }
+        pause(milliseconds: 5)
+    }
+    return true
+}
