@@ -84,9 +84,6 @@ let package = Package(
             name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
             path: "Tests/TestSupport/Minting", swiftSettings: common),
         .testTarget(
-            name: "DeedTests", dependencies: ["deed", "Core", "JSON", "Minting"],
-            swiftSettings: common),
-        .testTarget(
             name: "EvidenceTests",
             dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting", "Threading"],
             swiftSettings: common),
@@ -115,7 +112,10 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "DeedTests",
-            dependencies: ["JSON", "Outbound", "Postgres", "TestSupport", "Threading"],
+            dependencies: [
+                "deed", "Core", "JSON", "Minting", "Outbound", "Postgres", "TestSupport",
+                "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",

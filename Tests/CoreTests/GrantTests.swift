@@ -78,7 +78,8 @@ struct GrantTests {
                 at: 20, isActive: true, run: (1, nil), state: .active),
         ])
     func table(_ expected: Expected) throws {
-        let entitlements = try state(of: expected.grants).entitlements(at: day(expected.at))
+        let entitlements = try state(of: expected.grants).entitlements(
+            at: day(expected.at), catalog: Catalog())
         let entitlement = try #require(entitlements[try EntitlementID("pro")])
         #expect(entitlement.isActive == expected.isActive, "\(expected.label)")
         #expect(entitlement.run.start == day(expected.run.start), "\(expected.label)")
@@ -91,7 +92,7 @@ struct GrantTests {
     func names() throws {
         var state = try state(of: [Given(1, 3)])
         state.apply(.grantGiven(try given("vip", Given(2, 9), id: "g_vip")))
-        let entitlements = state.entitlements(at: day(4))
+        let entitlements = state.entitlements(at: day(4), catalog: Catalog())
         #expect(entitlements.all.map(\.id.text) == ["pro", "vip"])
         #expect(entitlements.all.map(\.isActive) == [false, true])
     }

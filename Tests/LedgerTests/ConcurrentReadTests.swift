@@ -25,7 +25,7 @@ struct ConcurrentReadTests {
             var version: Int64 = 0
             while !isOver.load(ordering: .relaxed) {
                 do throws(Fault) {
-                    let read = try ledger.state(of: stream).state.version
+                    let read = try ledger.customer(of: stream).customer.version
                     if read < version { throw .broken("version \(read) after \(version)") }
                     version = read
                 } catch {
