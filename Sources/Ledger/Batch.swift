@@ -23,13 +23,21 @@ struct NewEntry {
     }
 }
 
+/// A cause in the stream that obeys it.
+struct CauseKey: Hashable {
+    let stream: Stream
+    /// Its bytes: Swift compares texts more loosely than the database does.
+    let cause: [UInt8]
+
+    init(_ stream: Stream, _ cause: String) {
+        self.stream = stream
+        self.cause = Array(cause.utf8)
+    }
+}
+
 /// Commands decided one after the other in memory, on states that are locked in the database.
 /// Pure: what was loaded goes in, what is to be written comes out.
 struct Batch {
-    private struct CauseKey: Hashable {
-        let stream: Stream
-        let cause: String
-    }
     private struct Obeyed {
         let digest: [UInt8]
         var events: [RecordedEvent]
@@ -67,13 +75,13 @@ struct Batch {
 
     /// Takes in an event that a cause of this batch has led to before.
     mutating func remember(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        let key = CauseKey(stream: recorded.stream, cause: recorded.cause)
+        let key = CauseKey(recorded.stream, recorded.cause)
         obeyed[key, default: Obeyed(digest: causeDigest, events: [])].events.append(recorded)
     }
 
     /// Decides a command on the state that the ones before it left.
     mutating func decide(_ command: Command) throws(Refusal) -> Outcome {
-        let key = CauseKey(stream: command.stream, cause: command.cause.text)
+        let key = CauseKey(command.stream, command.cause.text)
         if let earlier = obeyed[key] {
             if earlier.digest != command.cause.digest { throw .idempotencyMismatch }
             return outcome(of: command, earlier.events)

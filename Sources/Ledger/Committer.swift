@@ -32,7 +32,7 @@ struct Committer: ~Copyable {
         clock = settings.clock
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
-        link = Link(settings.connection)
+        link = Link(settings.connection) { cache.forget() }
     }
 
     /// Commits until the queue is closed and empty.
@@ -42,19 +42,22 @@ struct Committer: ~Copyable {
 
     /// Tries until every command has its answer: committed, refused, or out of time.
     private mutating func commit(_ batch: [PendingCommand]) {
-        var waiting = batch
+        var waiting = withoutOverdue(batch)
+        var attempts = 0
         while !waiting.isEmpty {
             do throws(LedgerError) {
+                attempts += 1
                 try attempt(waiting)
+                if attempts > 1 { log.info("commit_succeeded", ["attempts": .integer(attempts)]) }
                 return
             } catch {
                 guard error.isPassing else {
                     isolate(waiting, error)
                     return
                 }
-                log.warning(
-                    "commit_retried",
-                    ["reason": .string(error.description), "commands": .integer(waiting.count)])
+                if attempts == 1 {
+                    log.warning("commit_retried", ["reason": .string(error.description)])
+                }
                 waiting = withoutOverdue(waiting)
                 if !waiting.isEmpty { pause(milliseconds: Committer.pauseBetweenAttempts) }
             }

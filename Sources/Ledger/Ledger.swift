@@ -16,7 +16,7 @@ package final class Ledger: Sendable {
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
         self.settings = settings
-        cache = StateCache(weightLimit: settings.cachedEvents)
+        cache = StateCache(bytes: settings.cachedBytes)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = BoundedQueue(limit: settings.queueLimit)
         pool = Pool(settings.connection, size: settings.lookups)
@@ -68,7 +68,11 @@ package final class Ledger: Sendable {
             command, deadline: monotonicMilliseconds() + settings.patienceMilliseconds)
         let queue = commands[Int(command.stream.shard.number) % commands.count]
         if !queue.add(pending) { throw .fault(.busy) }
-        return try pending.wait().get()
+        // A server that hangs is given up by the committer a little later than by the sender.
+        guard let answer = pending.wait(milliseconds: 2 * settings.patienceMilliseconds) else {
+            throw .fault(.unavailable)
+        }
+        return try answer.get()
     }
 
     /// A customer and its project now.
@@ -90,8 +94,6 @@ package final class Ledger: Sendable {
         do throws(LedgerError) {
             return try read(stream)
         } catch {
-            // What was cached is forgotten by now, so that reading again reads everything.
-            if case .logShrunk = error, let again = try? read(stream) { return again }
             throw error.fault
         }
     }
@@ -138,10 +140,13 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Takes no more commands and reads, finishes those that wait, and returns when that is done.
-    package func close() {
+    /// Takes no more commands and reads and finishes those that wait; false when a database that
+    /// hangs let the time run out first.
+    @discardableResult
+    package func close() -> Bool {
         for queue in commands { queue.close() }
         reads.close()
-        running.wait { $0 == 0 ? () : nil }
+        let milliseconds = 2 * settings.patienceMilliseconds
+        return running.wait(milliseconds: milliseconds) { $0 == 0 ? () : nil } != nil
     }
 }

@@ -47,8 +47,10 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .logShrunk: true
         case .postgres(let error):
-            // Serialization, deadlock, and a server that is a standby until it is promoted.
-            error.kind == .connection || ["40001", "40P01", "25006"].contains(error.sqlState)
+            // Serialization, deadlock, a standby that is not promoted yet, a lock or a statement
+            // that took too long, and a server that is short of something (class 53).
+            error.kind == .connection || error.sqlState?.hasPrefix("53") ?? false
+                || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
         default: false
         }
     }
@@ -63,10 +65,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     package var fault: Fault {
         switch self {
         case .postgres(let error) where error.kind == .exhausted: .busy
-        // Class 53: disk, memory or connections of the server are used up.
-        case .postgres(let error)
-        where error.kind == .connection || error.sqlState?.hasPrefix("53") ?? false:
-            .unavailable
         case _ where isPassing: .unavailable
         default: .broken(description)
         }

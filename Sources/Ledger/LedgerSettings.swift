@@ -15,8 +15,8 @@ package struct LedgerSettings: Sendable {
     package var lookups = 8
     /// Commands that may wait for one committer, and reads for the readers.
     package var queueLimit = 4096
-    /// Events whose folds are kept in memory.
-    package var cachedEvents = 1_000_000
+    /// The memory for states of recently used streams, roughly.
+    package var cachedBytes = 128 << 20
     /// How long a command may wait for a database that does not answer.
     package var patienceMilliseconds: Int64 = 5000
 

@@ -59,14 +59,14 @@ extension Statement {
 
     /// Each pair of stream and cause once, lest its events come twice.
     fileprivate static func loadCauses(of commands: [Command]) -> Call {
-        struct Pair: Hashable {
-            let stream: Stream
-            let cause: String
+        var seen = Set<CauseKey>()
+        let distinct = commands.filter {
+            seen.insert(CauseKey($0.stream, $0.cause.text)).inserted
         }
-        let pairs = Array(Set(commands.map { Pair(stream: $0.stream, cause: $0.cause.text) }))
+        let streams = distinct.map(\.stream)
         return loadCauses(
-            .int2s(pairs.map(\.stream.shard.number)), .texts(pairs.map(\.stream.project.text)),
-            .texts(pairs.map(\.stream.environment.rawValue)),
-            .texts(pairs.map(\.stream.customer.text)), .texts(pairs.map(\.cause)))
+            .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
+            .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),
+            .texts(distinct.map(\.cause.text)))
     }
 }

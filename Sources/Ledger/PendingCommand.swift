@@ -16,7 +16,8 @@ final class PendingCommand: Sendable {
         result.change(wake: .one) { $0 = answer }
     }
 
-    func wait() -> Result<Outcome, CommandError> {
-        result.wait { $0 }
+    /// The answer; `nil` when the time is up first.
+    func wait(milliseconds: Int64) -> Result<Outcome, CommandError>? {
+        result.wait(milliseconds: milliseconds) { $0 }
     }
 }

@@ -10,27 +10,32 @@ final class StateCache: Sendable {
     private struct Generations {
         var young: [Stream: StreamState] = [:]
         var old: [Stream: StreamState] = [:]
+        /// In bytes, roughly: what the young states take.
         var weight = 0
         /// The highest position that was seen of each shard.
         var heads = [Int64](repeating: 0, count: Shard.count)
 
         mutating func keep(_ state: StreamState, of stream: Stream, limit: Int) {
-            let weightOfAny = 4
             if weight >= limit {
                 old = young
                 young = [:]
                 weight = 0
             }
-            young[stream] = state
-            weight += weightOfAny + Int(state.version)
+            let replaced = young.updateValue(state, forKey: stream)
+            weight += state.weight - (replaced?.weight ?? 0)
         }
     }
     private let generations = Mutex(Generations())
-    /// In events, which is what states grow with.
     private let weightLimit: Int
 
-    init(weightLimit: Int) {
-        self.weightLimit = weightLimit
+    /// A cache of at most so many bytes, roughly.
+    init(bytes: Int) {
+        weightLimit = bytes / 2
+    }
+
+    /// Forgets every state, and how long the log was.
+    func forget() {
+        generations.withLock { $0 = Generations() }
     }
 
     subscript(stream: Stream) -> StreamState? {
@@ -69,4 +74,9 @@ final class StateCache: Sendable {
             return true
         }
     }
+}
+
+extension StreamState {
+    /// The bytes that it takes in memory, roughly: states grow with their events.
+    fileprivate var weight: Int { 500 + 300 * Int(version) }
 }

@@ -43,7 +43,7 @@ struct StateReader: ~Copyable {
     init(queue: BoundedQueue<PendingRead>, cache: StateCache, settings: LedgerSettings) {
         self.queue = queue
         self.cache = cache
-        link = Link(settings.connection)
+        link = Link(settings.connection) { cache.forget() }
     }
 
     /// Reads until the queue is closed and empty.
@@ -51,13 +51,15 @@ struct StateReader: ~Copyable {
         while let batch = queue.take(upTo: StateReader.batchLimit) { read(batch) }
     }
 
-    private mutating func read(_ batch: [PendingRead]) {
+    private mutating func read(_ batch: [PendingRead], isAgain: Bool = false) {
         do throws(LedgerError) {
             let readings = try attempt(batch.map(\.stream))
             for (pending, reading) in zip(batch, readings) { pending.answer(.success(reading)) }
         } catch {
             if batch.count > 1 {
                 for pending in batch { read([pending]) }
+            } else if error.isPassing, !isAgain {
+                read(batch, isAgain: true)
             } else {
                 for pending in batch { pending.answer(.failure(error)) }
             }

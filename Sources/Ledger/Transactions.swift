@@ -61,8 +61,22 @@ extension Link {
 }
 
 extension Pool {
-    /// Runs `body` with a connection of the pool.
+    /// Runs `body` with a connection of the pool; once more when the connection turns out to be
+    /// broken, so `body` must be something that may be done twice.
     func settled<Outcome>(
+        _ body: (inout Connection) throws(LedgerError) -> Outcome
+    ) throws(LedgerError) -> Outcome {
+        do throws(LedgerError) {
+            return try attempt(body)
+        } catch {
+            guard case .postgres(let reason) = error, reason.kind == .connection else {
+                throw error
+            }
+            return try attempt(body)
+        }
+    }
+
+    private func attempt<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
         let result: Result<Outcome, LedgerError>

@@ -5,6 +5,8 @@ import Glibc
 package struct Connection: ~Copyable {
     private let owner: Handle
     private var prepared: Set<String> = []
+    /// The longest wait for the server to say anything; it may hang without closing the connection.
+    private let silenceLimit: Int64?
 
     var pointer: OpaquePointer { owner.pointer }
 
@@ -12,13 +14,15 @@ package struct Connection: ~Copyable {
     package static func open(
         _ settings: ConnectionSettings
     ) throws(PostgresError) -> Connection {
-        var connection = Connection(owner: try Handle(settings))
+        var connection = Connection(
+            owner: try Handle(settings), silenceLimit: settings.silenceLimitMilliseconds)
         try connection.run(settings.sessionCalls)
         return connection
     }
 
-    private init(owner: consuming Handle) {
+    private init(owner: consuming Handle, silenceLimit: Int64?) {
         self.owner = owner
+        self.silenceLimit = silenceLimit
     }
 
     /// Whether the connection is known to be broken.
@@ -94,7 +98,7 @@ package struct Connection: ~Copyable {
     private func receive(
         _ use: (borrowing Rows) -> Void
     ) throws(PostgresError) -> PostgresError? {
-        guard let result = PQgetResult(pointer) else { throw broken }
+        guard let result = try nextResult() else { throw broken }
         let rows = Rows(owning: result)
         var error: PostgresError?
         switch rows.status {
@@ -103,15 +107,24 @@ package struct Connection: ~Copyable {
         default: error = rows.error
         }
         // Each step's results end with a null.
-        while let extra = PQgetResult(pointer) { PQclear(extra) }
+        while let extra = try nextResult() { PQclear(extra) }
         if isBroken { throw error ?? broken }
         return error
     }
 
     private func receiveSync() throws(PostgresError) -> PostgresError? {
-        guard let result = PQgetResult(pointer) else { throw broken }
+        guard let result = try nextResult() else { throw broken }
         let rows = Rows(owning: result)
         return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
+    }
+
+    /// The next result; `nil` when those of a step are at their end.
+    private func nextResult() throws(PostgresError) -> OpaquePointer? {
+        while PQisBusy(pointer) == 1 {
+            try waitForSocket(POLLIN)
+            try require(PQconsumeInput(pointer) == 1)
+        }
+        return PQgetResult(pointer)
     }
 
     /// Writes all that is queued, reading meanwhile so that neither side can block the other.
@@ -120,9 +133,24 @@ package struct Connection: ~Copyable {
             let state = PQflush(pointer)
             if state == 0 { return }
             try require(state == 1)
-            var socket = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN | POLLOUT), revents: 0)
-            poll(&socket, 1, -1)
-            if socket.revents & Int16(POLLIN) != 0 { try require(PQconsumeInput(pointer) == 1) }
+            if try waitForSocket(POLLIN | POLLOUT) & POLLIN != 0 {
+                try require(PQconsumeInput(pointer) == 1)
+            }
+        }
+    }
+
+    /// Waits until the socket is as wanted, or says that the server has fallen silent.
+    @discardableResult
+    private func waitForSocket(_ wanted: Int32) throws(PostgresError) -> Int32 {
+        var socket = pollfd(fd: PQsocket(pointer), events: Int16(wanted), revents: 0)
+        let limit = silenceLimit.map { Int32(clamping: $0) } ?? -1
+        while true {
+            let count = poll(&socket, 1, limit)
+            if count > 0 { return Int32(socket.revents) }
+            if count == 0 {
+                throw PostgresError(.connection, serverMessage: "the server has fallen silent")
+            }
+            try require(errno == EINTR)
         }
     }
 

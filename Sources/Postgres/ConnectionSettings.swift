@@ -11,7 +11,7 @@ package struct ConnectionSettings: Sendable {
 
     package init(
         url: String, role: String?, applicationName: String = "deed",
-        statementTimeoutMilliseconds: Int = 10_000
+        statementTimeoutMilliseconds: Int = 4000
     ) {
         self.url = url
         self.role = role
@@ -19,13 +19,18 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// The URL comes last, so that it has the last word on everything but its own limits.
+    /// A server that works ends a statement in time; one that says nothing for longer hangs.
+    var silenceLimitMilliseconds: Int64? {
+        statementTimeoutMilliseconds == 0 ? nil : Int64(statementTimeoutMilliseconds) + 1000
+    }
+
+    /// The URL has the last word on everything but the encoding, which the reader relies on.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", "5"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
-            ("fallback_application_name", applicationName), ("client_encoding", "UTF8"),
-            ("dbname", url),
+            ("fallback_application_name", applicationName), ("dbname", url),
+            ("client_encoding", "UTF8"),
         ]
     }
 

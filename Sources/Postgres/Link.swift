@@ -9,12 +9,19 @@ package struct Link: ~Copyable {
     private static let longestPause: Int64 = 1000
 
     private let settings: ConnectionSettings
+    private let onReconnect: @Sendable () -> Void
     private var connection: Connection?
+    private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
 
-    package init(_ settings: ConnectionSettings) {
+    /// `onReconnect` is called with each connection but the first, before it is used: what was known
+    /// of the server may be about another one, or about another state of it.
+    package init(
+        _ settings: ConnectionSettings, onReconnect: @escaping @Sendable () -> Void = {}
+    ) {
         self.settings = settings
+        self.onReconnect = onReconnect
     }
 
     package var isConnected: Bool {
@@ -49,6 +56,8 @@ package struct Link: ~Copyable {
         do throws(PostgresError) {
             let connection = try Connection.open(settings)
             pause = Link.shortestPause
+            if wasConnected { onReconnect() }
+            wasConnected = true
             return connection
         } catch {
             nextAttempt = monotonicMilliseconds() + pause

@@ -28,9 +28,11 @@ package struct Rows: ~Copyable {
             serverMessage: field(Int32(UInt8(ascii: "M"))) ?? "")
     }
 
-    /// Class 08 is a broken connection; 57P01 to 57P03 are a server that goes down or comes up.
+    /// Class 08 is a broken connection; class 57P, 25P03 and 25P04 end a session that was idle too
+    /// long or whose server goes down or comes up.
     private static func endsConnection(_ sqlState: String) -> Bool {
-        sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(sqlState)
+        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P")
+            || ["25P03", "25P04"].contains(sqlState)
     }
 
     package func isNull(_ row: Int, _ column: Int) -> Bool {

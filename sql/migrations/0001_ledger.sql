@@ -52,6 +52,11 @@ create trigger events_only_grow before update or delete on deed.events
 create trigger events_are_not_emptied before truncate on deed.events
     for each statement execute function deed.refuse_change();
 
+create trigger shards_only_grow before update on deed.shards
+    for each row when (new.head < old.head) execute function deed.refuse_change();
+alter table deed.events enable always trigger events_only_grow;
+alter table deed.events enable always trigger events_are_not_emptied;
+
 create table deed.customers (
     shard smallint not null,
     project text not null,

@@ -1,11 +1,17 @@
 do $$
 begin
     if not exists (select from pg_roles where rolname = 'deed_service') then
-        create role deed_service nologin;
+        begin
+            create role deed_service nologin;
+        exception when duplicate_object or unique_violation then
+            null;
+        end;
     end if;
-    if not pg_has_role(current_user, 'deed_service', 'member') then
+    begin
+        set local role deed_service;
+        reset role;
+    exception when insufficient_privilege then
+        -- Whoever made the role may use it only when that is granted, too.
         grant deed_service to current_user;
-    end if;
-exception when duplicate_object or unique_violation then
-    null;
+    end;
 end $$
