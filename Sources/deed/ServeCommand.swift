@@ -104,7 +104,8 @@ private struct RunningService {
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
         do throws(ServerError) {
             server = try Server(
-                sizes.server, metrics: metrics, bodyLimit: { _, _ in Router.bodyLimit },
+                sizes.server, metrics: metrics,
+                bodyLimit: { router.bodyLimit(method: $0, path: $1) },
                 refusal: { Problem($0).response }, handler: { router.answer($0) })
         } catch {
             live.ledger.close()
