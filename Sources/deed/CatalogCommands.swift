@@ -94,7 +94,7 @@ extension Invocation {
             let handle = try name == "-" ? .standardInput : FileHandle(forReadingFrom: .file(name))
             bytes = [UInt8](try handle.readToEnd() ?? Data())
         } catch {
-            throw usage("\(name) cannot be read: \(error.localizedDescription)")
+            throw usage("\(name) cannot be read; give the path of a file, or - for standard input")
         }
         do throws(InvalidCatalog) {
             return try CatalogFile.read(bytes: bytes)

@@ -86,6 +86,6 @@ extension CatalogFile.Contents {
         let counts =
             "products: \(catalog.products.count), entitlements: \(catalog.entitlements.count), "
             + "currencies: \(catalog.currencies.count)"
-        return (warnings + ["The catalog is fine: \(counts)."]).joined(separator: "\n")
+        return (warnings + ["The catalog is fine; it has \(counts)."]).joined(separator: "\n")
     }
 }
