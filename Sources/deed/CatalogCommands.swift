@@ -3,6 +3,7 @@ import CatalogFile
 import Core
 import Foundation
 import JSON
+import Ledger
 import Service
 
 let catalogCommands = [
@@ -65,7 +66,7 @@ private let applyCatalogCommand = CommandSpec(
     let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, ledger throws(CommandFailure) in
         var shown = try ports.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.unknownMembers)) }
         if !invocation.has("dry-run") {
@@ -74,9 +75,10 @@ private let applyCatalogCommand = CommandSpec(
             let step = try obey { () throws(CommandError) in
                 try ports.apply(approved, to: project, by: sender)
             }
-            let isRepetition = step.old != shown.step.old
+            let isRepetition = step.isApplied && step.version != shown.step.version + 1
             shown = try isRepetition ? ports.preview(step, of: project) : shown.applied(step)
             if !invocation.isJSON { printText(step.verdict(isRepetition: isRepetition)) }
+            try ledger.projectAnew()
         }
         if invocation.isJSON {
             let json = shown.step.json(shown.counts, warnings: contents.unknownMembers)
@@ -118,6 +120,17 @@ extension Invocation {
 
 extension URL {
     fileprivate static func file(_ path: String) -> URL { URL(fileURLWithPath: path) }
+}
+
+extension Ledger {
+    /// Brings what other programs read to the new catalog, so that it holds when the command ends.
+    fileprivate func projectAnew() throws(CommandFailure) {
+        let progress = Progress()
+        defer { progress.end() }
+        _ = try ask { () throws(Fault) in
+            try reproject { progress.show("projected \($0) customers") }
+        }
+    }
 }
 
 extension Ports {

@@ -91,6 +91,7 @@ private struct RunningService {
     private let live: Live
     private let server: Server
     private let watch: Watch
+    private let projector: Projector
     private let log: Log
 
     init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandFailure) {
@@ -98,6 +99,7 @@ private struct RunningService {
         let metrics = Metrics()
         live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
+        projector = Projector(live.ledger, log: log)
         watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
         let router = Router(
             live.ports, keys: keys,
@@ -112,6 +114,7 @@ private struct RunningService {
             throw .fault(error.description)
         }
         watch.start()
+        projector.start()
         log.info(
             "ready",
             [
@@ -123,6 +126,7 @@ private struct RunningService {
     func stop() {
         log.info("stopping")
         watch.stop()
+        projector.stop()
         let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
         live.ledger.close()
