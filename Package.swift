@@ -54,14 +54,16 @@ let package = Package(
         .target(name: "Service", dependencies: ["Core"], swiftSettings: safe),
         .target(
             name: "API",
-            dependencies: ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
+            dependencies: [
+                "CatalogFile", "Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading",
+            ],
             swiftSettings: safe),
         .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
-                "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
+                "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(

@@ -60,6 +60,8 @@ extension Statement {
         name: "read_stream", embedded: PackageResources.read_stream_sql)
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)
+    package static let listCustomers = Statement(
+        name: "list_customers", embedded: PackageResources.list_customers_sql)
     package static let listKeys = Statement(
         name: "list_keys", embedded: PackageResources.list_keys_sql)
     package static let listProjects = Statement(

@@ -52,7 +52,7 @@ extension EntitlementsAnswer {
 }
 
 extension Entitlement {
-    fileprivate func members(of stream: Stream) -> JSONObject {
+    func members(of stream: Stream) -> JSONObject {
         var object = JSONObject()
         object.append("active", .bool(isActive))
         object.append("since", .instant(run.start))
@@ -71,7 +71,7 @@ extension Entitlement {
         return object
     }
 
-    fileprivate static func neverHeld(in stream: Stream) -> JSONObject {
+    static func neverHeld(in stream: Stream) -> JSONObject {
         var object = JSONObject()
         object.append("active", false)
         for name in ["since", "until"] { object.append(name, .null) }
@@ -88,7 +88,7 @@ extension Entitlement {
 }
 
 extension ExpirationIntent {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .cancelled: "cancelled"
         case .billingError: "billing_error"

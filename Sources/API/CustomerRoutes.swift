@@ -17,6 +17,8 @@ struct CustomerRoutes: Sendable {
         return [
             Route("GET", "\(customer)/entitlements", .keyed(.reader, entitlements)),
             Route("GET", "\(customer)/entitlements/{entitlement}", .keyed(.reader, entitlement)),
+            Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
+            Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
             Route("GET", "\(customer)/events", .keyed(.reader, events)),
             Route("POST", "\(customer)/grants", .keyed(.admin, giveGrant)),
             Route("DELETE", "\(customer)/grants/{grant}", .keyed(.admin, revokeGrant)),
@@ -43,6 +45,32 @@ struct CustomerRoutes: Sendable {
         let known = try call.query.instant("known")
         do throws(Fault) {
             return try ports.entitlements(of: stream, at: at, known: known)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func explain(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        guard let text = call.query["entitlement"] else {
+            throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
+        }
+        let entitlement = try EntitlementID(member: "entitlement", text)
+        let at = try call.query.instant("at")
+        let known = try call.query.instant("known")
+        do throws(Fault) {
+            let answer = try ports.explanation(of: entitlement, for: stream, at: at, known: known)
+            return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func balances(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        do throws(Fault) {
+            let answer = try ports.balances(of: stream)
+            return .json(answer.json, position: answer.position)
         } catch {
             throw Problem(error)
         }
@@ -110,8 +138,6 @@ extension Call {
             project: access.project, environment: environment ?? inQuery ?? .production,
             customer: customer)
     }
-
-    fileprivate var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
 }
 
 extension Body {

@@ -13,6 +13,8 @@ package struct Problem: Error, Sendable {
     /// The member, parameter or part of the path that is wrong.
     var member: String?
     var headers: [(String, String)] = []
+    /// What else the answer says, under names of its own.
+    var extensions = JSONObject()
 
     package var response: Response {
         var body: JSON = [
@@ -20,8 +22,9 @@ package struct Problem: Error, Sendable {
             "status": .integer(status), "code": .string(code), "detail": .string(detail),
             "retryable": .bool(isRetryable),
         ]
-        if let member, var object = body.object {
-            object.append("member", .string(member))
+        if var object = body.object {
+            if let member { object.append("member", .string(member)) }
+            for member in extensions.members { object.append(member.name, member.value) }
             body = .object(object)
         }
         return Response(
@@ -103,6 +106,9 @@ extension Problem {
 extension Problem {
     init(_ refusal: Refusal) {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
+        if case .catalogChangedMeanwhile(let found) = refusal {
+            extensions.append("version", .integer(found))
+        }
     }
 
     init(_ fault: Fault) {
@@ -156,7 +162,8 @@ extension Refusal {
         case .projectUnknown, .keyUnknown, .grantUnknown, .orderUnknown, .purchaseUnknown: 404
         case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
             .orderFulfilled, .tooManyOrders, .balanceTooLow, .balanceOutOfBounds, .heldByAnother,
-            .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance:
+            .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
+            .catalogChangedMeanwhile:
             409
         case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange: 400
         case .idempotencyMismatch: 422

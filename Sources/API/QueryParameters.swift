@@ -35,10 +35,24 @@ struct QueryParameters: Sendable {
         return instant
     }
 
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch values[name] {
+        case nil, "0", "false": return false
+        case "1", "true": return true
+        default: throw .invalid(name, "The parameter \"\(name)\" must be 1 or 0.")
+        }
+    }
+
     func integer(
         _ name: String, in range: ClosedRange<Int64>, default value: Int64
     ) throws(Problem) -> Int64 {
-        guard let text = values[name] else { return value }
+        try optionalInteger(name, in: range) ?? value
+    }
+
+    func optionalInteger(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(Problem) -> Int64? {
+        guard let text = values[name] else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             throw .invalid(
                 name,

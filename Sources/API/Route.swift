@@ -1,5 +1,6 @@
 import Core
 import HTTPServer
+import Service
 
 /// One call of the API: where it is, who may make it, and what answers it.
 struct Route: Sendable {
@@ -19,6 +20,8 @@ struct Route: Sendable {
     let method: String
     /// As in `/v1/customers/{customer}/grants`.
     let pattern: String
+    /// The longest body that the call takes.
+    let bodyLimit: Int
     let handling: Handling
     private let segments: [Segment]
 
@@ -27,9 +30,13 @@ struct Route: Sendable {
         case argument
     }
 
-    init(_ method: String, _ pattern: String, _ handling: Handling) {
+    init(
+        _ method: String, _ pattern: String, bodyLimit: Int = Router.bodyLimit,
+        _ handling: Handling
+    ) {
         self.method = method
         self.pattern = pattern
+        self.bodyLimit = bodyLimit
         self.handling = handling
         segments = pattern.dropFirst().split(separator: "/").map { part in
             part.hasPrefix("{") ? .argument : .text(String(part))
@@ -57,4 +64,6 @@ struct Call: Sendable {
     let query: QueryParameters
     let body: [UInt8]
     let idempotencyKey: String?
+
+    var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
 }

@@ -6,7 +6,7 @@ import Threading
 
 /// From a request to its answer: route, method, key, role, and then the route's own work.
 package struct Router: Sendable {
-    /// The longest body that any call takes.
+    /// The longest body of calls that do not need a longer one.
     package static let bodyLimit = 64 << 10
 
     private let routes: [MeasuredRoute]
@@ -14,7 +14,7 @@ package struct Router: Sendable {
     private let keys: KeyRing
 
     package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
-        let all = CustomerRoutes(ports).routes + operations.routes
+        let all = CustomerRoutes(ports).routes + CatalogRoutes(ports).routes + operations.routes
         routes = all.map { route in
             MeasuredRoute(
                 route: route,
@@ -46,6 +46,15 @@ package struct Router: Sendable {
             }
         } catch {
             return .now(measures.record(error.response, since: started))
+        }
+    }
+
+    /// The longest body that a request may have.
+    package func bodyLimit(method: String, path: String) -> Int {
+        do throws(Problem) {
+            return try find(method: method, path: path).route.route.bodyLimit
+        } catch {
+            return Router.bodyLimit
         }
     }
 

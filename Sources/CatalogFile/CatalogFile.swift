@@ -10,6 +10,9 @@ package enum CatalogFile {
         package let unknownMembers: [CatalogProblem]
     }
 
+    /// The longest canonical form: an event has to have room for it.
+    package static let sizeLimit = (1 << 20) - 64
+
     /// The catalog, or everything that is wrong with it at once, each with its path.
     package static func read(_ json: JSON) throws(InvalidCatalog) -> Contents {
         var reader = CatalogReader()
@@ -18,7 +21,7 @@ package enum CatalogFile {
             catalog: try reader.draft.validated(), unknownMembers: reader.unknownMembers)
     }
 
-    /// The catalog from the bytes of a file.
+    /// The catalog from the bytes of a file that somebody wrote; it has to fit into an event.
     package static func read(bytes: [UInt8]) throws(InvalidCatalog) -> Contents {
         let json: JSON
         do {
@@ -27,7 +30,13 @@ package enum CatalogFile {
             throw InvalidCatalog(
                 problems: [CatalogProblem(path: "", sentence: "is not JSON: \(error)")])
         }
-        return try read(json)
+        let contents = try read(json)
+        let size = CatalogFile.json(contents.catalog).bytes.count
+        if size > sizeLimit {
+            let sentence = "takes \(size) bytes when it is kept; the most is \(sizeLimit)"
+            throw InvalidCatalog(problems: [CatalogProblem(path: "", sentence: sentence)])
+        }
+        return contents
     }
 
     /// The catalog in its one canonical form: everything in order, nothing that is the default.

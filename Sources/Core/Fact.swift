@@ -15,6 +15,17 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case serverAPI = 5
 
     package static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
+
+    /// Its name in the log and in answers.
+    package var word: String {
+        switch self {
+        case .offlineReceipt: "offline_receipt"
+        case .verifyReceiptReply: "verify_receipt_reply"
+        case .clientTransaction: "client_transaction"
+        case .notification: "notification"
+        case .serverAPI: "server_api"
+        }
+    }
 }
 
 /// The purchase that a fact belongs to: all that shares one original transaction.

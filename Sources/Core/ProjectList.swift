@@ -9,6 +9,17 @@ package struct ListedProject: Hashable, Sendable {
     }
 }
 
+/// A customer as the list of a project's customers shows it.
+package struct ListedCustomer: Hashable, Sendable {
+    package let stream: Stream
+    package let state: CustomerState
+
+    package init(stream: Stream, state: CustomerState) {
+        self.stream = stream
+        self.state = state
+    }
+}
+
 /// A key that opens its project, as it is looked up.
 package struct LiveKey: Hashable, Sendable {
     /// SHA-256 of the key.

@@ -23,6 +23,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case alreadyHeld(PurchaseID)
     case neverMoved(PurchaseID)
     case boundByBalance(PurchaseID)
+    case catalogChangedMeanwhile(found: Int64)
 
     /// The stable name of this refusal.
     package var code: String {
@@ -50,6 +51,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .alreadyHeld: "already_held"
         case .neverMoved: "never_moved"
         case .boundByBalance: "bound_by_balance"
+        case .catalogChangedMeanwhile: "catalog_changed_meanwhile"
         }
     }
 
@@ -102,6 +104,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
         case .boundByBalance(let id):
             "The purchase \"\(id)\" added to a balance, which never moves; adjust balances instead."
+        case .catalogChangedMeanwhile(let found):
+            "The catalog is at version \(found) by now; look at what differs from it and try again."
         }
     }
 }

@@ -50,7 +50,7 @@ extension Connection {
 }
 
 extension Statement {
-    fileprivate static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
+    static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
         loadStreams(
             .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
             .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),

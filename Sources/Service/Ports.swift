@@ -22,6 +22,9 @@ package struct LedgerPort: Sendable {
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
+    /// Some customers of a project after one of them; there are no more when none comes.
+    package var customers:
+        @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) -> [ListedCustomer]
     /// Some events of a stream after a version, oldest first.
     package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
     package var projects: @Sendable () throws(Fault) -> [ListedProject]
@@ -31,6 +34,9 @@ package struct LedgerPort: Sendable {
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
         project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
+        customers:
+            @escaping @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) ->
+            [ListedCustomer],
         events:
             @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
             [LogEntry],
@@ -40,6 +46,7 @@ package struct LedgerPort: Sendable {
         self.append = append
         self.customer = customer
         self.project = project
+        self.customers = customers
         self.events = events
         self.projects = projects
         self.liveKeys = liveKeys

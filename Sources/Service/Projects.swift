@@ -59,13 +59,8 @@ extension Ports {
         _ = try existing(project)
     }
 
-    private func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
-        let found: ProjectState
-        do throws(Fault) {
-            found = try ledger.project(project)
-        } catch {
-            throw .fault(error)
-        }
+    func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
+        let found = try obtain { () throws(Fault) in try ledger.project(project) }
         guard found.exists else {
             throw .refused(.projectUnknown(project))
         }

@@ -7,6 +7,22 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     package let position: Position
 }
 
+/// Why a customer may use something, or why not.
+package struct ExplanationAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let entitlement: EntitlementID
+    package let at: Instant
+    package let explanation: Explanation
+    package let position: Position
+}
+
+/// A customer's balances, and the place in the log up to which they hold.
+package struct BalancesAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let balances: Balances
+    package let position: Position
+}
+
 /// Some events of a stream.
 package struct EventsAnswer: Hashable, Sendable {
     package let stream: Stream
@@ -21,16 +37,44 @@ extension Ports {
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
-        let snapshot = try ledger.customer(stream)
-        var (customer, project) = (snapshot.customer, snapshot.project)
-        if let known {
-            customer = CustomerState(folding: try history(of: stream), known: known)
-            project = ProjectState(
-                folding: try history(of: .ofProject(stream.project)), known: known)
-        }
+        let snapshot = try snapshot(of: stream, known: known)
         return EntitlementsAnswer(
             stream: stream,
-            entitlements: customer.entitlements(at: at ?? now(), catalog: project.catalog),
+            entitlements: snapshot.customer.entitlements(
+                at: at ?? now(), catalog: snapshot.project.catalog),
+            position: snapshot.position)
+    }
+
+    /// The facts, rules and boundaries behind the answer about one entitlement.
+    package func explanation(
+        of entitlement: EntitlementID, for stream: Stream, at: Instant?, known: Instant?
+    ) throws(Fault) -> ExplanationAnswer {
+        let snapshot = try snapshot(of: stream, known: known)
+        let at = at ?? now()
+        return ExplanationAnswer(
+            stream: stream, entitlement: entitlement, at: at,
+            explanation: snapshot.customer.explanation(
+                of: entitlement, at: at, catalog: snapshot.project.catalog),
+            position: snapshot.position)
+    }
+
+    /// What the customer has of each currency now.
+    package func balances(of stream: Stream) throws(Fault) -> BalancesAnswer {
+        let snapshot = try ledger.customer(stream)
+        return BalancesAnswer(
+            stream: stream, balances: snapshot.customer.balances, position: snapshot.position)
+    }
+
+    /// A customer and its project, as they were known at an instant if one is given.
+    private func snapshot(
+        of stream: Stream, known: Instant?
+    ) throws(Fault) -> CustomerSnapshot {
+        let snapshot = try ledger.customer(stream)
+        guard let known else { return snapshot }
+        return CustomerSnapshot(
+            customer: CustomerState(folding: try history(of: stream), known: known),
+            project: ProjectState(
+                folding: try history(of: .ofProject(stream.project)), known: known),
             position: snapshot.position)
     }
 

@@ -6,7 +6,7 @@ import JSON
 enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + keyCommands
-        + grantCommands + customerCommands + [verifyCommand, auditCommand]
+        + catalogCommands + grantCommands + customerCommands + [verifyCommand, auditCommand]
 
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.

@@ -3,12 +3,13 @@ import Core
 import JSON
 import Service
 
-let customerCommands = [showCustomerCommand, listEventsCommand]
+let customerCommands = [showCustomerCommand, explainCustomerCommand, listEventsCommand]
 
-private let whom: [Option] = [
+/// Whose rights a command is about.
+let whom: [Option] = [
     .value("customer", "ID", "the same as a flag"), .environment, .project,
 ]
-private let customerPositional = Positional(
+let customerPositional = Positional(
     name: "CUSTOMER", help: "the customer's id", isRequired: false)
 
 private let showCustomerCommand = CommandSpec(

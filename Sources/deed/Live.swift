@@ -22,6 +22,9 @@ struct Live: Sendable {
                 append: { command throws(CommandError) in try ledger.append(command) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
                 project: { project throws(Fault) in try ledger.project(project) },
+                customers: { project, stream, limit throws(Fault) in
+                    try ledger.customers(of: project, after: stream, limit: limit)
+                },
                 events: { stream, version, limit throws(Fault) in
                     try ledger.events(of: stream, after: version, limit: limit)
                 },

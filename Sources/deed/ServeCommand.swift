@@ -91,6 +91,7 @@ private struct RunningService {
     private let live: Live
     private let server: Server
     private let watch: Watch
+    private let projector: Projector
     private let log: Log
 
     init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandFailure) {
@@ -98,19 +99,22 @@ private struct RunningService {
         let metrics = Metrics()
         live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
+        projector = Projector(live.ledger, log: log)
         watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
         let router = Router(
             live.ports, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
         do throws(ServerError) {
             server = try Server(
-                sizes.server, metrics: metrics, bodyLimit: { _, _ in Router.bodyLimit },
+                sizes.server, metrics: metrics,
+                bodyLimit: { router.bodyLimit(method: $0, path: $1) },
                 refusal: { Problem($0).response }, handler: { router.answer($0) })
         } catch {
             live.ledger.close()
             throw .fault(error.description)
         }
         watch.start()
+        projector.start()
         log.info(
             "ready",
             [
@@ -122,6 +126,7 @@ private struct RunningService {
     func stop() {
         log.info("stopping")
         watch.stop()
+        projector.stop()
         let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
         live.ledger.close()

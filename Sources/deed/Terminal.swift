@@ -1,4 +1,5 @@
 import Glibc
+import Threading
 
 /// Prints to standard output, with a line end.
 func printText(_ text: String) {
@@ -13,6 +14,18 @@ func printError(_ text: String) {
 /// A line on the terminal that the next one replaces; nothing where nobody watches.
 func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
+}
+
+/// Progress that is shown once a command has taken a second, so that quick ones stay quiet.
+struct Progress {
+    private let started = monotonicMilliseconds()
+
+    func show(_ text: String) {
+        if monotonicMilliseconds() - started > 1000 { showProgress(text) }
+    }
+
+    /// Takes the line away.
+    func end() { show("") }
 }
 
 private func write(_ text: String, to descriptor: Int32) {

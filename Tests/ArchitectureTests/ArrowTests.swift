@@ -20,10 +20,12 @@ struct ArrowTests {
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "Telemetry", "Threading"],
         "Outbound": ["CCurl"],
-        "API": ["Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading"],
+        "API": [
+            "CatalogFile", "Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading",
+        ],
         "deed": [
-            "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound",
-            "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
+            "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",

@@ -22,10 +22,16 @@ extension ProjectState {
         return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
     }
 
-    /// Puts the catalog in place of the project's; nothing happens when they are the same.
-    package func change(to catalog: Catalog, of project: ProjectID) throws(Refusal) -> [Event] {
+    /// Puts the catalog in place of the project's; nothing happens when they are the same. With a
+    /// basis, only the catalog of that version is replaced.
+    package func change(
+        to catalog: Catalog, of project: ProjectID, basis: Int64? = nil
+    ) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         if catalog == self.catalog { return [] }
+        if let basis, basis != catalogVersion {
+            throw .catalogChangedMeanwhile(found: catalogVersion)
+        }
         return [.catalogChanged(CatalogChanged(version: catalogVersion + 1, catalog: catalog))]
     }
 }

@@ -26,16 +26,6 @@ extension WordCodable {
 }
 
 extension Rank {
-    var word: String {
-        switch self {
-        case .offlineReceipt: "offline_receipt"
-        case .verifyReceiptReply: "verify_receipt_reply"
-        case .clientTransaction: "client_transaction"
-        case .notification: "notification"
-        case .serverAPI: "server_api"
-        }
-    }
-
     init(_ payload: Payload) throws {
         let word = try payload.text("rank")
         guard let rank = Rank.allCases.first(where: { $0.word == word }) else {

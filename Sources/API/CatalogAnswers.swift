@@ -1,0 +1,99 @@
+import CatalogFile
+package import Core
+package import JSON
+package import Service
+
+extension CatalogAnswer {
+    /// `GET /v1/catalog`
+    package var json: JSON {
+        ["version": .integer(version), "catalog": CatalogFile.json(catalog)]
+    }
+
+    /// `GET /v1/products`
+    var productsJSON: JSON {
+        let products = catalog.products.map { product -> JSON in
+            [
+                "id": .string(product.id.text), "store": .string(product.key.store.rawValue),
+                "kind": .string(product.kind.rawValue),
+            ]
+        }
+        return ["version": .integer(version), "products": .array(products)]
+    }
+}
+
+extension CatalogStep {
+    /// `PUT /v1/catalog`
+    package func json(_ counts: AccessCounts, warnings: [CatalogProblem]) -> JSON {
+        [
+            "version": .integer(version), "changes": .array(changes.map(\.json)),
+            "gains": .tallies(counts.gains), "losses": .tallies(counts.losses),
+            "customers": .array(counts.concerned.map(\.json)), "more": .bool(counts.hasMore),
+            "applied": .bool(isApplied), "warnings": .problems(warnings),
+        ]
+    }
+}
+
+extension JSON {
+    /// How many problems one answer lists.
+    package static let problemLimit = 1000
+
+    /// Problems with their paths, the first `problemLimit` of them.
+    package static func problems(_ problems: [CatalogProblem]) -> JSON {
+        .array(
+            problems.prefix(problemLimit).map {
+                ["path": .string($0.path), "detail": .string($0.sentence)]
+            })
+    }
+
+    fileprivate static func tallies(_ tallies: [Environment: AccessTally]) -> JSON {
+        var object = JSONObject()
+        for environment in Environment.allCases {
+            let tally = tallies[environment] ?? AccessTally()
+            var counts = JSONObject()
+            for (id, count) in tally.byEntitlement.sorted(by: { $0.key < $1.key }) {
+                counts.append(id.text, .integer(count))
+            }
+            object.append(
+                environment.rawValue,
+                ["customers": .integer(tally.customers), "entitlements": .object(counts)])
+        }
+        return .object(object)
+    }
+
+    static func ids<Kind>(_ ids: [Identifier<Kind>]) -> JSON {
+        .array(ids.map { .string($0.text) })
+    }
+}
+
+extension AccessCounts.Concerned {
+    fileprivate var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "gained": .ids(change.gained), "lost": .ids(change.lost),
+        ]
+    }
+}
+
+extension CatalogChange {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        object.append("change", .string(kind.rawValue))
+        switch subject {
+        case .product(let key):
+            object.append("subject", "product")
+            object.append("store", .string(key.store.rawValue))
+            object.append("id", .string(key.id.text))
+        case .entitlementTitle(let id):
+            object.append("subject", "entitlement")
+            object.append("id", .string(id.text))
+        case .currencyTitle(let id):
+            object.append("subject", "currency")
+            object.append("id", .string(id.text))
+        case .originalVersionRules:
+            object.append("subject", "original_app_version")
+        }
+        object.append("members", .array(members.map(JSON.string)))
+        return .object(object)
+    }
+}

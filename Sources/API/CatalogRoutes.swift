@@ -1,0 +1,86 @@
+import CatalogFile
+package import Core
+import HTTPServer
+import JSON
+package import Service
+
+/// The calls about what a project sells.
+struct CatalogRoutes: Sendable {
+    private static let bodyLimit = 1 << 20
+    private let ports: Ports
+
+    init(_ ports: Ports) {
+        self.ports = ports
+    }
+
+    var routes: [Route] {
+        [
+            Route("GET", "/v1/catalog", .keyed(.admin, catalog)),
+            Route(
+                "PUT", "/v1/catalog", bodyLimit: CatalogRoutes.bodyLimit,
+                .keyed(.admin, replaceCatalog)),
+            Route("GET", "/v1/products", .keyed(.reader, products)),
+        ]
+    }
+
+    private func catalog(_ call: Call) throws(Problem) -> Response {
+        .json(try read(call).json)
+    }
+
+    private func products(_ call: Call) throws(Problem) -> Response {
+        .json(try read(call).productsJSON)
+    }
+
+    private func read(_ call: Call) throws(Problem) -> CatalogAnswer {
+        do throws(CommandError) {
+            return try ports.catalog(of: call.access.project)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func replaceCatalog(_ call: Call) throws(Problem) -> Response {
+        let isDryRun = try call.query.flag("dry_run")
+        let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
+        let file: CatalogFile.Contents
+        do throws(InvalidCatalog) {
+            file = try CatalogFile.read(bytes: call.body)
+        } catch {
+            throw Problem(error)
+        }
+        let proposal = CatalogProposal(file.catalog, basis: basis)
+        let project = call.access.project
+        do throws(CommandError) {
+            let step =
+                isDryRun
+                ? try ports.compare(proposal, of: project)
+                : try ports.apply(proposal, to: project, by: call.sender)
+            let counts = try ports.accessCounts(of: step, in: project)
+            return .json(step.json(counts, warnings: file.unknownMembers))
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension CatalogProposal {
+    /// The catalog with its canonical form.
+    package init(_ catalog: Catalog, basis: Int64?) {
+        self.init(catalog: catalog, text: CatalogFile.json(catalog).text, basis: basis)
+    }
+}
+
+extension Problem {
+    /// Everything that is wrong with a catalog, up to as much as one answer lists.
+    fileprivate init(_ invalid: InvalidCatalog) {
+        let count = invalid.problems.count
+        let listed = JSON.problems(invalid.problems)
+        let rest = count > JSON.problemLimit ? " \"errors\" lists the first of them." : ""
+        self.init(
+            status: 400, code: "catalog_invalid",
+            detail: "The catalog has \(count == 1 ? "one error" : "\(count) errors"); mend "
+                + "\(count == 1 ? "it" : "them") and send it again.\(rest)",
+            member: "body")
+        extensions.append("errors", listed)
+    }
+}

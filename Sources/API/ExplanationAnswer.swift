@@ -1,0 +1,89 @@
+import Core
+package import JSON
+package import Service
+
+extension ExplanationAnswer {
+    /// `GET /v1/customers/{c}/explain`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "entitlement": .string(entitlement.text), "at": .instant(at),
+            "position": .string(position.description),
+            "next_change": .instant(explanation.nextChange),
+            "answer": .object(
+                explanation.answer?.members(of: stream) ?? Entitlement.neverHeld(in: stream)),
+            "reasons": .array(explanation.reasons.map(\.json)),
+            "ignored": .array(explanation.ignored.map(\.json)),
+        ]
+    }
+}
+
+extension BalancesAnswer {
+    /// `GET /v1/customers/{c}/balances`
+    var json: JSON {
+        var amounts = JSONObject()
+        for currency in balances.currencies {
+            amounts.append(currency.text, .integer(balances[currency]))
+        }
+        return [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "position": .string(position.description), "balances": .object(amounts),
+        ]
+    }
+}
+
+extension ExplainedRight {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        object.append("rule", .string(rule.rawValue))
+        object.append("holds", .bool(holds))
+        object.append("start", .instant(interval.start))
+        object.append("end", .instant(interval.end))
+        object.append("cut", .optional(cut?.rawValue))
+        object.append("source", .string(source.name))
+        switch source {
+        case .purchase(let id): object.append("purchase", .string(id.description))
+        case .grant(let id): object.append("grant", .string(id.text))
+        case .originalAppVersion(let app): object.append("app", .string(app.text))
+        }
+        object.append("product", .optional(product?.text))
+        object.append("transactions", .array(transactions.map(\.json)))
+        object.append("renewals", .array(renewals.map(\.json)))
+        return .object(object)
+    }
+}
+
+extension TransactionFact {
+    /// What the rules of access read of it; the customer's events have all of it.
+    fileprivate var json: JSON {
+        [
+            "transaction": .string(transaction.text), "product": .string(product.text),
+            "kind": .optional(kind?.rawValue), "purchased": .instant(purchased),
+            "expires": .instant(expires), "revoked_at": .instant(revocation?.at),
+            "upgraded": .bool(isUpgraded), "family_shared": .bool(ownership == .familyShared),
+            "signed_at": .instant(signedAt), "evidence": .string(rank.word),
+        ]
+    }
+}
+
+extension RenewalFact {
+    fileprivate var json: JSON {
+        [
+            "will_renew": .bool(willRenew), "next_product": .optional(nextProduct?.text),
+            "in_retry": .bool(isInBillingRetry), "grace_until": .instant(graceUntil),
+            "expiration_reason": .optional(expirationIntent?.name),
+            "signed_at": .instant(signedAt), "evidence": .string(rank.word),
+        ]
+    }
+}
+
+extension IgnoredPurchase {
+    fileprivate var json: JSON {
+        [
+            "purchase": .string(purchase.description), "transaction": .string(transaction.text),
+            "product": .string(product.text), "cause": .string(cause.rawValue),
+        ]
+    }
+}

@@ -1,0 +1,155 @@
+import API
+import CatalogFile
+import Core
+import Foundation
+import JSON
+import Ledger
+import Service
+
+let catalogCommands = [
+    showCatalogCommand, checkCatalogCommand, compareCatalogCommand, applyCatalogCommand,
+]
+
+private let file = Positional(name: "FILE", help: "the catalog; - is standard input")
+private let proposalOptions: [Option] =
+    [
+        .value("if-version", "VERSION", "only when this is the version that it would replace"),
+        .project,
+    ] + Option.database
+
+private let showCatalogCommand = CommandSpec(
+    path: ["catalog", "show"], summary: "Prints a project's catalog as a file to edit.",
+    options: [.project] + Option.database, example: "deed catalog show > catalog.json"
+) { invocation throws(CommandFailure) in
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let answer = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        invocation.show(answer.json, text: CatalogFile.json(answer.catalog).prettyText)
+    }
+}
+
+private let checkCatalogCommand = CommandSpec(
+    path: ["catalog", "check"], summary: "Names everything that is wrong with a catalog file.",
+    positionals: [file], options: [.json], example: "deed catalog check catalog.json"
+) { invocation throws(CommandFailure) in
+    let contents = try invocation.catalogFile()
+    invocation.show(
+        ["valid": true, "errors": [], "warnings": .problems(contents.unknownMembers)],
+        text: contents.summary)
+}
+
+private let compareCatalogCommand = CommandSpec(
+    path: ["catalog", "diff"],
+    summary: "Shows what a catalog file would change, and who would gain or lose access now.",
+    positionals: [file], options: proposalOptions, example: "deed catalog diff catalog.json"
+) { invocation throws(CommandFailure) in
+    let contents = try invocation.catalogFile()
+    let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandFailure) in
+        let preview = try ports.preview(proposal, of: project)
+        invocation.show(
+            preview.step.json(preview.counts, warnings: contents.unknownMembers),
+            text: preview.text(warnings: contents.unknownMembers))
+    }
+}
+
+private let applyCatalogCommand = CommandSpec(
+    path: ["catalog", "apply"],
+    summary: "Shows what a catalog file changes, and puts it in place of the project's catalog.",
+    positionals: [file],
+    options: [.flag("dry-run", "only show it, as deed catalog diff does"), .idempotencyKey]
+        + proposalOptions,
+    example: "deed catalog apply catalog.json"
+) { invocation throws(CommandFailure) in
+    let contents = try invocation.catalogFile()
+    let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, ledger throws(CommandFailure) in
+        var shown = try ports.preview(proposal, of: project)
+        if !invocation.isJSON { printText(shown.text(warnings: contents.unknownMembers)) }
+        if !invocation.has("dry-run") {
+            // What was shown is what is applied, or nothing is.
+            let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
+            let step = try obey { () throws(CommandError) in
+                try ports.apply(approved, to: project, by: sender)
+            }
+            let isRepetition = step.isApplied && step.version != shown.step.version + 1
+            shown = try isRepetition ? ports.preview(step, of: project) : shown.applied(step)
+            if !invocation.isJSON { printText(step.verdict(isRepetition: isRepetition)) }
+            try ledger.projectAnew()
+        }
+        if invocation.isJSON {
+            let json = shown.step.json(shown.counts, warnings: contents.unknownMembers)
+            printText(json.text)
+        }
+    }
+}
+
+extension Invocation {
+    /// The catalog in the file that the first argument names. All that is wrong with it is printed.
+    fileprivate func catalogFile() throws(CommandFailure) -> CatalogFile.Contents {
+        let name = positional(0) ?? ""
+        let bytes: [UInt8]
+        do {
+            let handle = try name == "-" ? .standardInput : FileHandle(forReadingFrom: .file(name))
+            bytes = [UInt8](try handle.readToEnd() ?? Data())
+        } catch {
+            throw usage("\(name) cannot be read; give the path of a file, or - for standard input")
+        }
+        do throws(InvalidCatalog) {
+            return try CatalogFile.read(bytes: bytes)
+        } catch {
+            show(
+                ["valid": false, "errors": .problems(error.problems), "warnings": []],
+                text: error.description)
+            let count = error.problems.count
+            throw .refused(
+                code: "catalog_invalid",
+                sentence: count == 1
+                    ? "The catalog has one error; mend it and try again."
+                    : "The catalog has \(count) errors; mend them and try again.")
+        }
+    }
+
+    fileprivate func basis() throws(CommandFailure) -> Int64? {
+        try integer("if-version", in: 0...Int.max).map { Int64($0) }
+    }
+}
+
+extension URL {
+    fileprivate static func file(_ path: String) -> URL { URL(fileURLWithPath: path) }
+}
+
+extension Ledger {
+    /// Brings what other programs read to the new catalog, so that it holds when the command ends.
+    fileprivate func projectAnew() throws(CommandFailure) {
+        let progress = Progress()
+        defer { progress.end() }
+        _ = try ask { () throws(Fault) in
+            try reproject { progress.show("projected \($0) customers") }
+        }
+    }
+}
+
+extension Ports {
+    fileprivate func preview(
+        _ proposal: CatalogProposal, of project: ProjectID
+    ) throws(CommandFailure) -> CatalogPreview {
+        let step = try obey { () throws(CommandError) in try compare(proposal, of: project) }
+        return try preview(step, of: project)
+    }
+
+    /// The step with who gains and loses by it; progress is shown while that is counted.
+    fileprivate func preview(
+        _ step: CatalogStep, of project: ProjectID
+    ) throws(CommandFailure) -> CatalogPreview {
+        let progress = Progress()
+        defer { progress.end() }
+        let counts = try obey { () throws(CommandError) in
+            try accessCounts(of: step, in: project) { progress.show("looked at \($0) customers") }
+        }
+        return CatalogPreview(step: step, counts: counts)
+    }
+}

@@ -1,0 +1,216 @@
+import API
+import Core
+import Foundation
+import JSON
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The catalog over the API")
+struct CatalogTests {
+    private let service: TestService
+    private let admin: NewKey
+
+    init() throws {
+        service = try TestService()
+        admin = try service.key(.admin)
+    }
+
+    @Test("A project begins with an empty catalog of version 0")
+    func empty() throws {
+        #expect(
+            get("/v1/catalog").text
+                == #"{"version":0,"catalog":{"products":[],"entitlements":{},"currencies":{},"#
+                + #""original_app_version":[]}}"#)
+        #expect(get("/v1/products").text == #"{"version":0,"products":[]}"#)
+    }
+
+    @Test("What was applied is read back, by readers as a list of products")
+    func applied() throws {
+        let reply = put(Self.shop)
+        #expect(reply.status == 200)
+        #expect(try reply.json["version"]?.integer == 1)
+        #expect(try reply.json["applied"]?.bool == true)
+        let read = try get("/v1/catalog").json
+        #expect(read["version"]?.integer == 1)
+        #expect(read["catalog"]?["products"]?.array?.count == 3)
+        let products = service.send("GET", "/v1/products", key: try service.key(.reader))
+        #expect(
+            products.text
+                == #"{"version":1,"products":["#
+                + #"{"id":"coins","store":"apple","kind":"consumable"},"#
+                + #"{"id":"level2","store":"apple","kind":"non_consumable"},"#
+                + #"{"id":"pro","store":"apple","kind":"auto_renewable"}]}"#)
+    }
+
+    @Test("Only an admin may read or change it", arguments: [Role.reader, .backend])
+    func roles(_ role: Role) throws {
+        let key = try service.key(role)
+        #expect(service.send("GET", "/v1/catalog", key: key).status == 403)
+        #expect(service.send("PUT", "/v1/catalog", key: key, body: Self.shop).status == 403)
+        #expect(try version() == 0)
+    }
+
+    @Test("The same catalog, however it is written, changes nothing and writes nothing")
+    func same() throws {
+        _ = put(Self.shop)
+        let events = try service.eventCount()
+        let reply = put(Self.shop.replacing(",", with: " , "))
+        #expect(
+            reply.text
+                == #"{"version":1,"changes":[],"gains":\#(Self.nobody),"losses":\#(Self.nobody),"#
+                + #""customers":[],"more":false,"applied":false,"warnings":[]}"#)
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("Every error is told at once with its path, and nothing is written")
+    func invalid() throws {
+        let events = try service.eventCount()
+        let reply = put(
+            #"{"products":[{"id":"a","kind":"consumable"},7,{"id":"b","kind":"auto_renewable","#
+                + #""level":0,"entitlements":["x"]}],"currencies":[]}"#)
+        #expect(reply.status == 400)
+        #expect(reply.header("Content-Type") == "application/problem+json")
+        #expect(try reply.json["code"]?.string == "catalog_invalid")
+        #expect(
+            Set(try errors(reply)) == [
+                "products[0].credits is empty; name what the consumable adds to a balance",
+                "products[1] is a number; it has to be an object",
+                "products[2].level is 0; the lowest level is 1",
+                "currencies is an array; it has to be an object",
+            ])
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("So many errors that nobody reads them are counted, and the first thousand listed")
+    func manyErrors() throws {
+        let reply = put(
+            "{\"products\":[\([String](repeating: "7", count: 1500).joined(separator: ","))]}")
+        #expect(try errors(reply).count == 1000)
+        #expect(try reply.json["detail"]?.string?.contains("1500 errors") == true)
+    }
+
+    @Test(
+        "A body that is no JSON, or no catalog, is refused by the same name",
+        arguments: ["", "{", "[]"])
+    func notACatalog(_ body: String) throws {
+        let reply = put(body)
+        #expect(reply.status == 400)
+        #expect(try reply.json["code"]?.string == "catalog_invalid")
+        #expect(try errors(reply).count == 1)
+    }
+
+    @Test("Members that mean nothing come back as warnings")
+    func warnings() throws {
+        let reply = put(
+            #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],"familly":1}]}"#)
+        #expect(
+            try reply.json["warnings"]?.text
+                == #"[{"path":"products[0].familly","detail":"means nothing here and is left out"}]"#
+        )
+        #expect(try reply.json["applied"]?.bool == true)
+    }
+
+    @Test("A catalog that has no room in an event is refused, and one that just fits is kept")
+    func size() throws {
+        func catalog(titleLength: Int) -> String {
+            let titles = (0..<4).map {
+                "\"e\($0)\":{\"title\":\"\(String(repeating: "x", count: titleLength))\"}"
+            }
+            return "{\"products\":[],\"entitlements\":{\(titles.joined(separator: ","))},"
+                + "\"currencies\":{},\"original_app_version\":[]}"
+        }
+        let limit = (1 << 20) - 64
+        let frame = catalog(titleLength: 0).utf8.count
+        let fitting = catalog(titleLength: (limit - frame) / 4)
+        #expect(limit - fitting.utf8.count < 4)
+        #expect(put(catalog(titleLength: (limit - frame) / 4 + 1)).status == 400)
+        #expect(try version() == 0)
+        #expect(put(fitting).status == 200)
+        #expect(try version() == 1)
+    }
+
+    @Test("Only the catalog may have a body of a mebibyte")
+    func bodyLimit() {
+        let router = service.router
+        #expect(router.bodyLimit(method: "PUT", path: "/v1/catalog") == 1 << 20)
+        #expect(router.bodyLimit(method: "GET", path: "/v1/catalog") == 64 << 10)
+        #expect(router.bodyLimit(method: "POST", path: "/v1/customers/u/grants") == 64 << 10)
+        #expect(router.bodyLimit(method: "PUT", path: "/nowhere") == 64 << 10)
+    }
+
+    @Test("Of two admins who began at the same version, one is told that it changed")
+    func race() throws {
+        _ = put(Self.shop)
+        let statuses = Mutex<[Int]>([])
+        let (service, admin) = (service, admin)
+        inParallel(8) { index in
+            let body = Self.shop.replacing("\"level\":1", with: "\"level\":\(index + 2)")
+            let reply = service.send("PUT", "/v1/catalog?if_version=1", key: admin, body: body)
+            statuses.withLock { $0.append(reply.status) }
+        }
+        #expect(statuses.withLock { $0.sorted() } == [200] + [Int](repeating: 409, count: 7))
+        #expect(try version() == 2)
+        let reply = put(Self.shop, "?if_version=1")
+        #expect(try reply.json["code"]?.string == "catalog_changed_meanwhile")
+        #expect(try reply.json["version"]?.integer == 2)
+        #expect(put(Self.shop, "?if_version=1&dry_run=1").status == 409)
+        #expect(put(Self.shop, "?if_version=2").status == 200)
+    }
+
+    @Test("A repetition with the same key is answered as the first time, also after a later change")
+    func repetition() throws {
+        let first = put(Self.shop, idempotencyKey: "k")
+        #expect(put(Self.shop, idempotencyKey: "k").text == first.text)
+        _ = put(#"{"products":[]}"#)
+        #expect(put(Self.shop, idempotencyKey: "k").text == first.text)
+        #expect(try version() == 2)
+        let other = put(#"{"products":[],"currencies":{"c":{}}}"#, idempotencyKey: "k")
+        #expect(other.status == 422)
+    }
+
+    @Test("A dry run tells what would change and writes nothing", arguments: ["1", "true"])
+    func dryRun(_ flag: String) throws {
+        let events = try service.eventCount()
+        let reply = put(Self.shop, "?dry_run=\(flag)")
+        #expect(try reply.json["version"]?.integer == 0)
+        #expect(try reply.json["applied"]?.bool == false)
+        #expect(try reply.json["changes"]?.array?.count == 3)
+        #expect(
+            try reply.json["changes"]?.array?.first?.text
+                == #"{"change":"added","subject":"product","store":"apple","id":"coins","members":[]}"#
+        )
+        #expect(try service.eventCount() == events)
+        #expect(try version() == 0)
+        #expect(put(Self.shop, "?dry_run=perhaps").status == 400)
+    }
+
+    static let nobody =
+        #"{"production":{"customers":0,"entitlements":{}},"#
+        + #""sandbox":{"customers":0,"entitlements":{}}}"#
+
+    static let shop = #"""
+        {"products":[{"id":"coins","kind":"consumable","credits":{"coins":100}},
+        {"id":"level2","kind":"non_consumable","entitlements":["level2"]},
+        {"id":"pro","kind":"auto_renewable","level":1,"entitlements":["ad_free","pro"]}]}
+        """#
+
+    private func get(_ target: String) -> Reply { service.send("GET", target, key: admin) }
+
+    private func put(
+        _ body: String, _ query: String = "", idempotencyKey: String? = nil
+    ) -> Reply {
+        service.send(
+            "PUT", "/v1/catalog\(query)", key: admin,
+            headers: idempotencyKey.map { [("Idempotency-Key", $0)] } ?? [], body: body)
+    }
+
+    private func version() throws -> Int64? { try get("/v1/catalog").json["version"]?.integer }
+
+    private func errors(_ reply: Reply) throws -> [String] {
+        try #require(try reply.json["errors"]?.array).map {
+            "\($0["path"]?.string ?? "") \($0["detail"]?.string ?? "")"
+        }
+    }
+}

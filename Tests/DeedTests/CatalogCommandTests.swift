@@ -1,0 +1,145 @@
+import Foundation
+import JSON
+import Outbound
+import TestSupport
+import Testing
+import Threading
+
+@Suite("The catalog on the command line")
+final class CatalogCommandTests {
+    private static let example = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/examples/catalog.json").path
+
+    private let folder: ScratchFolder
+    private let database: ScratchDatabase
+    private let deed: Installation
+
+    init() throws {
+        folder = try ScratchFolder()
+        database = try ScratchDatabase()
+        deed = try Installation(database)
+    }
+
+    @Test("A file is checked without a database; errors and warnings are named by their paths")
+    func check() throws {
+        let nowhere = ["DEED_DATABASE_URL": "postgresql:///none?host=/nowhere"]
+        let fine = try deed.run("catalog", "check", Self.example, variables: nowhere)
+        #expect(fine.code == 0)
+        #expect(
+            fine.output
+                == "The catalog is fine; it has products: 7, entitlements: 5, currencies: 2.\n")
+        let bad = try folder.write(#"{"products":[{"id":"a","kind":"consumable"},7]}"#, to: "bad")
+        let refused = try deed.run("catalog", "check", bad, variables: nowhere)
+        #expect(refused.code == 1)
+        #expect(
+            Set(refused.output.split(separator: "\n")) == [
+                "products[0].credits is empty; name what the consumable adds to a balance",
+                "products[1] is a number; it has to be an object",
+            ])
+        #expect(refused.errors == "error: The catalog has 2 errors; mend them and try again.\n")
+        let json = try deed.run("catalog", "check", bad, "--json", variables: nowhere)
+        #expect(try json.json["valid"]?.bool == false)
+        #expect(try json.json["errors"]?.array?.count == 2)
+        let odd = try folder.write(#"{"products":[],"product":[]}"#, to: "odd")
+        let warned = try deed.run("catalog", "check", odd, variables: nowhere)
+        #expect(warned.code == 0)
+        #expect(warned.output.hasPrefix("warning: product means nothing here and is left out\n"))
+        #expect(try deed.run("catalog", "check", folder.file("none")).code == 2)
+        #expect(try deed.run("catalog", "check").code == 2)
+    }
+
+    @Test("What is shown can be applied; a dry run and the same catalog write nothing")
+    func apply() throws {
+        #expect(try deed.run("catalog", "show").code == 1)
+        #expect(try deed.run("project", "create", "default").code == 0)
+        for words in [["diff"], ["apply", "--dry-run"]] {
+            let shown = try deed.run(["catalog"] + words + [Self.example])
+            #expect(shown.code == 0)
+            #expect(shown.output.contains("  + product com.example.pro.month\n"))
+            #expect(try version() == 0)
+        }
+        let applied = try deed.run("catalog", "apply", Self.example)
+        #expect(applied.output.hasSuffix("The catalog is version 1 now.\n"))
+        #expect(try projectedVersion() == 1)
+        let file = try folder.write(try deed.run("catalog", "show").output, to: "shown")
+        let again = try deed.run("catalog", "apply", file)
+        #expect(again.code == 0)
+        #expect(
+            again.output
+                == "Nothing changes: it is the catalog of version 1.\nNothing was written.\n")
+        #expect(try version() == 1)
+    }
+
+    @Test("Who would lose is shown, and a catalog that changed meanwhile is left alone")
+    func diff() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let old = try folder.write(#"{"products":[]}"#, to: "old")
+        #expect(try deed.run("catalog", "apply", Self.example).code == 0)
+        let late = try deed.run("catalog", "apply", old, "--if-version", "0", "--json")
+        #expect(late.code == 1)
+        #expect(
+            try JSON.read(late.errors)["error"]?["code"]?.string == "catalog_changed_meanwhile")
+        let shown = try deed.run("catalog", "diff", old, "--if-version", "1", "--json")
+        #expect(try shown.json["applied"]?.bool == false)
+        #expect(try shown.json["losses"]?["production"]?["customers"]?.integer == 0)
+        #expect(try version() == 1)
+    }
+
+    @Test("The same idempotency key applies once, and says so")
+    func repetition() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let empty = try folder.write(#"{"products":[]}"#, to: "empty")
+        let key = ["--idempotency-key", "k"]
+        #expect(try deed.run(["catalog", "apply", Self.example] + key).code == 0)
+        #expect(try deed.run("catalog", "apply", empty).code == 0)
+        let again = try deed.run(["catalog", "apply", Self.example] + key)
+        #expect(
+            again.output.hasSuffix("This was done before, with the same key, as version 1.\n"))
+        #expect(try version() == 2)
+    }
+
+    @Test("An explanation reads as sentences, with the facts behind it as JSON")
+    func explain() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let grant = ["grant", "--customer", "u1", "--entitlement", "pro", "--reason", "r"]
+        #expect(try deed.run(grant + ["--start", "2026-01-01T00:00:00Z"]).code == 0)
+        let told = try deed.run(
+            "customer", "explain", "u1", "--entitlement", "pro", "--at", "2026-02-01T00:00:00Z")
+        #expect(
+            told.output.hasPrefix(
+                """
+                pro   active (2.0) for u1 in production at 2026-02-01T00:00:00.000Z, \
+                from 2026-01-01T00:00:00.000Z with no end
+                Because of:
+                  yes  from 2026-01-01T00:00:00.000Z with no end   an admin's decision, grant g_
+                """))
+        let json = try deed.run("customer", "explain", "u1", "--entitlement", "pro", "--json")
+        #expect(try json.json["reasons"]?.array?.first?["rule"]?.string == "grant")
+        let never = try deed.run("customer", "explain", "u1", "--entitlement", "vip")
+        #expect(never.output.hasPrefix("vip   never held by u1 in production at "))
+    }
+
+    @Test("A service brings what other programs read to a catalog that came over HTTP")
+    func projected() throws {
+        let service = try deed.serve()
+        let key = try deed.makeKey()
+        var client = try HTTPClient()
+        var request = OutboundRequest("PUT", "\(service.url)/v1/catalog")
+        request.headers = [("Authorization", "Bearer \(key)")]
+        request.body = [UInt8](try Data(contentsOf: URL(filePath: Self.example)))
+        #expect(try client.send(request).status == 200)
+        let deadline = monotonicMilliseconds() + 30_000
+        while try projectedVersion() < 1, monotonicMilliseconds() < deadline {
+            pause(milliseconds: 20)
+        }
+        #expect(try projectedVersion() == 1)
+    }
+
+    private func projectedVersion() throws -> Int64 {
+        try database.number("select projected_version from deed.projects")
+    }
+
+    private func version() throws -> Int64? {
+        try deed.run("catalog", "show", "--json").json["version"]?.integer
+    }
+}

@@ -1,0 +1,36 @@
+package import Core
+
+/// Commands about purchases, for tests.
+extension Command {
+    /// Records what evidence states, by the catalog of the project.
+    package static func record(
+        _ facts: [TransactionFact], for stream: Stream, key: String
+    ) throws -> Command {
+        var all = Facts()
+        all.transactions = facts
+        let evidence = all
+        return .customer(
+            stream, actor: try Actor("test"),
+            cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+        ) { state, catalog, _ throws(Refusal) in
+            state.decide(RecordFacts(evidence, catalog: catalog))
+        }
+    }
+}
+
+extension TransactionFact {
+    /// A purchase of its own, made and signed at `start`.
+    package static func bought(
+        _ product: String, _ kind: ProductKind, transaction: String, at start: Instant,
+        until end: Instant? = nil
+    ) throws -> TransactionFact {
+        var fact = TransactionFact(
+            store: .apple, environment: .production, app: try AppID("com.example.game"),
+            transaction: try TransactionID(transaction), original: try TransactionID(transaction),
+            product: try ProductID(product), purchased: start, signedAt: start,
+            rank: .clientTransaction)
+        fact.kind = kind
+        fact.expires = end
+        return fact
+    }
+}
