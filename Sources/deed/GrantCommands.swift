@@ -1,5 +1,5 @@
+import API
 import Core
-import JSON
 import Service
 
 let grantCommands = [grantCommand, revokeCommand]
@@ -31,7 +31,7 @@ private let grantCommand = CommandSpec(
             try ports.giveGrant(
                 entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
         }
-        invocation.show(answer.json, text: answer.line(of: stream))
+        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }
 
@@ -51,7 +51,7 @@ private let revokeCommand = CommandSpec(
         let answer = try obey { () throws(CommandError) in
             try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
         }
-        invocation.show(answer.json, text: answer.line(of: stream))
+        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }
 
@@ -71,16 +71,6 @@ extension Invocation {
 }
 
 extension GrantAnswer {
-    fileprivate var json: JSON {
-        [
-            "grant": .string(grant.id.text),
-            "entitlement": .string(grant.given.entitlement.text),
-            "start": .string(grant.given.start.text), "end": .optional(grant.given.end?.text),
-            "revoked_at": .optional(grant.revocation?.at.text),
-            "position": .string(position.description),
-        ]
-    }
-
     fileprivate func line(of stream: Stream) -> String {
         let end = grant.given.end.map { "until \($0.text)" } ?? "until it is revoked"
         let fate = grant.revocation.map { "was revoked at \($0.at.text)" } ?? "lasts \(end)"

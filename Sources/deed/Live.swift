@@ -28,7 +28,8 @@ struct Live: Sendable {
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
             secrets: SecretsPort(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
+                hexDigest: { SHA256.digest($0).hex }),
             now: systemClock)
     }
 }
