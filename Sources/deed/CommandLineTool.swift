@@ -11,16 +11,19 @@ enum CommandLineTool {
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.
         signal(SIGPIPE, SIG_IGN)
-        let isJSON = arguments.contains("--json")
+        var isJSON = arguments.contains("--json")
         do throws(CommandFailure) {
             guard let spec = try find(arguments) else { return 0 }
-            let rest = Array(arguments.dropFirst(spec.path.count))
-            if rest.contains("--help") || rest.contains("-h") {
+            let invocation = Invocation(
+                spec, Array(arguments.dropFirst(spec.path.count)),
+                variables: ProcessInfo.processInfo.environment)
+            isJSON = invocation.isJSON
+            if invocation.has("help") {
                 printText(help(of: spec))
                 return 0
             }
-            let variables = ProcessInfo.processInfo.environment
-            try spec.run(Invocation(spec, rest, variables: variables))
+            try invocation.validate()
+            try spec.run(invocation)
             return 0
         } catch {
             report(error, isJSON: isJSON)

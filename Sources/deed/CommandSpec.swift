@@ -53,6 +53,7 @@ struct Option: Sendable {
 }
 
 extension Option {
+    static let help = flag("help", "print this")
     static let json = flag("json", "print JSON instead of text")
     static let project = setting("project", "NAME", "the project", fallback: "default")
     static let databaseURL = setting(

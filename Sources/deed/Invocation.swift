@@ -7,17 +7,30 @@ struct Invocation: Sendable {
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
     private var positionals: [String] = []
+    /// The first thing that was wrong. What follows it is read all the same: it may ask for help,
+    /// or for JSON.
+    private var mistake: CommandFailure?
 
     /// Reads the arguments behind the command's name; settings fall back to the variables.
-    init(
-        _ spec: CommandSpec, _ arguments: [String], variables: [String: String]
-    ) throws(CommandFailure) {
+    init(_ spec: CommandSpec, _ arguments: [String], variables: [String: String]) {
         self.spec = spec
-        try read(arguments)
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            do throws(CommandFailure) {
+                try read(argument, before: &rest)
+            } catch {
+                mistake = mistake ?? error
+            }
+        }
         for option in spec.options where option.isSetting && values[option.name] == nil {
             let variable = variables[option.variable].flatMap { $0.isEmpty ? nil : $0 }
             values[option.name] = variable ?? option.fallback
         }
+    }
+
+    /// Throws unless the arguments are a call of the command.
+    func validate() throws(CommandFailure) {
+        if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
             throw usage("--\(option.name) is missing")
         }
@@ -27,27 +40,30 @@ struct Invocation: Sendable {
         }
     }
 
-    private mutating func read(_ arguments: [String]) throws(CommandFailure) {
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            guard argument.hasPrefix("--"), argument.count > 2 else {
-                if argument.hasPrefix("-"), argument.count > 1 {
-                    throw usage("\(argument) is not known; flags are written with two dashes")
-                }
-                positionals.append(argument)
-                continue
+    private mutating func read(
+        _ argument: String, before rest: inout ArraySlice<String>
+    ) throws(CommandFailure) {
+        guard argument.hasPrefix("-"), argument.count > 1 else {
+            if positionals.count == spec.positionals.count {
+                throw usage("\"\(argument)\" is one argument too many")
             }
-            let parts = argument.dropFirst(2).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
-            guard let option = spec.options.first(where: { $0.name == name }) else {
-                throw usage("--\(name) is not known")
-            }
-            try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
+            positionals.append(argument)
+            return
         }
-        if positionals.count > spec.positionals.count {
-            throw usage("\"\(positionals[spec.positionals.count])\" is one argument too many")
+        if argument == "-h" {
+            flags.insert("help")
+            return
         }
+        guard argument.hasPrefix("--"), argument.count > 2 else {
+            throw usage("\(argument) is not known; flags are written with two dashes")
+        }
+        let parts = argument.dropFirst(2).split(
+            separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = (spec.options + [.help]).first(where: { $0.name == name }) else {
+            throw usage("--\(name) is not known")
+        }
+        try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
     }
 
     private mutating func take(
@@ -130,6 +146,9 @@ extension Invocation {
 
     /// The customer that a flag or the first argument names, in the environment of the flag.
     func stream() throws(CommandFailure) -> Core.Stream {
+        if values["customer"] != nil, positional(0) != nil {
+            throw usage("the customer is named twice: as an argument and with --customer")
+        }
         guard let text = values["customer"] ?? positional(0) else {
             throw usage("--customer is missing")
         }

@@ -45,7 +45,8 @@ struct VerifyCommandTests {
     func run(_ arguments: String...) -> Int32 { CommandLineTool.run(["verify"] + arguments) }
 
     func report(_ arguments: String...) throws -> VerifyReport {
-        let invocation = try Invocation(verifyCommand, arguments, variables: [:])
+        let invocation = Invocation(verifyCommand, arguments, variables: [:])
+        try invocation.validate()
         return VerifyReport(try invocation.examination())
     }
 
