@@ -14,7 +14,13 @@ package final class PrivatePostgres: Sendable {
 
     private let folder: DataFolder
     private let log: Log
-    private let users: Monitor<FileLock>
+    private let membership: Monitor<Membership>
+
+    /// This process among those who use the database.
+    private struct Membership: ~Copyable {
+        let lock: FileLock
+        var isOver = false
+    }
 
     /// Starts the database of the folder, or joins those who use it.
     package init(folder path: String, log: Log) throws(PrivatePostgresError) {
@@ -23,7 +29,7 @@ package final class PrivatePostgres: Sendable {
         guard let lock = FileLock(folder.usersLock) else {
             throw .folderUnusable(path, reason: "postgres.users cannot be opened")
         }
-        users = Monitor(lock)
+        membership = Monitor(Membership(lock: lock))
         try ensureRunning(isJoining: true)
     }
 
@@ -35,27 +41,29 @@ package final class PrivatePostgres: Sendable {
     /// What to connect to.
     package var url: String { folder.url }
 
-    /// Starts the database again when it has died.
+    /// Starts the database again when it has died, unless this process has left it.
     package func ensureRunning() throws(PrivatePostgresError) {
         if !isRunning { try ensureRunning(isJoining: false) }
     }
 
     private func ensureRunning(isJoining: Bool) throws(PrivatePostgresError) {
         let start = try lockForStarting()
-        if isJoining, !users.change(wake: .nobody, { $0.tryShared() }) {
+        if isJoining, !membership.change(wake: .nobody, { $0.lock.tryShared() }) {
             throw .lockBusy(folder.usersLock)
         }
-        if !isRunning { try startUp() }
+        let isOver = membership.change(wake: .nobody) { $0.isOver }
+        if !isOver, !isRunning { try startUp() }
         extendLifetime(start)
     }
 
     /// Stops the database, unless somebody else still uses it.
     package func leave() {
+        membership.change(wake: .nobody) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
-        if users.change(wake: .nobody, { $0.tryExclusive() }) {
+        if membership.change(wake: .nobody, { $0.lock.tryExclusive() }) {
             _ = control(["stop", "-m", "fast", "-w", "-t", "60"])
         }
-        users.change(wake: .nobody) { $0.release() }
+        membership.change(wake: .nobody) { $0.lock.release() }
         extendLifetime(start)
     }
 

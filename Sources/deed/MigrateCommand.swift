@@ -10,7 +10,8 @@ let migrateCommand = CommandSpec(
     options: [.flag("dry-run", "only tell which migrations are missing")] + Option.database,
     example: "deed migrate --database-url postgresql://deed@db.internal/deed"
 ) { invocation throws(CommandFailure) in
-    let database = try Database(Settings(invocation), log: .silent)
+    let database = try Database(
+        Settings(invocation), mayCreate: !invocation.has("dry-run"), log: .silent)
     defer { database.privatePostgres?.leave() }
     var schema = Schema(database.connection(role: nil))
     var steps: [SchemaStep] = []

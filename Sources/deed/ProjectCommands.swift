@@ -13,7 +13,7 @@ private let createProjectCommand = CommandSpec(
     let project: ProjectID = try invocation.id(
         invocation.positional(0) ?? "", named: "the project's name")
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(mayCreate: true) { ports, _ throws(CommandFailure) in
         do throws(CommandError) {
             try ports.createProject(project, by: sender)
         } catch {

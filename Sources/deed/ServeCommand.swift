@@ -1,5 +1,6 @@
 import API
 import Core
+import Glibc
 import HTTPServer
 import JSON
 import Ledger
@@ -13,13 +14,15 @@ extension Option {
     static let listen = setting(
         "listen", "ADDRESS", "where the server listens; port 0 takes a free one",
         fallback: "127.0.0.1:8080")
+    static let tlsCertificate = setting(
+        "tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS")
 }
 
 let serveCommand = CommandSpec(
     path: ["serve"], summary: "Serves the API until SIGTERM or SIGINT.",
     options: [
         .listen,
-        .setting("tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS"),
+        .tlsCertificate,
         .setting("tls-key", "FILE", "the certificate's key in PEM"),
         .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
         .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
@@ -38,7 +41,7 @@ let serveCommand = CommandSpec(
     let lock = try settings.serviceLock(listen: sizes.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
-    let database = try Database(settings, log: log)
+    let database = try Database(settings, mayCreate: true, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
     let service = try RunningService(sizes, database, log: log)
@@ -75,7 +78,7 @@ private struct ServiceSizes {
 
     func ledger(over database: Database) -> LedgerSettings {
         var settings = LedgerSettings(
-            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+            connection: database.serviceConnection, clock: systemClock)
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers
@@ -98,7 +101,7 @@ private struct RunningService {
         let metrics = Metrics()
         live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
-        watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
+        watch = Watch(keys: keys, database: database, log: log)
         let router = Router(
             live.ports, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
@@ -116,6 +119,7 @@ private struct RunningService {
             [
                 "listen": .string(sizes.server.listen), "port": .integer(Int(server.port)),
                 "private_database": .bool(database.privatePostgres != nil),
+                "process": .integer(Int(getpid())),
             ])
     }
 
@@ -124,6 +128,9 @@ private struct RunningService {
         watch.stop()
         let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
+        if !watch.isOver(within: RunningService.drainMilliseconds) {
+            log.warning("watch_incomplete")
+        }
         live.ledger.close()
         log.info("stopped")
     }
@@ -140,80 +147,6 @@ extension ServerSettings {
         case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
         case (nil, nil): break
         default: throw invocation.usage("--tls-certificate and --tls-key go together")
-        }
-    }
-}
-
-/// Looks again and again whether the database is there, and keeps the key ring fresh.
-private final class Watch: Sendable {
-    private static let pause: Int64 = 500
-
-    private struct State {
-        var isStopping = false
-        var obstacle: String? = "The database was not asked yet; wait a moment."
-    }
-    private let state = Monitor(State())
-    private let keys: KeyRing
-    private let postgres: PrivatePostgres?
-    private let log: Log
-
-    init(keys: KeyRing, postgres: PrivatePostgres?, log: Log) {
-        self.keys = keys
-        self.postgres = postgres
-        self.log = log
-    }
-
-    /// What keeps the instance from answering.
-    var obstacles: @Sendable () -> [String] {
-        { [state] in
-            state.change(wake: .nobody) { state in
-                state.isStopping
-                    ? ["The instance is stopping; send requests elsewhere."]
-                    : [state.obstacle].compactMap(\.self)
-            }
-        }
-    }
-
-    func start() {
-        look()
-        startThread("watch") { [self] in
-            while state.wait(milliseconds: Watch.pause, for: { $0.isStopping ? () : nil }) == nil {
-                look()
-            }
-        }
-    }
-
-    func stop() {
-        state.change { $0.isStopping = true }
-    }
-
-    private func look() {
-        var obstacle: String?
-        do {
-            try keys.reload()
-        } catch {
-            obstacle = "The database cannot be reached; see that it runs."
-        }
-        note(obstacle)
-        // Takes its time, in which the instance must not pass for ready.
-        if obstacle != nil { restartPostgres() }
-    }
-
-    private func note(_ obstacle: String?) {
-        let before = state.change(wake: .nobody) { state in
-            defer { state.obstacle = obstacle }
-            return state.obstacle
-        }
-        if let obstacle, before == nil { log.error("not_ready", ["reason": .string(obstacle)]) }
-        if obstacle == nil, before != nil { log.info("database_reachable") }
-    }
-
-    private func restartPostgres() {
-        guard let postgres else { return }
-        do throws(PrivatePostgresError) {
-            try postgres.ensureRunning()
-        } catch {
-            log.error("postgres_not_restarted", ["reason": .string(error.description)])
         }
     }
 }
