@@ -19,14 +19,14 @@ private let grantCommand = CommandSpec(
         .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
     let start = try invocation.instant("start")
     let end = try invocation.grantEnd()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
             try ports.giveGrant(
                 entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
@@ -42,12 +42,12 @@ private let revokeCommand = CommandSpec(
         .value("grant", "ID", "the grant's id", isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed revoke --customer u1 --grant g_4x1k9d --reason \"given by mistake\""
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let grant: GrantID = try invocation.requiredID("grant")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
             try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
         }
@@ -56,7 +56,7 @@ private let revokeCommand = CommandSpec(
 }
 
 extension Invocation {
-    fileprivate func grantEnd() throws(CommandFailure) -> GiveGrant.End {
+    fileprivate func grantEnd() throws(CommandEnd) -> GiveGrant.End {
         switch (try instant("end"), try duration("for")) {
         case (.some, .some): throw usage("give --end or --for, not both")
         case (let end?, nil): .at(end)
@@ -65,7 +65,7 @@ extension Invocation {
         }
     }
 
-    fileprivate func adminReason() throws(CommandFailure) -> AdminReason {
+    fileprivate func adminReason() throws(CommandEnd) -> AdminReason {
         AdminReason(reason: try requiredID("reason"), ticket: try id("ticket"))
     }
 }

@@ -54,7 +54,7 @@ struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
 
-    init(_ settings: Settings, mayCreate: Bool = false, log: Log) throws(CommandFailure) {
+    init(_ settings: Settings, mayCreate: Bool = false, log: Log) throws(CommandEnd) {
         if let url = settings.databaseURL {
             self.url = url
             privatePostgres = nil
@@ -84,7 +84,7 @@ struct Database: Sendable {
 
     /// Brings a private database's schema up to date, which nobody else would; a database
     /// elsewhere must be right already.
-    func prepareSchema(log: Log) throws(CommandFailure) {
+    func prepareSchema(log: Log) throws(CommandEnd) {
         do throws(LedgerError) {
             if privatePostgres != nil {
                 var asOwner = Schema(connection(role: nil))
@@ -105,8 +105,8 @@ extension Invocation {
     /// Where the command is about a project, that must be there.
     func withPorts(
         in project: ProjectID? = nil, mayCreate: Bool = false,
-        _ body: (Ports, Ledger) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+        _ body: (Ports, Ledger) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
         let database = try Database(Settings(self), mayCreate: mayCreate, log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
@@ -124,7 +124,7 @@ extension Invocation {
     }
 
     /// The person at the command line.
-    func sender() throws(CommandFailure) -> Sender {
+    func sender() throws(CommandEnd) -> Sender {
         let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
         let key = self["idempotency-key"]
         if let key, key.utf8.count > Sender.idempotencyKeyLimit || (try? Actor(key)) == nil {

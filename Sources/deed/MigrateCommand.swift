@@ -9,7 +9,7 @@ let migrateCommand = CommandSpec(
     path: ["migrate"], summary: "Brings the database's schema to what this release needs.",
     options: [.flag("dry-run", "only tell which migrations are missing")] + Option.database,
     example: "deed migrate --database-url postgresql://deed@db.internal/deed"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let database = try Database(
         Settings(invocation), mayCreate: !invocation.has("dry-run"), log: .silent)
     defer { database.privatePostgres?.leave() }

@@ -33,7 +33,7 @@ let serveCommand = CommandSpec(
         .databaseURL, .dataDir,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     StopSignal.install()
     let log = standardErrorLog
     let settings = Settings(invocation)
@@ -51,7 +51,7 @@ let serveCommand = CommandSpec(
 
 extension Settings {
     /// The lock on the data folder; none where the database lives elsewhere.
-    fileprivate func serviceLock(listen: String) throws(CommandFailure) -> ServiceLock? {
+    fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         if databaseURL != nil { return nil }
         do throws(PrivatePostgresError) {
             return try ServiceLock(folder: dataFolder, listen: listen)
@@ -69,7 +69,7 @@ private struct ServiceSizes {
     private let lookups: Int?
     private let committers: Int?
 
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    init(_ invocation: Invocation) throws(CommandEnd) {
         server = try ServerSettings(invocation)
         readers = try invocation.integer("readers", in: 1...1000)
         lookups = try invocation.integer("lookups", in: 1...1000)
@@ -96,7 +96,7 @@ private struct RunningService {
     private let watch: Watch
     private let log: Log
 
-    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandFailure) {
+    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandEnd) {
         self.log = log
         let metrics = Metrics()
         live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
@@ -137,7 +137,7 @@ private struct RunningService {
 }
 
 extension ServerSettings {
-    fileprivate init(_ invocation: Invocation) throws(CommandFailure) {
+    fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         listen = invocation["listen"] ?? listen
         workers = try invocation.integer("workers", in: 1...1000) ?? workers

@@ -13,7 +13,7 @@ let statusCommand = CommandSpec(
         .flag("ready", "only ask the server, and exit 1 unless it is ready"),
     ] + Option.database,
     example: "deed status --json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let listen = invocation["listen"] ?? ""
     let server = serverStatus(listen: listen, certificate: invocation["tls-certificate"])
     if invocation.has("ready") {
@@ -45,7 +45,7 @@ let statusCommand = CommandSpec(
     }
 }
 
-private func migrationFound(in database: Database) throws(CommandFailure) -> Int64 {
+private func migrationFound(in database: Database) throws(CommandEnd) -> Int64 {
     var schema = Schema(database.serviceConnection)
     do throws(LedgerError) {
         return try schema.found()

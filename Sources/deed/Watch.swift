@@ -90,7 +90,7 @@ final class Watch: Sendable {
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(database.serviceConnection)
-            return CommandFailure(fault).sentence
+            return CommandEnd(fault).sentence
         } catch {
             return "\(error) PostgreSQL says: \(error.serverMessage)"
         }

@@ -149,6 +149,6 @@ struct VerifyCommandTests {
         try folder.write(Array("no certificate".utf8), "roots/bad.pem")
         #expect {
             try report(file, "--extra-roots", roots)
-        } throws: { ($0 as? CommandFailure)?.sentence.contains("bad.pem") == true }
+        } throws: { ($0 as? CommandEnd)?.sentence.contains("bad.pem") == true }
     }
 }
