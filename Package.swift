@@ -110,7 +110,8 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "PrivatePostgresTests", dependencies: ["PrivatePostgres", "TestSupport"],
+            name: "PrivatePostgresTests",
+            dependencies: ["PrivatePostgres", "Telemetry", "TestSupport"],
             swiftSettings: common),
         .testTarget(
             name: "DeedTests",

@@ -1,4 +1,4 @@
-import Core
+package import Core
 import HTTPServer
 package import JSON
 package import Service
@@ -101,7 +101,7 @@ extension ExpirationIntent {
 }
 
 extension GrantAnswer {
-    func json(of stream: Stream) -> JSON {
+    package func json(of stream: Stream) -> JSON {
         [
             "customer": .string(stream.customer.text),
             "environment": .string(stream.environment.rawValue),

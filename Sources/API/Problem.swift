@@ -152,6 +152,11 @@ extension Problem {
                 status: 400, code: "ambiguous_length",
                 detail: "The headers leave in doubt where the body ends; send one"
                     + " Content-Length, or Transfer-Encoding: chunked, and not both.")
+        case .malformedTarget:
+            self.init(
+                status: 400, code: "malformed_target",
+                detail: "The path or the query holds bytes that are no UTF-8; percent-encode"
+                    + " text as UTF-8.")
         }
     }
 }

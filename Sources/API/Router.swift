@@ -87,14 +87,28 @@ private struct CallDraft: Sendable {
     let idempotencyKey: String?
 
     init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
-        guard let authorization = request.header("Authorization"),
+        guard let authorization = try CallDraft.header("Authorization", of: request),
             authorization.utf8.count > 7, authorization.prefix(7).lowercased() == "bearer "
         else { throw .noKey }
         key = String(authorization.dropFirst(7))
         self.arguments = arguments
         query = request.query
         body = request.body
-        idempotencyKey = request.header("Idempotency-Key")
+        idempotencyKey = try CallDraft.header("Idempotency-Key", of: request)
+    }
+
+    /// The header's one value: to guess which of two is meant could swallow a write.
+    private static func header(
+        _ name: String, of request: borrowing Request
+    ) throws(Problem) -> String? {
+        do throws(HeaderError) {
+            return try request.header(name)
+        } catch {
+            switch error {
+            case .repeated: throw .invalid(name, "\"\(name)\" is sent twice; send it once.")
+            case .notUTF8: throw .invalid(name, "\"\(name)\" takes printable UTF-8.")
+            }
+        }
     }
 
     func respond(

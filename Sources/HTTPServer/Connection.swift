@@ -25,6 +25,8 @@ final class Connection: @unchecked Sendable {
         enum Stage { case head, body, suspended }
         var stage = Stage.head
         var query: String?
+        /// Whether the path or the query holds bytes that are no UTF-8.
+        var isTargetMalformed = false
         var body: [UInt8] = []
         /// Bytes of the body so far, kept or dropped.
         var received = 0
@@ -64,6 +66,7 @@ final class Connection: @unchecked Sendable {
         } else {
             expire(after: reception.timeouts.head)
         }
+        current.isTargetMalformed = String(validatingCString: target) == nil
         guard let mark = strchr(target, Int32(UInt8(ascii: "?"))) else { return }
         current.query = String(cString: mark + 1)
     }
@@ -82,6 +85,8 @@ final class Connection: @unchecked Sendable {
             current.refusal = .tooManyConnections
         } else if reception.isDraining {
             current.refusal = .draining
+        } else if current.isTargetMalformed {
+            current.refusal = .malformedTarget
         } else if declared > 0 {
             let limit = reception.rules.bodyLimit(line.methodText, line.pathText)
             current.limit = limit

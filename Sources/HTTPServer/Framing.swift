@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Glibc
 
 /// What a request's head says about where its body ends.
 struct Framing {
@@ -17,18 +16,7 @@ struct Framing {
             return
         }
         length = Int(text)
-        var lengths = 0
-        MHD_get_connection_values_n(connection, .HEADER_KIND, countLengths, &lengths)
-        isAmbiguous = length == nil || lengths > 1 || coding != nil
+        isAmbiguous =
+            length == nil || headerCount("Content-Length", of: connection) > 1 || coding != nil
     }
-}
-
-private func countLengths(
-    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
-    nameLength: Int, value: UnsafePointer<CChar>?, valueLength: Int
-) -> MHD_Result {
-    if let name, strcasecmp(name, "Content-Length") == 0 {
-        context?.assumingMemoryBound(to: Int.self).pointee += 1
-    }
-    return .YES
 }

@@ -24,6 +24,7 @@ final class Reception: Sendable {
         let tooManyConnections: Counter
         let bodyTooLarge: Counter
         let ambiguousLength: Counter
+        let malformedTarget: Counter
         let draining: Counter
     }
 
@@ -41,7 +42,8 @@ final class Reception: Sendable {
         self.refused = Refused(
             busy: refused("busy"), tooManyConnections: refused("too_many_connections"),
             bodyTooLarge: refused("body_too_large"),
-            ambiguousLength: refused("ambiguous_length"), draining: refused("draining"))
+            ambiguousLength: refused("ambiguous_length"),
+            malformedTarget: refused("malformed_target"), draining: refused("draining"))
         accepted = metrics.counter(
             "deed_http_connections_total", "Connections that were accepted.")
         publish(metrics, workers: settings.workers)
@@ -89,6 +91,7 @@ final class Reception: Sendable {
         case .tooManyConnections: refused.tooManyConnections.add()
         case .bodyTooLarge: refused.bodyTooLarge.add()
         case .ambiguousLength: refused.ambiguousLength.add()
+        case .malformedTarget: refused.malformedTarget.add()
         case .draining: refused.draining.add()
         }
     }

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 
 /// One request, whole, as its handler sees it.
 ///
@@ -40,14 +41,26 @@ package struct Request: ~Copyable {
         headers = .connection(connection)
     }
 
-    /// The header's value, its name in any case; the first one of several.
-    package func header(_ name: String) -> String? {
+    /// The header's value, its name in any case.
+    package func header(_ name: String) throws(HeaderError) -> String? {
         switch headers {
-        case .connection(let connection): headerValue(name, of: connection)
+        case .connection(let connection):
+            if headerCount(name, of: connection) > 1 { throw .repeated }
+            guard let bytes = headerBytes(name, of: connection) else { return nil }
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+            return text
         case .list(let list):
-            list.first { $0.0.lowercased() == name.lowercased() }?.1
+            let values = list.filter { $0.0.lowercased() == name.lowercased() }
+            if values.count > 1 { throw .repeated }
+            return values.first?.1
         }
     }
+}
+
+/// Why a header has no value that can be told. To guess one would mix up two clients' values.
+package enum HeaderError: Error {
+    case repeated
+    case notUTF8
 }
 
 /// Method and path where the connection's buffer has them.
@@ -59,17 +72,49 @@ struct RequestLine {
     var pathText: String { String(cString: path) }
 }
 
+/// The header's first value, with every byte that is no UTF-8 replaced.
 func headerValue(_ name: String, of connection: OpaquePointer) -> String? {
+    headerBytes(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
+}
+
+/// The header's first value where the connection's buffer has it.
+private func headerBytes(
+    _ name: String, of connection: OpaquePointer
+) -> UnsafeRawBufferPointer? {
     var name = name
-    return name.withUTF8 { name -> String? in
+    return name.withUTF8 { name -> UnsafeRawBufferPointer? in
         var value: UnsafePointer<CChar>?
         var count = 0
         let found = name.withMemoryRebound(to: CChar.self) {
             MHD_lookup_connection_value_n(
                 connection, .HEADER_KIND, $0.baseAddress, $0.count, &value, &count)
         }
-        guard found == .YES else { return nil }
-        return String(
-            decoding: UnsafeRawBufferPointer(start: value, count: count), as: UTF8.self)
+        return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
     }
+}
+
+/// How often the request has the header.
+func headerCount(_ name: String, of connection: OpaquePointer) -> Int {
+    name.withCString { name in
+        var sought = SoughtHeader(name: name)
+        MHD_get_connection_values_n(connection, .HEADER_KIND, countHeader, &sought)
+        return sought.count
+    }
+}
+
+private struct SoughtHeader {
+    let name: UnsafePointer<CChar>
+    var count = 0
+}
+
+private func countHeader(
+    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+    nameLength: Int, value: UnsafePointer<CChar>?, valueLength: Int
+) -> MHD_Result {
+    if let name, let sought = context?.assumingMemoryBound(to: SoughtHeader.self),
+        strcasecmp(name, sought.pointee.name) == 0
+    {
+        sought.pointee.count += 1
+    }
+    return .YES
 }

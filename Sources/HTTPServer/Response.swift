@@ -30,6 +30,8 @@ package enum ServerRefusal: Sendable, Equatable {
     case bodyTooLarge(limit: Int)
     /// The head leaves in doubt where the body ends.
     case ambiguousLength
+    /// The path or the query holds bytes that are no UTF-8.
+    case malformedTarget
     /// The server is about to stop.
     case draining
 
@@ -37,7 +39,7 @@ package enum ServerRefusal: Sendable, Equatable {
     var isPassing: Bool {
         switch self {
         case .busy, .tooManyConnections, .draining: true
-        case .bodyTooLarge, .ambiguousLength: false
+        case .bodyTooLarge, .ambiguousLength, .malformedTarget: false
         }
     }
 }

@@ -14,21 +14,27 @@ package struct Schema: ~Copyable {
     /// The newest migration that this release knows.
     package static var needed: Int64 { Migration.all.last?.number ?? 0 }
 
-    /// Connects as the login, who owns the schema or may create it.
     private var link: Link
 
+    /// To migrate, the settings must be those of the schema's owner, or of a login that may create
+    /// it; to look, those of the service do.
     package init(_ settings: ConnectionSettings) {
-        var asLogin = settings
-        asLogin.role = nil
+        var settings = settings
         // Building an index on a large log takes its time.
-        asLogin.statementTimeoutMilliseconds = 0
-        link = Link(asLogin)
+        settings.statementTimeoutMilliseconds = 0
+        link = Link(settings)
     }
 
     /// The newest migration that the database has; 0 when it has none.
     package mutating func found() throws(LedgerError) -> Int64 {
-        try link.settled { connection throws(LedgerError) in
-            try connection.appliedMigrations().last?.number ?? 0
+        do throws(LedgerError) {
+            return try link.settled { connection throws(LedgerError) in
+                try connection.appliedMigrations().last?.number ?? 0
+            }
+        } catch {
+            // 22023: there is no role of that name, and the first migration makes it.
+            if case .postgres(let error) = error, error.sqlState == "22023" { return 0 }
+            throw error
         }
     }
 
@@ -50,7 +56,8 @@ package struct Schema: ~Copyable {
         now: Instant, report: (SchemaStep) -> Void
     ) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
-            if !(try connection.pendingMigrations().isEmpty) { try connection.prepareToMigrate() }
+            if try connection.pendingMigrations().isEmpty { return }
+            try connection.prepareToMigrate()
             while let next = try connection.apply(now: now) { report(next) }
         }
     }

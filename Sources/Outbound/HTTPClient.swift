@@ -8,6 +8,7 @@ package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let caFile: String?
     private let unixSocket: String?
+    private let acceptsAnyName: Bool
 
     private static let isReady: Bool = {
         // OpenSSL writes to connections that the other side has closed.
@@ -16,14 +17,18 @@ package struct HTTPClient: ~Copyable {
     }()
 
     /// `caFile` has PEM certificates to trust instead of the system's; `unixSocket` is where to
-    /// connect, whatever host the URL names.
-    package init(caFile: String? = nil, unixSocket: String? = nil) throws(OutboundError) {
+    /// connect, whatever host the URL names. `acceptsAnyName` is for a `caFile` that has the
+    /// server's own certificate: then that says who it is, and its names do not matter.
+    package init(
+        caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
+    ) throws(OutboundError) {
         guard Self.isReady, let handle = curl_easy_init() else {
             throw .unreachable(detail: "the HTTP library did not start")
         }
         self.handle = OpaquePointer(handle)
         self.caFile = caFile
         self.unixSocket = unixSocket
+        self.acceptsAnyName = acceptsAnyName
     }
 
     deinit { curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
@@ -55,7 +60,7 @@ package struct HTTPClient: ~Copyable {
     private func set(_ request: OutboundRequest) -> Bool {
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_PATH_AS_IS, 1), (CURLOPT_FOLLOWLOCATION, 0),
-            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, acceptsAnyName ? 0 : 2),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
         ]
         var texts: [(CURLoption, String)] = [

@@ -23,7 +23,13 @@ struct PostgresProcess {
     /// Whether it may be one of the server that works in this folder.
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
-        // A folder that this user must not see may be any.
-        return own.map { $0 == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path } ?? true
+        if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }
+        // A folder that this user must not see may be any of the process's user.
+        return owner(of: "/proc/\(id)") == owner(of: folder)
+    }
+
+    private func owner(of path: String) -> uid_t? {
+        var found = stat()
+        return stat(path, &found) == 0 ? found.st_uid : nil
     }
 }

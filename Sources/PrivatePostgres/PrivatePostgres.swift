@@ -14,7 +14,13 @@ package final class PrivatePostgres: Sendable {
 
     private let folder: DataFolder
     private let log: Log
-    private let users: Monitor<FileLock>
+    private let membership: Monitor<Membership>
+
+    /// This process among those who use the database.
+    private struct Membership: ~Copyable {
+        let lock: FileLock
+        var isOver = false
+    }
 
     /// Starts the database of the folder, or joins those who use it.
     package init(folder path: String, log: Log) throws(PrivatePostgresError) {
@@ -23,7 +29,7 @@ package final class PrivatePostgres: Sendable {
         guard let lock = FileLock(folder.usersLock) else {
             throw .folderUnusable(path, reason: "postgres.users cannot be opened")
         }
-        users = Monitor(lock)
+        membership = Monitor(Membership(lock: lock))
         try ensureRunning(isJoining: true)
     }
 
@@ -35,27 +41,29 @@ package final class PrivatePostgres: Sendable {
     /// What to connect to.
     package var url: String { folder.url }
 
-    /// Starts the database again when it has died.
+    /// Starts the database again when it has died, unless this process has left it.
     package func ensureRunning() throws(PrivatePostgresError) {
         if !isRunning { try ensureRunning(isJoining: false) }
     }
 
     private func ensureRunning(isJoining: Bool) throws(PrivatePostgresError) {
         let start = try lockForStarting()
-        if isJoining, !users.change(wake: .nobody, { $0.tryShared() }) {
+        if isJoining, !membership.change(wake: .nobody, { $0.lock.tryShared() }) {
             throw .lockBusy(folder.usersLock)
         }
-        if !isRunning { try startUp() }
+        let isOver = membership.change(wake: .nobody) { $0.isOver }
+        if !isOver, !isRunning { try startUp() }
         extendLifetime(start)
     }
 
     /// Stops the database, unless somebody else still uses it.
     package func leave() {
+        membership.change(wake: .nobody) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
-        if users.change(wake: .nobody, { $0.tryExclusive() }) {
+        if membership.change(wake: .nobody, { $0.lock.tryExclusive() }) {
             _ = control(["stop", "-m", "fast", "-w", "-t", "60"])
         }
-        users.change(wake: .nobody) { $0.release() }
+        membership.change(wake: .nobody) { $0.lock.release() }
         extendLifetime(start)
     }
 
@@ -70,8 +78,8 @@ package final class PrivatePostgres: Sendable {
     }
 
     private func startUp() throws(PrivatePostgresError) {
-        let programs = try Programs.find(forCluster: folder.clusterVersion)
-        if folder.clusterVersion == nil { try makeCluster(programs) }
+        let programs = try Programs.find(forCluster: folder.existingCluster)
+        if folder.existingCluster == nil { try makeCluster(programs) }
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
@@ -93,15 +101,15 @@ package final class PrivatePostgres: Sendable {
 
     private func makeCluster(_ programs: Programs) throws(PrivatePostgresError) {
         log.info("postgres_created", ["folder": .string(folder.cluster)])
-        try folder.makeClusterFolder()
+        let unfinished = try folder.makeUnfinishedCluster()
         let answer = run(
             folder.asOwner([
-                "\(programs.folder)/initdb", "-D", folder.unfinishedCluster, "-U", "deed",
+                "\(programs.folder)/initdb", "-D", unfinished, "-U", "deed",
                 "--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
         // Only a whole cluster gets the name: a process killed above leaves none behind.
-        if rename(folder.unfinishedCluster, folder.cluster) != 0 {
+        if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
     }
@@ -109,7 +117,7 @@ package final class PrivatePostgres: Sendable {
     private func control(
         _ arguments: [String], _ programs: Programs? = nil
     ) -> (status: Int32, output: String) {
-        guard let programs = programs ?? (try? Programs.find(forCluster: folder.clusterVersion))
+        guard let programs = programs ?? (try? Programs.find(forCluster: folder.existingCluster))
         else { return (127, PrivatePostgresError.notInstalled.description) }
         return run(folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
     }
@@ -124,8 +132,12 @@ package final class PrivatePostgres: Sendable {
         return pid_t(line)
     }
 
+    private var isPostmasterThere: Bool {
+        postmaster.flatMap(PostgresProcess.init)?.mayWork(in: folder.cluster) ?? false
+    }
+
     private var isRunning: Bool {
-        guard let postmaster, PostgresProcess(postmaster) != nil else { return false }
+        guard isPostmasterThere else { return false }
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
         return (try? Connection.open(settings)) != nil
     }
@@ -136,11 +148,11 @@ package final class PrivatePostgres: Sendable {
         return ["shared memory block", "lock file"].contains { log.suffix(2000).contains($0) }
     }
 
-    /// Lock files that name a dead process nobody has buried, or another program that was given
-    /// its number since, are left over from a server that was killed. As long as any process of
+    /// Lock files that name a dead process nobody has buried, or another process that was
+    /// given its number since, are left over from a server that was killed. As long as any process of
     /// that server still writes, PostgreSQL has to see them.
     private func forgetDeadPostmaster() {
-        guard let postmaster, kill(postmaster, 0) == 0, PostgresProcess(postmaster) == nil,
+        guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,
             !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })
         else { return }
         unlink("\(folder.cluster)/postmaster.pid")

@@ -9,14 +9,15 @@ package struct Programs {
 
     /// The newest server that is installed in one of the folders, or the one that made a cluster.
     package static func find(
-        forCluster version: String?, in folders: [String] = usualFolders
+        forCluster cluster: (version: String, folder: String)?,
+        in folders: [String] = usualFolders
     ) throws(PrivatePostgresError) -> Programs {
         let all = installed(in: folders)
         if all.isEmpty { throw .notInstalled }
-        guard let version else { return all[0] }
+        guard let (version, folder) = cluster else { return all[0] }
         guard let same = all.first(where: { $0.version == version }) else {
             throw .otherVersion(
-                needed: version, found: all.map(\.version), folder: "the data folder")
+                needed: version, found: all.map(\.version), folder: folder)
         }
         return same
     }

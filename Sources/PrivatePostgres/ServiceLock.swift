@@ -6,7 +6,7 @@ package struct ServiceLock: ~Copyable {
 
     /// Takes the lock until this value goes or the process ends, however it ends.
     package init(folder path: String, listen: String) throws(PrivatePostgresError) {
-        try DataFolder.make(path)
+        try DataFolder.open(path)
         guard let lock = FileLock("\(path)/service.lock") else {
             throw .folderUnusable(path, reason: "service.lock cannot be opened")
         }

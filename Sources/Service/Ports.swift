@@ -58,12 +58,16 @@ package struct SecretsPort: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// SHA-256.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
+    /// The same as lower-case hexadecimal digits.
+    package var hexDigest: @Sendable ([UInt8]) -> String
 
     package init(
         randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8],
-        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8],
+        hexDigest: @escaping @Sendable ([UInt8]) -> String
     ) {
         self.randomBytes = randomBytes
         self.digest = digest
+        self.hexDigest = hexDigest
     }
 }

@@ -25,7 +25,7 @@ extension Ports {
         let text = "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
         let created = KeyCreated(
             key: secrets.newID(prefix: "k_"), role: role, name: name,
-            digest: hexadecimal(secrets.digest(Array(text.utf8))))
+            digest: secrets.hexDigest(Array(text.utf8)))
         let cause = secrets.cause(of: sender, "create_key", [created.key.text])
         _ = try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
@@ -66,10 +66,4 @@ extension Ports {
         }
         return found
     }
-}
-
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }

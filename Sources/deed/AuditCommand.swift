@@ -6,8 +6,8 @@ let auditCommand = CommandSpec(
     path: ["audit"],
     summary: "Proves that the log has no hole and that nobody changed it since it was written.",
     options: Option.database, example: "deed audit --json"
-) { invocation throws(CommandFailure) in
-    try invocation.withPorts { _, ledger throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
+    try invocation.withPorts { _, ledger throws(CommandEnd) in
         var audits: [ShardAudit] = []
         for shard in Shard.all {
             audits.append(try ask { () throws(Fault) in try ledger.audit(shard) })

@@ -20,9 +20,9 @@ private let proposalOptions: [Option] =
 private let showCatalogCommand = CommandSpec(
     path: ["catalog", "show"], summary: "Prints a project's catalog as a file to edit.",
     options: [.project] + Option.database, example: "deed catalog show > catalog.json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in try ports.catalog(of: project) }
         invocation.show(answer.json, text: CatalogFile.json(answer.catalog).prettyText)
     }
@@ -31,7 +31,7 @@ private let showCatalogCommand = CommandSpec(
 private let checkCatalogCommand = CommandSpec(
     path: ["catalog", "check"], summary: "Names everything that is wrong with a catalog file.",
     positionals: [file], options: [.json], example: "deed catalog check catalog.json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let contents = try invocation.catalogFile()
     invocation.show(
         ["valid": true, "errors": [], "warnings": .problems(contents.unknownMembers)],
@@ -42,11 +42,11 @@ private let compareCatalogCommand = CommandSpec(
     path: ["catalog", "diff"],
     summary: "Shows what a catalog file would change, and who would gain or lose access now.",
     positionals: [file], options: proposalOptions, example: "deed catalog diff catalog.json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let contents = try invocation.catalogFile()
     let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let preview = try ports.preview(proposal, of: project)
         invocation.show(
             preview.step.json(preview.counts, warnings: contents.unknownMembers),
@@ -61,12 +61,12 @@ private let applyCatalogCommand = CommandSpec(
     options: [.flag("dry-run", "only show it, as deed catalog diff does"), .idempotencyKey]
         + proposalOptions,
     example: "deed catalog apply catalog.json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let contents = try invocation.catalogFile()
     let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, ledger throws(CommandFailure) in
+    try invocation.withPorts { ports, ledger throws(CommandEnd) in
         var shown = try ports.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.unknownMembers)) }
         if !invocation.has("dry-run") {
@@ -89,7 +89,7 @@ private let applyCatalogCommand = CommandSpec(
 
 extension Invocation {
     /// The catalog in the file that the first argument names. All that is wrong with it is printed.
-    fileprivate func catalogFile() throws(CommandFailure) -> CatalogFile.Contents {
+    fileprivate func catalogFile() throws(CommandEnd) -> CatalogFile.Contents {
         let name = positional(0) ?? ""
         let bytes: [UInt8]
         do {
@@ -113,7 +113,7 @@ extension Invocation {
         }
     }
 
-    fileprivate func basis() throws(CommandFailure) -> Int64? {
+    fileprivate func basis() throws(CommandEnd) -> Int64? {
         try integer("if-version", in: 0...Int.max).map { Int64($0) }
     }
 }
@@ -124,7 +124,7 @@ extension URL {
 
 extension Ledger {
     /// Brings what other programs read to the new catalog, so that it holds when the command ends.
-    fileprivate func projectAnew() throws(CommandFailure) {
+    fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
         _ = try ask { () throws(Fault) in
@@ -136,7 +136,7 @@ extension Ledger {
 extension Ports {
     fileprivate func preview(
         _ proposal: CatalogProposal, of project: ProjectID
-    ) throws(CommandFailure) -> CatalogPreview {
+    ) throws(CommandEnd) -> CatalogPreview {
         let step = try obey { () throws(CommandError) in try compare(proposal, of: project) }
         return try preview(step, of: project)
     }
@@ -144,7 +144,7 @@ extension Ports {
     /// The step with who gains and loses by it; progress is shown while that is counted.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
-    ) throws(CommandFailure) -> CatalogPreview {
+    ) throws(CommandEnd) -> CatalogPreview {
         let progress = Progress()
         defer { progress.end() }
         let counts = try obey { () throws(CommandError) in

@@ -11,16 +11,19 @@ enum CommandLineTool {
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.
         signal(SIGPIPE, SIG_IGN)
-        let isJSON = arguments.contains("--json")
-        do throws(CommandFailure) {
+        var isJSON = arguments.contains("--json")
+        do throws(CommandEnd) {
             guard let spec = try find(arguments) else { return 0 }
-            let rest = Array(arguments.dropFirst(spec.path.count))
-            if rest.contains("--help") || rest.contains("-h") {
+            let invocation = Invocation(
+                spec, Array(arguments.dropFirst(spec.path.count)),
+                variables: ProcessInfo.processInfo.environment)
+            isJSON = invocation.isJSON
+            if invocation.has("help") {
                 printText(help(of: spec))
                 return 0
             }
-            let variables = ProcessInfo.processInfo.environment
-            try spec.run(Invocation(spec, rest, variables: variables))
+            try invocation.validate()
+            try spec.run(invocation)
             return 0
         } catch {
             report(error, isJSON: isJSON)
@@ -29,7 +32,7 @@ enum CommandLineTool {
     }
 
     /// The command that the first words name; `nil` when help was wanted and given.
-    private static func find(_ arguments: [String]) throws(CommandFailure) -> CommandSpec? {
+    private static func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         let words = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let spec = commands.first(where: { words.starts(with: $0.path) }) { return spec }
         let isHelp = arguments.contains("--help") || arguments.contains("-h") || words == ["help"]
@@ -48,11 +51,11 @@ enum CommandLineTool {
         throw .usage("there is no command \"\(words[0])\"; see: deed --help")
     }
 
-    private static func report(_ failure: CommandFailure, isJSON: Bool) {
+    private static func report(_ end: CommandEnd, isJSON: Bool) {
         let details: JSON = [
-            "error": ["code": .string(failure.code), "detail": .string(failure.sentence)]
+            "error": ["code": .string(end.code), "detail": .string(end.sentence)]
         ]
-        let text = isJSON ? details.text : "error: \(failure.sentence)"
+        let text = isJSON ? details.text : "error: \(end.sentence)"
         printError(text)
     }
 }

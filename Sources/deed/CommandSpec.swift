@@ -9,7 +9,7 @@ struct CommandSpec: Sendable {
     var positionals: [Positional] = []
     var options: [Option] = []
     let example: String
-    let run: @Sendable (Invocation) throws(CommandFailure) -> Void
+    let run: @Sendable (Invocation) throws(CommandEnd) -> Void
 
     var name: String { path.joined(separator: " ") }
 }
@@ -53,6 +53,7 @@ struct Option: Sendable {
 }
 
 extension Option {
+    static let help = flag("help", "print this")
     static let json = flag("json", "print JSON instead of text")
     static let project = setting("project", "NAME", "the project", fallback: "default")
     static let databaseURL = setting(
@@ -70,8 +71,8 @@ extension Option {
     static let database = [databaseURL, dataDir, json]
 }
 
-/// How a command ended that did not succeed, by its exit code.
-enum CommandFailure: Error {
+/// How a command ended that did not do what it was asked, by its exit code.
+enum CommandEnd: Error {
     case refused(code: String, sentence: String)
     case usage(String)
     case fault(String)
@@ -119,19 +120,19 @@ enum CommandFailure: Error {
 /// Runs a use case; what it throws becomes the command's end.
 func obey<Answer>(
     _ body: () throws(CommandError) -> Answer
-) throws(CommandFailure) -> Answer {
+) throws(CommandEnd) -> Answer {
     do throws(CommandError) {
         return try body()
     } catch {
-        throw CommandFailure(error)
+        throw CommandEnd(error)
     }
 }
 
 /// Asks the ledger; a fault becomes the command's end.
-func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandFailure) -> Answer {
+func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     do throws(Fault) {
         return try body()
     } catch {
-        throw CommandFailure(error)
+        throw CommandEnd(error)
     }
 }

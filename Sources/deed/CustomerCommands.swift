@@ -20,11 +20,11 @@ private let showCustomerCommand = CommandSpec(
         .value("known", "INSTANT", "from what was recorded by then (without it: by now)"),
     ] + whom + Option.database,
     example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try ask { () throws(Fault) in
             try ports.entitlements(of: stream, at: at, known: known)
         }
@@ -40,11 +40,11 @@ private let listEventsCommand = CommandSpec(
         .value("limit", "COUNT", "at most so many (without it: 100)"),
     ] + whom + Option.database,
     example: "deed customer events u1 --limit 20"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int.max) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try ask { () throws(Fault) in
             try ports.events(of: stream, after: Int64(after), limit: limit)
         }

@@ -12,12 +12,12 @@ let explainCustomerCommand = CommandSpec(
         .value("known", "INSTANT", "from what was recorded by then (without it: by now)"),
     ] + whom + Option.database,
     example: "deed customer explain u1 --entitlement pro"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let answer = try ask { () throws(Fault) in
             try ports.explanation(of: entitlement, for: stream, at: at, known: known)
         }

@@ -1,5 +1,5 @@
+import API
 import Core
-import JSON
 import Service
 
 let grantCommands = [grantCommand, revokeCommand]
@@ -19,19 +19,19 @@ private let grantCommand = CommandSpec(
         .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
     let start = try invocation.instant("start")
     let end = try invocation.grantEnd()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
             try ports.giveGrant(
                 entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
         }
-        invocation.show(answer.json, text: answer.line(of: stream))
+        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }
 
@@ -42,21 +42,21 @@ private let revokeCommand = CommandSpec(
         .value("grant", "ID", "the grant's id", isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed revoke --customer u1 --grant g_4x1k9d --reason \"given by mistake\""
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let grant: GrantID = try invocation.requiredID("grant")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
             try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
         }
-        invocation.show(answer.json, text: answer.line(of: stream))
+        invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }
 
 extension Invocation {
-    fileprivate func grantEnd() throws(CommandFailure) -> GiveGrant.End {
+    fileprivate func grantEnd() throws(CommandEnd) -> GiveGrant.End {
         switch (try instant("end"), try duration("for")) {
         case (.some, .some): throw usage("give --end or --for, not both")
         case (let end?, nil): .at(end)
@@ -65,22 +65,12 @@ extension Invocation {
         }
     }
 
-    fileprivate func adminReason() throws(CommandFailure) -> AdminReason {
+    fileprivate func adminReason() throws(CommandEnd) -> AdminReason {
         AdminReason(reason: try requiredID("reason"), ticket: try id("ticket"))
     }
 }
 
 extension GrantAnswer {
-    fileprivate var json: JSON {
-        [
-            "grant": .string(grant.id.text),
-            "entitlement": .string(grant.given.entitlement.text),
-            "start": .string(grant.given.start.text), "end": .optional(grant.given.end?.text),
-            "revoked_at": .optional(grant.revocation?.at.text),
-            "position": .string(position.description),
-        ]
-    }
-
     fileprivate func line(of stream: Stream) -> String {
         let end = grant.given.end.map { "until \($0.text)" } ?? "until it is revoked"
         let fate = grant.revocation.map { "was revoked at \($0.at.text)" } ?? "lasts \(end)"

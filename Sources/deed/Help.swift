@@ -23,7 +23,7 @@ func help(of spec: CommandSpec) -> String {
         usage: deed \(spec.name)\(positionals.joined()) [--flags]
 
         """
-    let options = spec.options + [.flag("help", "print this")]
+    let options = spec.options + [.help]
     let rows =
         spec.positionals.map { ($0.name, $0.help) } + options.map { (flag($0), details(of: $0)) }
     let width = rows.map(\.0.count).max() ?? 0

@@ -7,17 +7,30 @@ struct Invocation: Sendable {
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
     private var positionals: [String] = []
+    /// The first thing that was wrong. What follows it is read all the same: it may ask for help,
+    /// or for JSON.
+    private var mistake: CommandEnd?
 
     /// Reads the arguments behind the command's name; settings fall back to the variables.
-    init(
-        _ spec: CommandSpec, _ arguments: [String], variables: [String: String]
-    ) throws(CommandFailure) {
+    init(_ spec: CommandSpec, _ arguments: [String], variables: [String: String]) {
         self.spec = spec
-        try read(arguments)
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            do throws(CommandEnd) {
+                try read(argument, before: &rest)
+            } catch {
+                mistake = mistake ?? error
+            }
+        }
         for option in spec.options where option.isSetting && values[option.name] == nil {
             let variable = variables[option.variable].flatMap { $0.isEmpty ? nil : $0 }
             values[option.name] = variable ?? option.fallback
         }
+    }
+
+    /// Throws unless the arguments are a call of the command.
+    func validate() throws(CommandEnd) {
+        if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
             throw usage("--\(option.name) is missing")
         }
@@ -27,32 +40,35 @@ struct Invocation: Sendable {
         }
     }
 
-    private mutating func read(_ arguments: [String]) throws(CommandFailure) {
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            guard argument.hasPrefix("--"), argument.count > 2 else {
-                if argument.hasPrefix("-"), argument.count > 1 {
-                    throw usage("\(argument) is not known; flags are written with two dashes")
-                }
-                positionals.append(argument)
-                continue
+    private mutating func read(
+        _ argument: String, before rest: inout ArraySlice<String>
+    ) throws(CommandEnd) {
+        guard argument.hasPrefix("-"), argument.count > 1 else {
+            if positionals.count == spec.positionals.count {
+                throw usage("\"\(argument)\" is one argument too many")
             }
-            let parts = argument.dropFirst(2).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
-            guard let option = spec.options.first(where: { $0.name == name }) else {
-                throw usage("--\(name) is not known")
-            }
-            try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
+            positionals.append(argument)
+            return
         }
-        if positionals.count > spec.positionals.count {
-            throw usage("\"\(positionals[spec.positionals.count])\" is one argument too many")
+        if argument == "-h" {
+            flags.insert("help")
+            return
         }
+        guard argument.hasPrefix("--"), argument.count > 2 else {
+            throw usage("\(argument) is not known; flags are written with two dashes")
+        }
+        let parts = argument.dropFirst(2).split(
+            separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = (spec.options + [.help]).first(where: { $0.name == name }) else {
+            throw usage("--\(name) is not known")
+        }
+        try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
     }
 
     private mutating func take(
         _ option: Option, _ attached: String?, from rest: inout ArraySlice<String>
-    ) throws(CommandFailure) {
+    ) throws(CommandEnd) {
         if option.placeholder == nil {
             if attached != nil { throw usage("--\(option.name) takes no value") }
             flags.insert(option.name)
@@ -67,7 +83,7 @@ struct Invocation: Sendable {
     }
 
     /// A usage error that says where help is.
-    func usage(_ sentence: String) -> CommandFailure {
+    func usage(_ sentence: String) -> CommandEnd {
         .usage("\(sentence); see: deed \(spec.name) --help")
     }
 }
@@ -83,17 +99,17 @@ extension Invocation {
         index < positionals.count ? positionals[index] : nil
     }
 
-    func id<Kind>(_ name: String) throws(CommandFailure) -> Identifier<Kind>? {
+    func id<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind>? {
         guard let text = values[name] else { return nil }
         return try id(text, named: "--\(name)")
     }
 
-    func requiredID<Kind>(_ name: String) throws(CommandFailure) -> Identifier<Kind> {
+    func requiredID<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind> {
         guard let id: Identifier<Kind> = try id(name) else { throw usage("--\(name) is missing") }
         return id
     }
 
-    func id<Kind>(_ text: String, named name: String) throws(CommandFailure) -> Identifier<Kind> {
+    func id<Kind>(_ text: String, named name: String) throws(CommandEnd) -> Identifier<Kind> {
         do {
             return try Identifier(text)
         } catch {
@@ -101,7 +117,7 @@ extension Invocation {
         }
     }
 
-    func instant(_ name: String) throws(CommandFailure) -> Instant? {
+    func instant(_ name: String) throws(CommandEnd) -> Instant? {
         guard let text = values[name] else { return nil }
         guard let instant = Instant(text: text) else {
             throw usage("--\(name) must be an instant like 2026-11-20T19:21:00Z")
@@ -109,7 +125,7 @@ extension Invocation {
         return instant
     }
 
-    func duration(_ name: String) throws(CommandFailure) -> CalendarDuration? {
+    func duration(_ name: String) throws(CommandEnd) -> CalendarDuration? {
         guard let text = values[name] else { return nil }
         guard let duration = CalendarDuration(text) else {
             throw usage("--\(name) must be an ISO 8601 duration like P30D or P1M")
@@ -117,7 +133,7 @@ extension Invocation {
         return duration
     }
 
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandEnd) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw usage(
@@ -126,16 +142,19 @@ extension Invocation {
         return number
     }
 
-    func project() throws(CommandFailure) -> ProjectID { try requiredID("project") }
+    func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
     /// The customer that a flag or the first argument names, in the environment of the flag.
-    func stream() throws(CommandFailure) -> Core.Stream {
+    func stream() throws(CommandEnd) -> Core.Stream {
+        if values["customer"] != nil, positional(0) != nil {
+            throw usage("the customer is named twice: as an argument and with --customer")
+        }
         guard let text = values["customer"] ?? positional(0) else {
             throw usage("--customer is missing")
         }
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a name that Deed keeps") }
-        let environment = try values["environment"].map { text throws(CommandFailure) in
+        let environment = try values["environment"].map { text throws(CommandEnd) in
             guard let environment = Environment(rawValue: text) else {
                 throw usage("--environment must be production or sandbox")
             }

@@ -11,7 +11,7 @@ private let createKeyCommand = CommandSpec(
         .value("name", "NAME", "what the key is for"), .project,
     ] + Option.database,
     example: "deed key create --role backend --name \"lobby servers\" --json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     guard let role = invocation["role"].flatMap(Role.init(rawValue:)) else {
         throw invocation.usage("--role must be reader, backend or admin")
     }
@@ -19,7 +19,7 @@ private let createKeyCommand = CommandSpec(
     if !name.isEmpty { let _: Reason = try invocation.id(name, named: "--name") }
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let key = try obey { () throws(CommandError) in
             try ports.createKey(role, name: name, of: project, by: sender)
         }
@@ -36,9 +36,9 @@ private let createKeyCommand = CommandSpec(
 private let listKeysCommand = CommandSpec(
     path: ["key", "list"], summary: "Lists the keys to a project, without their secrets.",
     options: [.project] + Option.database, example: "deed key list"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let keys = try obey { () throws(CommandError) in try ports.keys(of: project) }
         invocation.show(
             ["keys": .array(keys.map(\.json))],
@@ -52,11 +52,11 @@ private let revokeKeyCommand = CommandSpec(
     path: ["key", "revoke"], summary: "Makes a key useless, on every instance within a second.",
     positionals: [Positional(name: "ID", help: "the key's id, as deed key list shows it")],
     options: [.project] + Option.database, example: "deed key revoke k_7m2c0qv3"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let id: KeyID = try invocation.id(invocation.positional(0) ?? "", named: "the key's id")
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let key = try obey { () throws(CommandError) in
             try ports.revokeKey(id, of: project, by: sender)
         }

@@ -31,7 +31,8 @@ struct Live: Sendable {
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
             secrets: SecretsPort(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
+                hexDigest: { SHA256.digest($0).hex }),
             now: systemClock)
     }
 }
@@ -49,15 +50,24 @@ let standardErrorLog = Log { line in
 }
 
 /// The database that the settings name: one elsewhere, or the private one.
+///
+/// Only commands that begin something may create the private one: for the others a folder without
+/// one is more likely misspelt than new.
 struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
 
-    init(_ settings: Settings, log: Log) throws(CommandFailure) {
+    init(_ settings: Settings, mayCreate: Bool = false, log: Log) throws(CommandEnd) {
         if let url = settings.databaseURL {
             self.url = url
             privatePostgres = nil
             return
+        }
+        if !mayCreate, !PrivatePostgres.exists(in: settings.dataFolder) {
+            throw .refused(
+                code: "no_database",
+                sentence: "There is no database in \(settings.dataFolder) yet; start one with: "
+                    + "deed serve")
         }
         do throws(PrivatePostgresError) {
             let postgres = try PrivatePostgres(folder: settings.dataFolder, log: log)
@@ -72,17 +82,21 @@ struct Database: Sendable {
         ConnectionSettings(url: url, role: role)
     }
 
+    /// With the rights that all work is done with.
+    var serviceConnection: ConnectionSettings { connection(role: LedgerSettings.serviceRole) }
+
     /// Brings a private database's schema up to date, which nobody else would; a database
     /// elsewhere must be right already.
-    func prepareSchema(log: Log) throws(CommandFailure) {
-        var schema = Schema(connection(role: nil))
+    func prepareSchema(log: Log) throws(CommandEnd) {
         do throws(LedgerError) {
             if privatePostgres != nil {
-                try schema.migrate(now: systemClock()) { step in
+                var asOwner = Schema(connection(role: nil))
+                try asOwner.migrate(now: systemClock()) { step in
                     log.info("migrated", ["migration": .string(step.name)])
                 }
             }
-            try schema.validate()
+            var asService = Schema(serviceConnection)
+            try asService.validate()
         } catch {
             throw .fault(error.detailed)
         }
@@ -93,13 +107,14 @@ extension Invocation {
     /// Runs `body` over the database that the settings name, and leaves nothing running behind.
     /// Where the command is about a project, that must be there.
     func withPorts(
-        in project: ProjectID? = nil, _ body: (Ports, Ledger) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
-        let database = try Database(Settings(self), log: .silent)
+        in project: ProjectID? = nil, mayCreate: Bool = false,
+        _ body: (Ports, Ledger) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        let database = try Database(Settings(self), mayCreate: mayCreate, log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
         var settings = LedgerSettings(
-            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+            connection: database.serviceConnection, clock: systemClock)
         settings.committers = 1
         settings.readers = 1
         settings.lookups = 1
@@ -112,7 +127,7 @@ extension Invocation {
     }
 
     /// The person at the command line.
-    func sender() throws(CommandFailure) -> Sender {
+    func sender() throws(CommandEnd) -> Sender {
         let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
         let key = self["idempotency-key"]
         if let key, key.utf8.count > Sender.idempotencyKeyLimit || (try? Actor(key)) == nil {
@@ -132,6 +147,10 @@ extension LedgerError {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        return "\(description) PostgreSQL says: \(error.serverMessage)"
+        // 42501: the login lacks the privilege, most likely that of being the service.
+        let remedy =
+            error.sqlState == "42501"
+            ? " Have an administrator run: grant \(LedgerSettings.serviceRole) to <login>." : ""
+        return "\(description) PostgreSQL says: \(error.serverMessage)\(remedy)"
     }
 }

@@ -9,8 +9,9 @@ let migrateCommand = CommandSpec(
     path: ["migrate"], summary: "Brings the database's schema to what this release needs.",
     options: [.flag("dry-run", "only tell which migrations are missing")] + Option.database,
     example: "deed migrate --database-url postgresql://deed@db.internal/deed"
-) { invocation throws(CommandFailure) in
-    let database = try Database(Settings(invocation), log: .silent)
+) { invocation throws(CommandEnd) in
+    let database = try Database(
+        Settings(invocation), mayCreate: !invocation.has("dry-run"), log: .silent)
     defer { database.privatePostgres?.leave() }
     var schema = Schema(database.connection(role: nil))
     var steps: [SchemaStep] = []

@@ -9,16 +9,16 @@ private let createProjectCommand = CommandSpec(
     positionals: [Positional(name: "NAME", help: "the project's name")],
     options: [.flag("if-missing", "succeed when it exists already")] + Option.database,
     example: "deed project create default"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let project: ProjectID = try invocation.id(
         invocation.positional(0) ?? "", named: "the project's name")
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+    try invocation.withPorts(mayCreate: true) { ports, _ throws(CommandEnd) in
         do throws(CommandError) {
             try ports.createProject(project, by: sender)
         } catch {
             let isThere = error == .refused(.projectExists(project))
-            if !isThere || !invocation.has("if-missing") { throw CommandFailure(error) }
+            if !isThere || !invocation.has("if-missing") { throw CommandEnd(error) }
         }
     }
     invocation.show(
@@ -28,8 +28,8 @@ private let createProjectCommand = CommandSpec(
 private let listProjectsCommand = CommandSpec(
     path: ["project", "list"], summary: "Lists the projects.", options: Option.database,
     example: "deed project list --json"
-) { invocation throws(CommandFailure) in
-    try invocation.withPorts { ports, _ throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
         let projects = try ask { () throws(Fault) in try ports.ledger.projects() }
         let rows = projects.map { project -> JSON in
             [

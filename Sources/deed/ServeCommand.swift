@@ -1,5 +1,6 @@
 import API
 import Core
+import Glibc
 import HTTPServer
 import JSON
 import Ledger
@@ -13,13 +14,15 @@ extension Option {
     static let listen = setting(
         "listen", "ADDRESS", "where the server listens; port 0 takes a free one",
         fallback: "127.0.0.1:8080")
+    static let tlsCertificate = setting(
+        "tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS")
 }
 
 let serveCommand = CommandSpec(
     path: ["serve"], summary: "Serves the API until SIGTERM or SIGINT.",
     options: [
         .listen,
-        .setting("tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS"),
+        .tlsCertificate,
         .setting("tls-key", "FILE", "the certificate's key in PEM"),
         .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
         .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
@@ -30,7 +33,7 @@ let serveCommand = CommandSpec(
         .databaseURL, .dataDir,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     StopSignal.install()
     let log = standardErrorLog
     let settings = Settings(invocation)
@@ -38,7 +41,7 @@ let serveCommand = CommandSpec(
     let lock = try settings.serviceLock(listen: sizes.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
-    let database = try Database(settings, log: log)
+    let database = try Database(settings, mayCreate: true, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
     let service = try RunningService(sizes, database, log: log)
@@ -48,7 +51,7 @@ let serveCommand = CommandSpec(
 
 extension Settings {
     /// The lock on the data folder; none where the database lives elsewhere.
-    fileprivate func serviceLock(listen: String) throws(CommandFailure) -> ServiceLock? {
+    fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         if databaseURL != nil { return nil }
         do throws(PrivatePostgresError) {
             return try ServiceLock(folder: dataFolder, listen: listen)
@@ -66,7 +69,7 @@ private struct ServiceSizes {
     private let lookups: Int?
     private let committers: Int?
 
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    init(_ invocation: Invocation) throws(CommandEnd) {
         server = try ServerSettings(invocation)
         readers = try invocation.integer("readers", in: 1...1000)
         lookups = try invocation.integer("lookups", in: 1...1000)
@@ -75,7 +78,7 @@ private struct ServiceSizes {
 
     func ledger(over database: Database) -> LedgerSettings {
         var settings = LedgerSettings(
-            connection: database.connection(role: LedgerSettings.serviceRole), clock: systemClock)
+            connection: database.serviceConnection, clock: systemClock)
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers
@@ -94,13 +97,13 @@ private struct RunningService {
     private let projector: Projector
     private let log: Log
 
-    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandFailure) {
+    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandEnd) {
         self.log = log
         let metrics = Metrics()
         live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
         projector = Projector(live.ledger, log: log)
-        watch = Watch(keys: keys, postgres: database.privatePostgres, log: log)
+        watch = Watch(keys: keys, database: database, log: log)
         let router = Router(
             live.ports, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
@@ -120,6 +123,7 @@ private struct RunningService {
             [
                 "listen": .string(sizes.server.listen), "port": .integer(Int(server.port)),
                 "private_database": .bool(database.privatePostgres != nil),
+                "process": .integer(Int(getpid())),
             ])
     }
 
@@ -129,13 +133,16 @@ private struct RunningService {
         projector.stop()
         let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
+        if !watch.isOver(within: RunningService.drainMilliseconds) {
+            log.warning("watch_incomplete")
+        }
         live.ledger.close()
         log.info("stopped")
     }
 }
 
 extension ServerSettings {
-    fileprivate init(_ invocation: Invocation) throws(CommandFailure) {
+    fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         listen = invocation["listen"] ?? listen
         workers = try invocation.integer("workers", in: 1...1000) ?? workers
@@ -145,80 +152,6 @@ extension ServerSettings {
         case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
         case (nil, nil): break
         default: throw invocation.usage("--tls-certificate and --tls-key go together")
-        }
-    }
-}
-
-/// Looks again and again whether the database is there, and keeps the key ring fresh.
-private final class Watch: Sendable {
-    private static let pause: Int64 = 500
-
-    private struct State {
-        var isStopping = false
-        var obstacle: String? = "The database was not asked yet; wait a moment."
-    }
-    private let state = Monitor(State())
-    private let keys: KeyRing
-    private let postgres: PrivatePostgres?
-    private let log: Log
-
-    init(keys: KeyRing, postgres: PrivatePostgres?, log: Log) {
-        self.keys = keys
-        self.postgres = postgres
-        self.log = log
-    }
-
-    /// What keeps the instance from answering.
-    var obstacles: @Sendable () -> [String] {
-        { [state] in
-            state.change(wake: .nobody) { state in
-                state.isStopping
-                    ? ["The instance is stopping; send requests elsewhere."]
-                    : [state.obstacle].compactMap(\.self)
-            }
-        }
-    }
-
-    func start() {
-        look()
-        startThread("watch") { [self] in
-            while state.wait(milliseconds: Watch.pause, for: { $0.isStopping ? () : nil }) == nil {
-                look()
-            }
-        }
-    }
-
-    func stop() {
-        state.change { $0.isStopping = true }
-    }
-
-    private func look() {
-        var obstacle: String?
-        do {
-            try keys.reload()
-        } catch {
-            obstacle = "The database cannot be reached; see that it runs."
-        }
-        note(obstacle)
-        // Takes its time, in which the instance must not pass for ready.
-        if obstacle != nil { restartPostgres() }
-    }
-
-    private func note(_ obstacle: String?) {
-        let before = state.change(wake: .nobody) { state in
-            defer { state.obstacle = obstacle }
-            return state.obstacle
-        }
-        if let obstacle, before == nil { log.error("not_ready", ["reason": .string(obstacle)]) }
-        if obstacle == nil, before != nil { log.info("database_reachable") }
-    }
-
-    private func restartPostgres() {
-        guard let postgres else { return }
-        do throws(PrivatePostgresError) {
-            try postgres.ensureRunning()
-        } catch {
-            log.error("postgres_not_restarted", ["reason": .string(error.description)])
         }
     }
 }

@@ -9,12 +9,13 @@ import Telemetry
 let statusCommand = CommandSpec(
     path: ["status"], summary: "Tells how the database and the server on --listen are.",
     options: [
-        .listen, .flag("ready", "only ask the server, and exit 1 unless it is ready"),
+        .listen, .tlsCertificate,
+        .flag("ready", "only ask the server, and exit 1 unless it is ready"),
     ] + Option.database,
     example: "deed status --json"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let listen = invocation["listen"] ?? ""
-    let server = serverStatus(listen: listen)
+    let server = serverStatus(listen: listen, certificate: invocation["tls-certificate"])
     if invocation.has("ready") {
         invocation.show(["server": .string(server)], text: "\(server) on \(listen)")
         if server != "ready" {
@@ -22,14 +23,7 @@ let statusCommand = CommandSpec(
         }
         return
     }
-    let settings = Settings(invocation)
-    if settings.databaseURL == nil, !PrivatePostgres.exists(in: settings.dataFolder) {
-        throw .refused(
-            code: "no_database",
-            sentence: "There is no database in \(settings.dataFolder) yet; start one with: "
-                + "deed serve")
-    }
-    let database = try Database(settings, log: .silent)
+    let database = try Database(Settings(invocation), log: .silent)
     defer { database.privatePostgres?.leave() }
     let found = try migrationFound(in: database)
     invocation.show(
@@ -51,8 +45,8 @@ let statusCommand = CommandSpec(
     }
 }
 
-private func migrationFound(in database: Database) throws(CommandFailure) -> Int64 {
-    var schema = Schema(database.connection(role: nil))
+private func migrationFound(in database: Database) throws(CommandEnd) -> Int64 {
+    var schema = Schema(database.serviceConnection)
     do throws(LedgerError) {
         return try schema.found()
     } catch {
@@ -60,12 +54,14 @@ private func migrationFound(in database: Database) throws(CommandFailure) -> Int
     }
 }
 
-/// `ready`, `not ready` or `not running`.
-private func serverStatus(listen: String) -> String {
+/// `ready`, `not ready` or `not running`. A server with a certificate must have that very one,
+/// whatever name it is made out to: the probe asks an address of this machine.
+private func serverStatus(listen: String, certificate: String?) -> String {
     let address = listen.hasPrefix(":") ? "127.0.0.1\(listen)" : listen
+    let scheme = certificate == nil ? "http" : "https"
     do throws(OutboundError) {
-        var client = try HTTPClient()
-        var request = OutboundRequest("GET", "http://\(address)/readyz")
+        var client = try HTTPClient(caFile: certificate, acceptsAnyName: certificate != nil)
+        var request = OutboundRequest("GET", "\(scheme)://\(address)/readyz")
         request.timeoutMilliseconds = 2000
         let response = try client.send(request)
         return response.status == 200 ? "ready" : "not ready"

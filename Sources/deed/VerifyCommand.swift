@@ -16,7 +16,7 @@ let verifyCommand = CommandSpec(
         .value("at", "INSTANT", "when it is read (without it: now)"), .json,
     ],
     example: "deed verify receipt.bin --bundle-id com.example.game"
-) { invocation throws(CommandFailure) in
+) { invocation throws(CommandEnd) in
     let examination = try invocation.examination()
     let report = VerifyReport(examination)
     invocation.show(report.json, text: report.text)
@@ -27,7 +27,7 @@ let verifyCommand = CommandSpec(
 
 extension Invocation {
     /// The file taken apart; it is read no further than evidence may be long.
-    func examination() throws(CommandFailure) -> Examination {
+    func examination() throws(CommandEnd) -> Examination {
         var question = Question(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
         question.appVersion = self["app-version"]
@@ -44,7 +44,7 @@ extension Invocation {
 }
 
 /// The first `limit` bytes of a file.
-private func readFile(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
+private func readFile(_ path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     guard let file = fopen(path, "r") else {
         throw .fault("\(path) cannot be opened: \(String(cString: strerror(errno)))")
     }
@@ -63,7 +63,7 @@ private func readFile(_ path: String, limit: Int) throws(CommandFailure) -> [UIn
 }
 
 /// The certificates in a folder, in PEM or DER, by the order of their file names.
-func readRoots(in folder: String) throws(CommandFailure) -> [Certificate] {
+func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     guard let listing = opendir(folder) else {
         throw .fault("\(folder) cannot be opened: \(String(cString: strerror(errno)))")
     }

@@ -265,4 +265,10 @@ extension BadInputTests {
                 label: "Idempotency-Key \(label)", headers: [("Idempotency-Key", key)],
                 member: "Idempotency-Key")
         }
+        + [
+            BadCall(
+                label: "two Idempotency-Keys",
+                headers: [("Idempotency-Key", "a"), ("idempotency-key", "b")],
+                member: "Idempotency-Key")
+        ]
 }

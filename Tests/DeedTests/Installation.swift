@@ -100,8 +100,8 @@ final class Installation: Sendable {
         }
     }
 
-    private func start(
-        _ arguments: [String], _ more: [String: String]
+    func start(
+        _ arguments: [String], _ more: [String: String] = [:]
     ) throws -> (ChildProcess, output: String, errors: String) {
         let number = files.add(1, ordering: .relaxed).newValue
         let (output, errors) = (folder.file("\(number).out"), folder.file("\(number).err"))

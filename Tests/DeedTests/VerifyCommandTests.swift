@@ -45,7 +45,8 @@ struct VerifyCommandTests {
     func run(_ arguments: String...) -> Int32 { CommandLineTool.run(["verify"] + arguments) }
 
     func report(_ arguments: String...) throws -> VerifyReport {
-        let invocation = try Invocation(verifyCommand, arguments, variables: [:])
+        let invocation = Invocation(verifyCommand, arguments, variables: [:])
+        try invocation.validate()
         return VerifyReport(try invocation.examination())
     }
 
@@ -148,6 +149,6 @@ struct VerifyCommandTests {
         try folder.write(Array("no certificate".utf8), "roots/bad.pem")
         #expect {
             try report(file, "--extra-roots", roots)
-        } throws: { ($0 as? CommandFailure)?.sentence.contains("bad.pem") == true }
+        } throws: { ($0 as? CommandEnd)?.sentence.contains("bad.pem") == true }
     }
 }

@@ -40,25 +40,45 @@ struct AnswerTests {
         #expect(client.reply()?.body == "GET \(path) \(query) 0")
     }
 
-    @Test func `Bytes that are no UTF-8 are replaced, not fatal`() throws {
-        let server = try makeServer { request in
-            .now(text(request.path + " " + (request.header("x-name") ?? "none")))
-        }
+    @Test(arguments: [
+        ("/a", [0xFF]), ("/a?b=", [0xC3, 0x28]), ("/", [0xFE]), ("/?", [0xED, 0xA0]),
+    ])
+    func `A path or query of bytes that are no UTF-8 is refused`(
+        target: String, bytes: [UInt8]
+    ) throws {
+        let server = try makeServer(handler: echo)
         let client = try RawClient(port: server.port)
-        client.send(Array("GET /".utf8) + [0xFF] + Array(" HTTP/1.1\r\nHost: x\r\nX-Name: ".utf8))
-        client.send([0xC3, 0x28] + Array("\r\n\r\n".utf8))
-        #expect(client.reply()?.body == "/\u{FFFD} \u{FFFD}(")
+        client.send(
+            Array("GET \(target)".utf8) + bytes + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        #expect(client.reply()?.body == "malformedTarget")
+        client.send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(client.reply()?.body == "GET /next - 0")
+    }
+
+    @Test(arguments: [
+        ("X-Name: a\r\nx-name: a\r\n", [], "repeated"), ("X-Name: ", [0xFF], "notUTF8"),
+        ("X-Name: ", [0xC3, 0x28], "notUTF8"), ("X-Name: ", Array("ü".utf8), "ü"),
+        ("X-Other: ", [0xFF], "none"),
+    ])
+    func `A header is no text when it comes twice or holds other bytes than UTF-8`(
+        header: String, bytes: [UInt8], expected: String
+    ) throws {
+        let server = try makeServer { .now(text(value(of: "x-name", in: $0))) }
+        let client = try RawClient(port: server.port)
+        client.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\(header)".utf8) + bytes)
+        client.send(bytes.isEmpty ? "\r\n" : "\r\n\r\n")
+        #expect(client.reply()?.body == expected)
     }
 
     @Test func `Headers are found in any case, missing ones are nil`() throws {
         let server = try makeServer { request in
-            .now(
-                text("\(request.header("AUTHORIZATION") ?? "-") \(request.header("x-none") ?? "-")")
-            )
+            let held = value(of: "AUTHORIZATION", in: request)
+            let missing = value(of: "x-none", in: request)
+            return .now(text("\(held) \(missing)"))
         }
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\nauthorization: Bearer k\r\n\r\n")
-        #expect(client.reply()?.body == "Bearer k -")
+        #expect(client.reply()?.body == "Bearer k none")
     }
 
     @Test func `HEAD is answered like GET, without the body`() throws {
@@ -206,5 +226,14 @@ struct AnswerTests {
         }
         let all = results.wait(milliseconds: 10_000) { $0.count == 32 ? $0 : nil }
         #expect(all == Array(repeating: true, count: 32))
+    }
+}
+
+/// The header's value, or why there is none.
+private func value(of name: String, in request: borrowing Request) -> String {
+    do throws(HeaderError) {
+        return try request.header(name) ?? "none"
+    } catch {
+        return "\(error)"
     }
 }

@@ -1,5 +1,6 @@
 import Core
 import Ledger
+import Postgres
 import TestSupport
 import Testing
 
@@ -21,6 +22,29 @@ struct SchemaTests {
         taken = []
         try schema.migrate(now: now) { taken.append($0) }
         #expect(taken.isEmpty)
+    }
+
+    @Test("Nothing waits for another migrator where nothing is missing", .timeLimit(.minutes(1)))
+    func unlocked() throws {
+        let database = try ScratchDatabase()
+        var holder = try Connection.open(database.settings())
+        let lock = "select pg_advisory_lock(4919504103391558)"
+        try holder.run([Statement(name: "hold", embedded: Array(lock.utf8))()])
+        var schema = Schema(database.settings())
+        try schema.migrate(now: now) { _ in }
+        _ = consume holder
+    }
+
+    @Test("The service itself can tell whether the schema is right")
+    func asService() throws {
+        let database = try ScratchDatabase()
+        try database.run("revoke all on schema deed from public")
+        var schema = Schema(database.settings(role: LedgerSettings.serviceRole))
+        try schema.validate()
+        var missing = Schema(database.settings(role: "deed_nobody"))
+        #expect {
+            try missing.validate()
+        } throws: { "\($0)".contains("run: deed migrate") }
     }
 
     @Test(

@@ -25,10 +25,10 @@ final class ProgramsTests {
         let folders = try [("old", "9"), ("new", "17.2"), ("middle", "15.18 (Debian 15.18-1)")]
             .map { try install($0.0, printing: "postgres (PostgreSQL) \($0.1)") }
         #expect(try Programs.find(forCluster: nil, in: folders).version == "17")
-        let same = try Programs.find(forCluster: "15", in: folders)
+        let same = try Programs.find(forCluster: ("15", "/data"), in: folders)
         #expect(same.folder == scratch.file("middle"))
         let failure = #expect(throws: PrivatePostgresError.self) {
-            _ = try Programs.find(forCluster: "16", in: folders)
+            _ = try Programs.find(forCluster: ("16", "/data"), in: folders)
         }
         #expect(failure?.description.contains("install the package postgresql-16") == true)
     }

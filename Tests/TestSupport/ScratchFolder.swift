@@ -18,14 +18,17 @@ package struct ScratchFolder: ~Copyable {
         return file(name)
     }
 
-    /// A self-signed certificate for 127.0.0.1 and localhost, and its key.
-    package func makeCertificate(_ name: String) throws -> (certificate: String, key: String) {
-        let paths = (certificate: file(name + ".pem"), key: file(name + ".key"))
+    /// A self-signed certificate for 127.0.0.1 and localhost, or for another name, and its key.
+    package func makeCertificate(
+        _ file: String, name: String? = nil
+    ) throws -> (certificate: String, key: String) {
+        let paths = (certificate: self.file(file + ".pem"), key: self.file(file + ".key"))
+        let names = name.map { "DNS:\($0)" } ?? "IP:127.0.0.1,DNS:localhost"
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
         process.arguments = [
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
+            "-subj", "/CN=\(name ?? "localhost")", "-addext", "subjectAltName=\(names)",
             "-days", "2", "-out", paths.certificate, "-keyout", paths.key,
         ]
         process.standardError = FileHandle.nullDevice

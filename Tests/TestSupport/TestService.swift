@@ -40,7 +40,8 @@ package final class TestService: Sendable {
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
             secrets: SecretsPort(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
+                hexDigest: { SHA256.digest($0).hex }),
             now: now)
         keys = KeyRing(ports)
         router = Router(

@@ -1,0 +1,107 @@
+import Core
+import JSON
+import Postgres
+import PrivatePostgres
+import Service
+import Telemetry
+import Threading
+
+/// Looks again and again whether the database is there, and keeps the key ring fresh.
+final class Watch: Sendable {
+    private static let pause: Int64 = 500
+    /// How long the database may leave a look unanswered.
+    private static let patience: Int64 = 2000
+
+    private struct State {
+        var isStopping = false
+        var isOver = true
+        /// `nil` before the first look.
+        var isReachable: Bool?
+        var lookedAt: Int64 = 0
+
+        var obstacle: String? {
+            if isStopping { return "The instance is stopping; send requests elsewhere." }
+            guard let isReachable else { return "The database was not asked yet; wait a moment." }
+            let age = monotonicMilliseconds() - lookedAt
+            if isReachable, age < Watch.patience { return nil }
+            return "The database cannot be reached; see that it runs."
+        }
+    }
+    private let state = Monitor(State())
+    private let keys: KeyRing
+    private let database: Database
+    private let log: Log
+
+    init(keys: KeyRing, database: Database, log: Log) {
+        self.keys = keys
+        self.database = database
+        self.log = log
+    }
+
+    /// What keeps the instance from answering.
+    var obstacles: @Sendable () -> [String] {
+        { [state] in state.change(wake: .nobody) { [$0.obstacle].compactMap(\.self) } }
+    }
+
+    func start() {
+        look()
+        state.change { $0.isOver = false }
+        startThread("watch") { [self] in
+            while state.wait(milliseconds: Watch.pause, for: { $0.isStopping ? () : nil }) == nil {
+                look()
+            }
+            state.change { $0.isOver = true }
+        }
+    }
+
+    func stop() {
+        state.change { $0.isStopping = true }
+    }
+
+    /// Whether the last look comes to its end in time.
+    func isOver(within milliseconds: Int64) -> Bool {
+        state.wait(milliseconds: milliseconds) { $0.isOver ? true : nil } ?? false
+    }
+
+    private func look() {
+        var fault: Fault?
+        do throws(Fault) {
+            try keys.reload()
+        } catch {
+            fault = error
+        }
+        let isReachable = fault == nil
+        let before = state.change(wake: .nobody) { state in
+            defer {
+                state.isReachable = isReachable
+                state.lookedAt = monotonicMilliseconds()
+            }
+            return state.isReachable
+        }
+        if let fault {
+            if before != false { log.error("not_ready", ["reason": .string(reason(of: fault))]) }
+            restartPostgres()
+        } else if before == false {
+            log.info("database_reachable")
+        }
+    }
+
+    /// What PostgreSQL itself says when it is asked for a session.
+    private func reason(of fault: Fault) -> String {
+        do throws(PostgresError) {
+            _ = try Connection.open(database.serviceConnection)
+            return CommandEnd(fault).sentence
+        } catch {
+            return "\(error) PostgreSQL says: \(error.serverMessage)"
+        }
+    }
+
+    private func restartPostgres() {
+        guard let postgres = database.privatePostgres else { return }
+        do throws(PrivatePostgresError) {
+            try postgres.ensureRunning()
+        } catch {
+            log.error("postgres_not_restarted", ["reason": .string(error.description)])
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("The command line", .serialized, .timeLimit(.minutes(2)))
+    struct CommandLine {
+        @Test("What looks like a flag is a value where a value stands")
+        func values() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            _ = try installation.makeKey()
+            for reason in ["--help", "-h", "--json"] {
+                let given = try installation.run(
+                    "grant", "--customer", "u1", "--entitlement", "pro", "--reason", reason)
+                #expect(given.code == 0)
+                #expect(given.output.hasPrefix("The grant "), "\(given.output)")
+            }
+            #expect(try database.number("select count(*) from deed.grants") == 3)
+        }
+
+        @Test("Help is given, and JSON when it is asked for, beside a mistake too")
+        func mistakes() throws {
+            let installation = try Installation(try ScratchDatabase())
+            let help = try installation.run("grant", "--nonsense", "--help")
+            #expect(help.code == 0)
+            #expect(help.output.contains("usage: deed grant"))
+            let refused = try installation.run("grant", "--nonsense", "--json")
+            #expect(refused.code == 2)
+            #expect(refused.errors.contains(#"{"error":{"code":"usage""#), "\(refused.errors)")
+        }
+
+        @Test("A customer is named once")
+        func named() throws {
+            let installation = try Installation(try ScratchDatabase())
+            let refused = try installation.run("customer", "show", "u1", "--customer", "u2")
+            #expect(refused.code == 2)
+            #expect(refused.errors.contains("named twice"), "\(refused.errors)")
+        }
+
+        @Test("A grant is shown as the API shows it")
+        func shape() throws {
+            let installation = try Installation(try ScratchDatabase())
+            _ = try installation.makeKey()
+            let given = try installation.run(
+                "grant", "--customer", "u1", "--entitlement", "pro", "--reason", "r", "--json")
+            let json = try given.json
+            #expect(json["customer"]?.string == "u1")
+            #expect(json["grant"]?["id"]?.string?.hasPrefix("g_") == true)
+            #expect(json["grant"]?["reason"]?.string == "r")
+        }
+
+        @Test(
+            "A command that only asks or changes makes no database where there is none",
+            arguments: [
+                ["customer", "show", "u1"], ["project", "list"], ["audit"], ["key", "list"],
+                ["status"], ["migrate", "--dry-run"], ["key", "create", "--role", "reader"],
+                ["grant", "--customer", "u1", "--entitlement", "pro", "--reason", "r"],
+            ])
+        func noDatabase(_ command: [String]) throws {
+            let installation = try Installation()
+            let refused = try installation.run(command + ["--json"])
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains(#""code":"no_database""#), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: installation.dataFolder))
+        }
+
+        @Test("The server is found ready behind a certificate of whatever name")
+        func ready() throws {
+            let scratch = try ScratchFolder()
+            let (certificate, key) = try scratch.makeCertificate("own", name: "deed.example.com")
+            let (other, _) = try scratch.makeCertificate("other")
+            let installation = try Installation(try ScratchDatabase())
+            let service = try installation.serve(
+                "--tls-certificate", certificate, "--tls-key", key)
+            let listen = "127.0.0.1:\(service.port)"
+            let flag = try installation.run(
+                "status", "--ready", "--listen", listen, "--tls-certificate", certificate)
+            #expect(flag.code == 0, "\(flag.errors)")
+            let variable = try installation.run(
+                ["status", "--ready", "--listen", listen],
+                variables: ["DEED_TLS_CERTIFICATE": certificate])
+            #expect(variable.code == 0, "\(variable.errors)")
+            let wrong = try installation.run(
+                "status", "--ready", "--listen", listen, "--tls-certificate", other)
+            #expect(wrong.code == 1)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("The first start", .serialized, .timeLimit(.minutes(3)))
+    struct FirstStart {
+        @Test(
+            "Killed while the database was being made, the next start makes it anew",
+            arguments: [0, 100, 250, 400, 600])
+        func killed(_ delay: Int64) throws {
+            let installation = try Installation()
+            let (first, _, _) = try installation.start(["project", "create", "default"])
+            #expect(
+                eventually(within: 20_000) {
+                    let names = try? FileManager.default.contentsOfDirectory(
+                        atPath: installation.dataFolder)
+                    return names?.contains { $0.hasPrefix("postgres.new") } ?? false
+                })
+            pause(milliseconds: delay)
+            first.signal(SIGKILL)
+            _ = first.wait(milliseconds: 5000)
+            // The orphaned initdb still works.
+            let second = try installation.run("project", "create", "default", "--if-missing")
+            #expect(second.code == 0, "\(second.errors)")
+            #expect(try installation.run("project", "list").output.contains("default"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: installation.dataFolder)
+            #expect(!left.contains("postgres.new"))
+        }
+    }
+}
