@@ -65,14 +65,14 @@ struct GrantTests {
                 isActive: true, run: (1, 4), state: .active, nextChange: 4),
             Expected(
                 label: "revoked before its start", grants: [Given(5, 9, revoked: 2)], at: 6,
-                isActive: false, run: (5, 2), state: .revoked),
+                isActive: false, run: (5, 5), state: .revoked),
             Expected(
                 label: "one of two revoked", grants: [Given(1, nil, revoked: 4), Given(2, 9)],
                 at: 6, isActive: true, run: (1, 9), state: .active, nextChange: 9),
             Expected(
                 label: "one of two revoked before its start",
                 grants: [Given(1, 3), Given(5, 9, revoked: 2)], at: 6, isActive: false,
-                run: (1, 3), state: .expired),
+                run: (1, 3), state: .revoked),
             Expected(
                 label: "for ever takes in all that follows", grants: [Given(1, nil), Given(5, 9)],
                 at: 20, isActive: true, run: (1, nil), state: .active),
