@@ -80,8 +80,11 @@ let package = Package(
                 "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
                 "Telemetry",
             ],
-            path: "Tests/TestSupport", exclude: ["Minting"], swiftSettings: common),
+            path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .target(
+            name: "Histories", dependencies: ["Core"], path: "Tests/TestSupport/Histories",
+            swiftSettings: common),
         .target(
             name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
             path: "Tests/TestSupport/Minting", swiftSettings: common),
@@ -89,7 +92,8 @@ let package = Package(
             name: "EvidenceTests",
             dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting", "Threading"],
             swiftSettings: common),
-        .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: common),
+        .testTarget(
+            name: "CoreTests", dependencies: ["Core", "Histories"], swiftSettings: common),
         .testTarget(
             name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
             swiftSettings: common),
@@ -100,7 +104,7 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "LedgerTests",
-            dependencies: ["Core", "Ledger", "Postgres", "Telemetry", "TestSupport"],
+            dependencies: ["Core", "Histories", "Ledger", "Postgres", "Telemetry", "TestSupport"],
             swiftSettings: common),
         .testTarget(
             name: "APITests",
@@ -116,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "Core", "JSON", "Minting", "Outbound", "Postgres", "TestSupport",
-                "Threading",
+                "deed", "Core", "Histories", "JSON", "Minting", "Outbound", "Postgres",
+                "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

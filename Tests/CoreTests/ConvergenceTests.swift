@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import Histories
 import Testing
 
 /// What the random histories are about, for Core and for the naive model.

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 @Suite("Explanations, subscriptions and catalogs")

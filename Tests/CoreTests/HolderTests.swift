@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 @Suite("Who holds a purchase")
@@ -13,7 +14,7 @@ struct HolderTests {
     }
 
     private func holder(_ customer: CustomerID, _ facts: [TransactionFact]) -> Holder {
-        Holder(customer, CustomerState(recording: [CoreTests.facts(facts)]))
+        Holder(customer, CustomerState(recording: [Histories.facts(facts)]))
     }
 
     private func place(

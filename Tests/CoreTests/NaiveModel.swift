@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import Histories
 
 /// The rules of access once more, from the rules page: slow, obvious, and sharing no code with Core
 /// but the facts. It asks of single moments whether access is given, and finds every boundary by

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 /// What each App Store notification changes. The signed values inside are the facts; the type only

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 /// One worked example per rule. Days count from 1 January 2026.

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 /// `at` asks when a right held; `known` asks what was recorded by then.
@@ -17,7 +18,7 @@ struct TwoClockTests {
         }
         func record(_ facts: [TransactionFact], on day: Int64) throws {
             try record(
-                state.decide(RecordFacts(CoreTests.facts(facts), catalog: shop)), on: day)
+                state.decide(RecordFacts(Histories.facts(facts), catalog: shop)), on: day)
         }
         try record([transaction("1", "pro", .autoRenewable, at(0), to: at(30))], on: 1)
         try record(

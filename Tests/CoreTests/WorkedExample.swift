@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Testing
 
 /// A story with the stores, and what a customer may use around the moments that matter in it.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    @Suite("The command line", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Flags, folders and certificates", .serialized, .timeLimit(.minutes(2)))
     struct CommandLine {
         @Test("What looks like a flag is a value where a value stands")
         func values() throws {

@@ -134,7 +134,7 @@ extension ProgramTests {
                 "lost purchase", "--ticket", "T-1", "--idempotency-key", "k", "--json",
             ]
             let given = try installation.run(give)
-            let grant = try #require(try given.json["grant"]?.string)
+            let grant = try #require(try given.json["grant"]?["id"]?.string)
             #expect(try installation.run(give).output == given.output)
             #expect(
                 try installation.run(give + ["--environment", "sandbox"]).output != given.output)

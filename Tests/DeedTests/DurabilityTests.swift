@@ -1,4 +1,5 @@
 import Glibc
+import Histories
 import JSON
 import Synchronization
 import TestSupport

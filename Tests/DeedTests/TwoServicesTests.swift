@@ -1,3 +1,4 @@
+import Histories
 import JSON
 import Synchronization
 import TestSupport

@@ -55,10 +55,20 @@ final class ProgramsTests {
         let folder = scratch.file(name)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false)
-        for program in ["initdb", "pg_ctl", "postgres"] {
-            let path = try scratch.write("#!/bin/sh\necho '\(text)'\n", to: "\(name)/\(program)")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        }
+        // Written by a process of its own: a program that this one has open for writing while
+        // another test starts a process could not be run.
+        let script = """
+            for program in initdb pg_ctl postgres; do
+                printf '#!/bin/sh\\necho "%s"\\n' "$2" >"$1/$program"
+                chmod 755 "$1/$program"
+            done
+            """
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", script, "install", folder, text]
+        try shell.run()
+        shell.waitUntilExit()
+        try #require(shell.terminationStatus == 0)
         return folder
     }
 }

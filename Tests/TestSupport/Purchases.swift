@@ -8,8 +8,14 @@ extension Command {
     ) throws -> Command {
         var all = Facts()
         all.transactions = facts
-        let evidence = all
-        return .customer(
+        return try record(all, for: stream, key: key)
+    }
+
+    /// Records what evidence states, by the catalog of the project.
+    package static func record(
+        _ evidence: Facts, for stream: Stream, key: String
+    ) throws -> Command {
+        .customer(
             stream, actor: try Actor("test"),
             cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
         ) { state, catalog, _ throws(Refusal) in

@@ -1,10 +1,10 @@
-import Core
+package import Core
 
-let day: Int64 = 86_400_000
-let hour: Int64 = 3_600_000
+package let day: Int64 = 86_400_000
+package let hour: Int64 = 3_600_000
 
 /// A valid identifier; a test that writes another one is wrong.
-func id<Kind>(_ text: String) -> Identifier<Kind> {
+package func id<Kind>(_ text: String) -> Identifier<Kind> {
     do {
         return try Identifier(text)
     } catch {
@@ -12,21 +12,21 @@ func id<Kind>(_ text: String) -> Identifier<Kind> {
     }
 }
 
-func purchaseID(_ original: String) -> PurchaseID {
+package func purchaseID(_ original: String) -> PurchaseID {
     PurchaseID(store: .apple, original: id(original))
 }
 
 /// So many days after 1 January 2026, and so many milliseconds.
-func at(_ days: Int64, _ milliseconds: Int64 = 0) -> Instant {
+package func at(_ days: Int64, _ milliseconds: Int64 = 0) -> Instant {
     Instant(milliseconds: 1_767_225_600_000 + days * day + milliseconds)
 }
 
-func instant(_ text: String) -> Instant {
+package func instant(_ text: String) -> Instant {
     guard let instant = Instant(text: text) else { preconditionFailure("\(text) is no instant") }
     return instant
 }
 
-func duration(_ text: String) -> CalendarDuration {
+package func duration(_ text: String) -> CalendarDuration {
     guard let duration = CalendarDuration(text) else {
         preconditionFailure("\(text) is no duration")
     }
@@ -34,7 +34,7 @@ func duration(_ text: String) -> CalendarDuration {
 }
 
 /// A statement about one transaction, as short as a worked example needs it.
-func transaction(
+package func transaction(
     _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind?,
     _ start: Instant, to end: Instant? = nil, signed: Instant? = nil,
     _ change: (inout TransactionFact) -> Void = { _ in }
@@ -49,7 +49,7 @@ func transaction(
     return fact
 }
 
-func renewal(
+package func renewal(
     of original: String, signed: Instant, on: Bool = true,
     _ change: (inout RenewalFact) -> Void = { _ in }
 ) -> RenewalFact {
@@ -60,7 +60,7 @@ func renewal(
     return fact
 }
 
-func refund(
+package func refund(
     at instant: Instant, _ extent: Revocation.Extent? = .full, _ reason: Revocation.Reason = .other,
     milliPercent: Int64? = nil
 ) -> Revocation {
@@ -71,7 +71,7 @@ func refund(
     return revocation
 }
 
-func installation(
+package func installation(
     _ version: String, on start: Instant?, signed: Instant? = nil,
     environment: Environment = .production
 ) -> AppFact {
@@ -81,7 +81,7 @@ func installation(
         rank: .offlineReceipt)
 }
 
-func facts(
+package func facts(
     _ transactions: [TransactionFact] = [], renewals: [RenewalFact] = [], apps: [AppFact] = []
 ) -> Facts {
     var facts = Facts()
@@ -91,7 +91,7 @@ func facts(
     return facts
 }
 
-func product(
+package func product(
     _ name: String, _ terms: Product.Terms, _ entitlements: [String] = [], family: Bool = true
 ) -> Product {
     Product(
@@ -99,7 +99,7 @@ func product(
         entitlements: entitlements.map { id($0) }, isFamilyShared: family)
 }
 
-func catalog(_ products: [Product], rules: [OriginalVersionRule] = []) -> Catalog {
+package func catalog(_ products: [Product], rules: [OriginalVersionRule] = []) -> Catalog {
     var draft = CatalogDraft()
     draft.products = products
     draft.originalVersionRules = rules
@@ -111,7 +111,7 @@ func catalog(_ products: [Product], rules: [OriginalVersionRule] = []) -> Catalo
 }
 
 /// What the worked examples sell.
-let shop = catalog(
+package let shop = catalog(
     [
         product("coins", .consumable(credits: [id("coins"): 100])),
         product("chest", .consumable(credits: [id("coins"): 1000, id("gems"): 5])),
@@ -129,21 +129,21 @@ let shop = catalog(
 
 extension CustomerState {
     /// The state after the facts were recorded one piece of evidence after the other.
-    init(recording evidence: [Facts], catalog: Catalog = shop) {
+    package init(recording evidence: [Facts], catalog: Catalog = shop) {
         self.init()
         for facts in evidence { record(facts, catalog: catalog) }
     }
 
     @discardableResult
-    mutating func record(_ facts: Facts, catalog: Catalog = shop) -> [Event] {
+    package mutating func record(_ facts: Facts, catalog: Catalog = shop) -> [Event] {
         let events = decide(RecordFacts(facts, catalog: catalog))
         for event in events { apply(event) }
         return events
     }
 
-    mutating func record(_ transactions: TransactionFact...) -> [String] {
-        record(CoreTests.facts(transactions)).map(\.typeName)
+    package mutating func record(_ transactions: TransactionFact...) -> [String] {
+        record(Histories.facts(transactions)).map(\.typeName)
     }
 
-    func balance(_ currency: String) -> Int64 { balances[id(currency)] }
+    package func balance(_ currency: String) -> Int64 { balances[id(currency)] }
 }

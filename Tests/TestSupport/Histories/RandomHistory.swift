@@ -1,14 +1,14 @@
-import Core
+package import Core
 
 /// Random numbers that the same seed brings back (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,20 +16,22 @@ struct SeededGenerator: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+    package mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &self) < percent
+    }
 
-    mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
+    package mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
         Int64.random(in: range, using: &self)
     }
 }
 
 /// One fact of a history, so that a history can be shuffled and shrunk fact by fact.
-enum AnyFact: Hashable, CustomStringConvertible {
+package enum AnyFact: Hashable, CustomStringConvertible {
     case transaction(TransactionFact)
     case renewal(RenewalFact)
     case app(AppFact)
 
-    static func facts(_ all: some Sequence<AnyFact>) -> Facts {
+    package static func facts(_ all: some Sequence<AnyFact>) -> Facts {
         var facts = Facts()
         for fact in all {
             switch fact {
@@ -41,7 +43,7 @@ enum AnyFact: Hashable, CustomStringConvertible {
         return facts
     }
 
-    var description: String {
+    package var description: String {
         switch self {
         case .transaction(let fact):
             "\(fact.transaction) of \(fact.original) \(fact.product) \(AnyFact.days(fact.purchased))"
@@ -70,12 +72,15 @@ enum AnyFact: Hashable, CustomStringConvertible {
 }
 
 /// A random life of a customer with the stores, told fact by fact as the stores signed them.
-struct RandomHistory {
+package struct RandomHistory {
     private var random: SeededGenerator
-    private(set) var facts: [AnyFact] = []
+    package private(set) var facts: [AnyFact] = []
     private var names = 0
+    private let prefix: String
 
-    init(seed: UInt64) {
+    /// `prefix` tells the transactions of one history from those of another.
+    package init(seed: UInt64, prefix: String = "") {
+        self.prefix = prefix
         random = SeededGenerator(seed: seed)
         for _ in 0..<random.number(1...3) {
             switch random.number(0...9) {
@@ -90,7 +95,7 @@ struct RandomHistory {
 
     private mutating func name() -> String {
         names += 1
-        return "t\(names)"
+        return "\(prefix)t\(names)"
     }
 
     private mutating func one<Element>(of all: [Element]) -> Element {

@@ -1,0 +1,200 @@
+import Core
+import Histories
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("What other programs read in SQL")
+struct ContractTests {
+    private let database: ScratchDatabase
+    private let ledger: Ledger
+    private let project: ProjectID
+
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger(clock: { Histories.at(40) })
+        project = try ProjectID("default")
+        try change { project, state throws(Refusal) in try state.create(project) }
+        try change(to: shop, key: "first catalog")
+    }
+
+    private func change(
+        key: String = "create",
+        _ decide: @escaping @Sendable (ProjectID, ProjectState) throws(Refusal) -> [Event]
+    ) throws {
+        let project = project
+        _ = try ledger.append(
+            .project(
+                project, actor: try Actor("test"),
+                cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+            ) { state, _ throws(Refusal) in try decide(project, state) })
+    }
+
+    private func change(to catalog: Catalog, key: String) throws {
+        try change(key: key) { project, state throws(Refusal) in
+            try state.change(to: catalog, of: project)
+        }
+    }
+
+    /// Customers, each with a random history of its own that arrived fact by fact in any order.
+    private func customers(_ count: Int, seed: UInt64) throws -> [Stream] {
+        let streams = try (0..<count).map { try Stream.test("customer \($0)") }
+        inParallel(8) { lane in
+            for index in stride(from: lane, to: count, by: 8) {
+                let history = RandomHistory(seed: seed &+ UInt64(index), prefix: "c\(index)-")
+                var random = SeededGenerator(seed: seed &+ UInt64(index))
+                for (number, fact) in history.facts.shuffled(using: &random).enumerated() {
+                    _ = try? ledger.append(
+                        .record(AnyFact.facts([fact]), for: streams[index], key: "\(number)"))
+                }
+                if index % 5 == 0 {
+                    _ = try? ledger.append(.give("pro", to: streams[index], grant: "g"))
+                }
+            }
+        }
+        return streams
+    }
+
+    @Test("deed.entitled gives the service's answer at every boundary, also by a changed catalog")
+    func entitled() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        let streams = try customers(60, seed: seed)
+        #expect(try compare(streams) > 500)
+        try change(
+            to: catalog([product("pro", .autoRenewable(group: nil, level: 1), ["pro", "vip"])]),
+            key: "second catalog")
+        #expect(try ledger.reproject() == streams.count)
+        #expect(try compare(streams) > 100)
+        #expect(try ledger.reproject() == 0)
+    }
+
+    /// Asks the service and the database the same, and returns how often.
+    private func compare(_ streams: [Stream]) throws -> Int {
+        var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
+        var asked = 0
+        for stream in streams {
+            let snapshot = try ledger.customer(of: stream)
+            let questions = questions(about: snapshot)
+            let call = ContractTests.entitled(
+                .text(stream.project.text), .text(stream.customer.text),
+                .texts(questions.map(\.entitlement.text)),
+                .int8s(questions.map(\.instant.milliseconds)))
+            var answers: [Bool] = []
+            try connection.run([call]) { _, rows in
+                answers = (0..<rows.count).map { rows.bool($0, 0) }
+            }
+            #expect(answers.count == questions.count)
+            for (question, answer) in zip(questions, answers) {
+                let expected = snapshot.customer.entitlements(
+                    at: question.instant, catalog: snapshot.project.catalog)
+                let isActive = expected[question.entitlement]?.isActive ?? false
+                #expect(answer == isActive, "\(stream.customer) \(question)")
+            }
+            asked += questions.count
+        }
+        return asked
+    }
+
+    private struct Question {
+        let entitlement: EntitlementID
+        let instant: Instant
+    }
+
+    private func questions(about snapshot: CustomerSnapshot) -> [Question] {
+        snapshot.customer.runs(by: snapshot.project.catalog).flatMap { entitlement, runs in
+            runs.flatMap { run in
+                [run.start, run.end].compactMap(\.self).flatMap { bound in
+                    [-1, 0, 1].map { offset in
+                        Question(
+                            entitlement: entitlement,
+                            instant: bound.advanced(byMilliseconds: offset))
+                    }
+                }
+            }
+        }
+    }
+
+    private static let entitled = Statement(
+        name: "test_entitled",
+        text: """
+            select deed.entitled($1, $2, entitlement, deed.instant(instant))
+            from unnest($3::text[], $4::bigint[]) with ordinality as q (entitlement, instant, place)
+            order by place
+            """)
+
+    @Test("Balances and subscriptions read as the service knows them")
+    func views() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        let streams = try customers(40, seed: seed)
+        var expected = Set<String>()
+        var purchases = 0
+        for stream in streams {
+            let customer = try ledger.customer(of: stream).customer
+            for currency in customer.balances.currencies {
+                expected.insert("\(stream.customer) \(currency) \(customer.balances[currency])")
+            }
+            purchases += customer.purchases.count {
+                [.autoRenewable, .nonRenewing].contains($0.kind(by: shop))
+            }
+        }
+        var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
+        var found = Set<String>()
+        var subscriptions: Int64 = 0
+        try connection.run([
+            Statement(
+                name: "test_balances", text: "select customer, currency, amount from deed.balances")(),
+            Statement(
+                name: "test_subscriptions",
+                text: "select count(*) from deed.subscriptions where product is not null")(),
+        ]) { index, rows in
+            if index == 1 { subscriptions = rows.int8(0, 0) }
+            for row in 0..<rows.count where index == 0 {
+                found.insert("\(rows.text(row, 0)) \(rows.text(row, 1)) \(rows.int8(row, 2))")
+            }
+        }
+        #expect(found == expected)
+        #expect(subscriptions == Int64(purchases))
+    }
+
+    @Test("A ledger that starts anew folds the log to the same states")
+    func coldStart() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        let streams = try customers(40, seed: seed)
+        let other = database.ledger()
+        defer { other.close() }
+        for stream in streams {
+            let warm = try ledger.customer(of: stream)
+            let cold = try other.customer(of: stream)
+            #expect(warm.customer == cold.customer)
+            #expect(warm.project == cold.project)
+        }
+    }
+
+    @Test("A purchase has one holder, whoever else proves it")
+    func oneHolder() throws {
+        let fact = transaction("t1", "level2", .nonConsumable, at(0))
+        let facts = Histories.facts([fact])
+        _ = try ledger.append(.record(facts, for: .test("first"), key: "1"))
+        #expect(throws: CommandError.refused(.heldByAnother)) {
+            try ledger.append(.record(facts, for: .test("second"), key: "1"))
+        }
+        _ = try ledger.append(.record(facts, for: .test("first"), key: "2"))
+        #expect(try ledger.customer(of: .test("second")).customer.version == 0)
+    }
+
+    @Test(
+        "SQL finds the shard that the service does",
+        arguments: ["u1", "", "ü/🎮", "a b", String(repeating: "x", count: 250)])
+    func shards(_ name: String) throws {
+        var connection = try Connection.open(database.settings())
+        let stream = try Stream.test("c\(name)", environment: .sandbox)
+        try connection.run([
+            Statement(name: "test_shard", text: "select deed.shard_of('default', 'sandbox', $1)")(
+                .text(stream.customer.text))
+        ]) { _, rows in #expect(rows.int2(0, 0) == stream.shard.number) }
+    }
+}
