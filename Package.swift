@@ -104,7 +104,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "LedgerTests",
-            dependencies: ["Core", "Histories", "Ledger", "Postgres", "Telemetry", "TestSupport"],
+            dependencies: [
+                "Core", "Histories", "JSON", "Ledger", "Postgres", "Telemetry", "TestSupport",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "APITests",

@@ -1,0 +1,142 @@
+import Core
+import Histories
+import JSON
+import Testing
+
+@testable import Ledger
+
+@Suite("Events as the log keeps them")
+struct EventCodingTests {
+    /// What was ever written must be read for ever: a row is added for a new type or a new form,
+    /// and none is ever changed.
+    @Test(
+        "A golden payload is read, and written the same",
+        arguments: [
+            ("project.created", #"{"project":"default"}"#),
+            ("key.created", #"{"key":"k_1","role":"backend","name":"lobby","digest":"00ff"}"#),
+            ("key.revoked", #"{"key":"k_1","digest":"00ff","at":"2026-11-20T19:21:00.000Z"}"#),
+            (
+                "catalog.changed",
+                #"{"version":2,"catalog":{"products":[{"id":"season","kind":"non_renewing","#
+                    + #""duration":"P3M","stacking":"extend","entitlements":["season"]}],"#
+                    + #""entitlements":{},"currencies":{},"original_app_version":[]}}"#
+            ),
+            (
+                "purchase.made",
+                #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
+                    + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#
+                    + #""purchased":"2026-01-01T00:00:00.000Z","#
+                    + #""originally_purchased":"2025-01-01T00:00:00.000Z","#
+                    + #""expires":"+012026-02-01T00:00:00.000Z","quantity":10000,"#
+                    + #""revocation":{"at":"2026-01-05T00:00:00.000Z","reason":{"unknown":7},"#
+                    + #""extent":"prorated","milli_percent":50000},"upgraded":true,"#
+                    + #""offer":{"kind":"win_back","discount":{"unknown":"NEW"},"#
+                    + #""identifier":"summer","period":"P1M"},"ownership":"family_shared","#
+                    + #""account_token":"t","price":{"milliunits":9223372036854775807,"#
+                    + #""currency":"EUR"},"group":"g","line_item":"9","#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"server_api"}"#
+            ),
+            (
+                "refund.reversed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""transaction":"1","original":"1","product":"coins","#
+                    + #""purchased":"1969-12-31T23:59:59.999Z","quantity":1,"#
+                    + #""ownership":{"unknown":"OTHER"},"signed_at":"2026-01-06T00:00:00.000Z","#
+                    + #""rank":"offline_receipt"}"#
+            ),
+            (
+                "renewal.changed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""original":"1","product":"pro","will_renew":false,"next_product":"plus","#
+                    + #""in_billing_retry":true,"grace_until":"2026-03-01T00:00:00.000Z","#
+                    + #""expiration_intent":"billing_error","price_consent":{"unknown":3},"#
+                    + #""renews_at":"2026-03-01T00:00:00.000Z","signed_at":"#
+                    + #""2026-02-01T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
+                "app.installed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""original_version":"1.2","originally_purchased":"2020-01-01T00:00:00.000Z","#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"client_transaction"}"#
+            ),
+            (
+                "purchase.attached",
+                #"{"purchase":"apple:1:2","from":"u1","cause":{"kind":"admin","reason":"r","#
+                    + #""ticket":"T-1"},"at":"2026-01-06T00:00:00.000Z","transactions":[],"#
+                    + #""renewals":[]}"#
+            ),
+            (
+                "purchase.detached",
+                #"{"purchase":"apple:1","to":"u2","cause":{"kind":"claimed"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z"}"#
+            ),
+            (
+                "grant.given",
+                #"{"grant":"g_1","entitlement":"pro","start":"2026-01-06T00:00:00.000Z","#
+                    + #""end":null,"reason":"lost purchase","ticket":null}"#
+            ),
+            (
+                "grant.revoked",
+                #"{"grant":"g_1","entitlement":"pro","at":"2026-01-06T00:00:00.000Z","#
+                    + #""reason":"mistake","ticket":"T-2"}"#
+            ),
+            (
+                "balance.credited",
+                #"{"currency":"coins","amount":100,"purchase":"apple:1","transaction":"1","#
+                    + #""per_piece":100}"#
+            ),
+            (
+                "balance.debited",
+                #"{"currency":"coins","amount":50,"purchase":"apple:1","transaction":"1"}"#
+            ),
+            ("balance.spent", #"{"currency":"coins","amount":5,"reason":"sword"}"#),
+            ("balance.adjusted", #"{"currency":"coins","amount":-5,"reason":"r","ticket":"T"}"#),
+            (
+                "order.opened",
+                #"{"order":"o1","token":"t","product":"coins","#
+                    + #""opened_at":"2026-01-06T00:00:00.000Z","expires":"2026-01-07T00:00:00.000Z"}"#
+            ),
+            ("order.fulfilled", #"{"order":"o1","purchase":"apple:1","transaction":"1"}"#),
+            (
+                "order.closed",
+                #"{"order":"o1","cause":{"kind":"settled","reason":"r"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z"}"#
+            ),
+            ("access.started", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
+            ("access.ended", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
+            ("access.ending_soon", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
+            ("customer.erased", #"{"reason":"asked for it"}"#),
+        ])
+    func golden(_ type: String, _ payload: String) throws {
+        let event = try Event(type: type, payload: payload)
+        #expect(event.typeName == type)
+        #expect(event.payload.text == payload)
+    }
+
+    @Test("Every event of random histories is read as it was written")
+    func roundTrip() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        for offset in 0..<300 as Range<UInt64> {
+            var state = CustomerState()
+            for fact in RandomHistory(seed: seed &+ offset).facts {
+                for event in state.record(AnyFact.facts([fact])) {
+                    let read = try Event(type: event.typeName, payload: event.payload.text)
+                    #expect(read == event)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "What this release cannot read is refused and not guessed",
+        arguments: [
+            ("grant.lent", "{}"), ("grant.given", "{}"), ("grant.given", "not JSON"),
+            ("balance.spent", #"{"currency":"coins","amount":"5"}"#),
+            ("order.closed", #"{"order":"o","cause":{"kind":"lost"},"at":"2026-01-06T00:00:00Z"}"#),
+            ("purchase.detached", #"{"purchase":"mars:1","to":"u","cause":{"kind":"claimed"}}"#),
+        ])
+    func unreadable(_ type: String, _ payload: String) {
+        #expect(throws: LedgerError.self) { try Event(type: type, payload: payload) }
+    }
+}
