@@ -16,7 +16,14 @@ enum StopSignal {
 
     static func install() {
         _ = pipeEnds
-        for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, stopRequested) }
+        var wanted = sigset_t()
+        sigemptyset(&wanted)
+        for number in [SIGTERM, SIGINT, SIGHUP] {
+            signal(number, stopRequested)
+            sigaddset(&wanted, number)
+        }
+        // A parent may have blocked them, and that is inherited.
+        pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
     static func wait() {
