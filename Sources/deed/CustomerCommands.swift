@@ -60,8 +60,19 @@ extension EntitlementsAnswer {
         return entitlements.all.map { entitlement in
             let end = entitlement.run.end.map { "until \($0.text)" } ?? "with no end"
             return "\(entitlement.id)   \(entitlement.state.rawValue)   "
-                + "since \(entitlement.run.start.text), \(end)"
+                + "since \(entitlement.run.start.text), \(end)   \(entitlement.source.words)"
         }.joined(separator: "\n")
+    }
+}
+
+extension Entitlement.Source {
+    /// What decides, as a person at a terminal names it.
+    fileprivate var words: String {
+        switch self {
+        case .purchase(let id): "by the purchase \(id)"
+        case .grant(let id): "by the grant \(id)"
+        case .originalAppVersion(let app): "by an early version of \(app)"
+        }
     }
 }
 
