@@ -1,11 +1,21 @@
-/// A wish that one stream decides: what to do with its state, who wants it and why.
+/// A wish, who has it and why, and what is known by the time that it is decided.
+///
+/// It belongs to one stream, which obeys its cause. Of whoever else it concerns it names the purchases
+/// and tokens by which they are found; their streams are written in the same commit or not at all.
 package struct Command: Sendable {
-    package typealias Decide =
-        @Sendable (StreamState, Catalog, _ now: Instant) throws(Refusal) -> [Event]
+    package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
     package let stream: Stream
     package let actor: Actor
     package let cause: Cause
+    /// The purchases whose holders the decision has to know.
+    package var purchases: [HeldPurchase] = []
+    /// The account tokens whose owners the decision has to know.
+    package var tokens: [String] = []
+    /// Further customers of the project and environment whose states the decision has to know.
+    package var customers: [CustomerID] = []
+    /// What the decision rests on, kept in the same commit.
+    package var evidence: [EvidenceRecord] = []
     package let decide: Decide
 
     package init(stream: Stream, actor: Actor, cause: Cause, decide: @escaping Decide) {
@@ -15,17 +25,17 @@ package struct Command: Sendable {
         self.decide = decide
     }
 
-    /// A command about a customer, by the catalog of the project.
+    /// A command about one customer alone, by the catalog of the project.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause,
         decide:
             @escaping @Sendable (CustomerState, Catalog, _ now: Instant) throws(Refusal) ->
             [Event]
     ) -> Command {
-        Command(stream: stream, actor: actor, cause: cause) {
-            state, catalog, now throws(Refusal) in
-            guard case .customer(let customer) = state else { return [] }
-            return try decide(customer, catalog, now)
+        Command(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
+            let customer = situation.customer(stream.customer)
+            let events = try decide(customer, situation.project.catalog, situation.now)
+            return Decision(events, for: stream.customer)
         }
     }
 
@@ -34,11 +44,21 @@ package struct Command: Sendable {
         _ project: ProjectID, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (ProjectState, Instant) throws(Refusal) -> [Event]
     ) -> Command {
-        Command(stream: .ofProject(project), actor: actor, cause: cause) {
-            state, _, now throws(Refusal) in
-            guard case .project(let project) = state else { return [] }
-            return try decide(project, now)
+        let stream = Stream.ofProject(project)
+        return Command(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
+            Decision(try decide(situation.project, situation.now), for: stream.customer)
         }
+    }
+}
+
+/// A purchase and the app that it was made in: by both together its holder is found.
+package struct HeldPurchase: Hashable, Sendable {
+    package let app: AppID
+    package let purchase: PurchaseID
+
+    package init(app: AppID, purchase: PurchaseID) {
+        self.app = app
+        self.purchase = purchase
     }
 }
 
@@ -119,13 +139,22 @@ package struct Outcome: Sendable {
     package let events: [RecordedEvent]
     /// The stream's state after the command.
     package let state: StreamState
+    /// The state of the project.
+    package let project: ProjectState
     /// A place in the log that contains all of it.
     package let position: Position
+    /// What came of each item of a submission; empty for its twin with the same cause.
+    package let items: [ItemOutcome]
 
-    package init(events: [RecordedEvent], state: StreamState, position: Position) {
+    package init(
+        events: [RecordedEvent], state: StreamState, project: ProjectState, position: Position,
+        items: [ItemOutcome] = []
+    ) {
         self.events = events
         self.state = state
+        self.project = project
         self.position = position
+        self.items = items
     }
 }
 

@@ -86,9 +86,12 @@ struct Batch {
             if earlier.digest != command.cause.digest { throw .idempotencyMismatch }
             return outcome(of: command, earlier.events)
         }
-        let state = states[command.stream] ?? StreamState(emptyFor: command.stream)
-        let events = try command.decide(state, project(of: command.stream).catalog, now)
-        for (index, event) in events.enumerated() {
+        let state = states[command.stream]?.customer ?? CustomerState()
+        let situation = Situation(
+            now: now, project: project(of: command.stream), states: [command.stream.customer: state]
+        )
+        let decision = try command.decide(situation)
+        for (index, event) in decision.parts.flatMap(\.events).enumerated() {
             let entry = append(event, of: command, index: Int16(index))
             remember(entry.recorded, causeDigest: command.cause.digest)
         }
@@ -105,6 +108,7 @@ struct Batch {
         return Outcome(
             events: events,
             state: states[command.stream] ?? StreamState(emptyFor: command.stream),
+            project: project(of: command.stream),
             position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0))
     }
 

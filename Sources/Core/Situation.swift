@@ -1,0 +1,117 @@
+/// What a command is decided on: states that nobody else changes before it is committed.
+package struct Situation: Sendable {
+    package let now: Instant
+    package let project: ProjectState
+    /// Who holds each of the command's purchases; a purchase that nobody holds is not in it.
+    package let holders: [PurchaseID: CustomerID]
+    /// Whose each of the command's tokens is; a token of nobody is not in it.
+    package let tokenOwners: [String: CustomerID]
+    /// The states of the command's own customer, the holders, the owners of tokens and the further
+    /// customers that the command names.
+    private let states: [CustomerID: CustomerState]
+
+    package init(
+        now: Instant, project: ProjectState, states: [CustomerID: CustomerState],
+        holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:]
+    ) {
+        self.now = now
+        self.project = project
+        self.states = states
+        self.holders = holders
+        self.tokenOwners = tokenOwners
+    }
+
+    /// The state of a customer whom the command concerns.
+    package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
+
+    /// Who holds the purchase, with the state of that customer.
+    package func holder(of purchase: PurchaseID) -> Holder? {
+        holders[purchase].map { Holder($0, customer($0)) }
+    }
+}
+
+/// What a command leads to.
+package struct Decision: Sendable {
+    /// Events of one stream, in the project and environment of the command's own.
+    package struct Part: Sendable {
+        package let customer: CustomerID
+        package let events: [Event]
+
+        package init(customer: CustomerID, events: [Event]) {
+            self.customer = customer
+            self.events = events
+        }
+    }
+    /// In the order in which they happen; a customer may come more than once.
+    package var parts: [Part]
+    /// What came of each item of a submission.
+    package var items: [ItemOutcome]
+
+    package init(parts: [Part], items: [ItemOutcome] = []) {
+        self.parts = parts
+        self.items = items
+    }
+
+    /// Events of one customer only.
+    package init(_ events: [Event], for customer: CustomerID) {
+        self.init(parts: [Part(customer: customer, events: events)])
+    }
+}
+
+/// What came of one piece of evidence for one purchase that it states something about.
+package struct ItemOutcome: Hashable, Sendable {
+    package enum Result: Hashable, Sendable {
+        /// At least one event tells of it.
+        case recorded
+        /// Everything that it states was known.
+        case alreadyKnown
+        /// Another customer holds the purchase and keeps it.
+        case refused(Refusal)
+        /// Support settled the order before; the client is to finish the transaction.
+        case alreadySettled(OrderID)
+    }
+    /// The place of the piece of evidence in the submission.
+    package let index: Int
+    package let purchase: PurchaseID
+    package let transaction: TransactionID?
+    package let result: Result
+
+    package init(
+        index: Int, purchase: PurchaseID, transaction: TransactionID?, result: Result
+    ) {
+        self.index = index
+        self.purchase = purchase
+        self.transaction = transaction
+        self.result = result
+    }
+}
+
+/// Evidence as it is kept: content-addressed, its certificates apart because most evidence shares
+/// them.
+package struct EvidenceRecord: Hashable, Sendable {
+    /// SHA-256 of the evidence.
+    package let digest: [UInt8]
+    /// The name of its kind, as in `signed_transaction`.
+    package let kind: String
+    package let app: AppID?
+    package let signedAt: Instant
+    /// The evidence without its certificates, in a form from which it can be put together again.
+    package let content: [UInt8]
+    /// The certificates in DER, in the order in which they are to be put back.
+    package let certificates: [[UInt8]]
+    /// Whether it is kept also when it states nothing new.
+    package let isKeptAlways: Bool
+
+    package init(
+        digest: [UInt8], kind: String, app: AppID?, signedAt: Instant, content: [UInt8],
+        certificates: [[UInt8]], isKeptAlways: Bool = false
+    ) {
+        self.digest = digest
+        self.kind = kind
+        self.app = app
+        self.signedAt = signedAt
+        self.content = content
+        self.certificates = certificates
+        self.isKeptAlways = isKeptAlways
+    }
+}
