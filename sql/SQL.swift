@@ -28,8 +28,16 @@ extension Statement {
         name: "lock_shards", embedded: PackageResources.lock_shards_sql)
     package static let loadStreams = Statement(
         name: "load_streams", embedded: PackageResources.load_streams_sql)
-    package static let loadCauses = Statement(
-        name: "load_causes", embedded: PackageResources.load_causes_sql)
+    package static let loadVersions = Statement(
+        name: "load_versions", embedded: PackageResources.load_versions_sql)
+    package static let loadHolders = Statement(
+        name: "load_holders", embedded: PackageResources.load_holders_sql)
+    package static let loadTokens = Statement(
+        name: "load_tokens", embedded: PackageResources.load_tokens_sql)
+    package static let claimPurchases = Statement(
+        name: "claim_purchases", embedded: PackageResources.claim_purchases_sql)
+    package static let movePurchases = Statement(
+        name: "move_purchases", embedded: PackageResources.move_purchases_sql)
     package static let insertEvents = Statement(
         name: "insert_events", embedded: PackageResources.insert_events_sql)
     package static let advanceShards = Statement(
@@ -47,8 +55,6 @@ extension Statement {
         name: "project_balances", embedded: PackageResources.project_balances_sql)
     package static let projectOrders = Statement(
         name: "project_orders", embedded: PackageResources.project_orders_sql)
-    package static let projectHolders = Statement(
-        name: "project_holders", embedded: PackageResources.project_holders_sql)
     package static let eraseCustomers = Statement(
         name: "erase_customers", embedded: PackageResources.erase_customers_sql)
     package static let projectProjects = Statement(

@@ -46,10 +46,13 @@ package struct Decision: Sendable {
     package var parts: [Part]
     /// What came of each item of a submission.
     package var items: [ItemOutcome]
+    /// The places of the command's evidence on which the events rest, and which is kept with them.
+    package var restsOn: Set<Int>
 
-    package init(parts: [Part], items: [ItemOutcome] = []) {
+    package init(parts: [Part], items: [ItemOutcome] = [], restsOn: Set<Int> = []) {
         self.parts = parts
         self.items = items
+        self.restsOn = restsOn
     }
 
     /// Events of one customer only.

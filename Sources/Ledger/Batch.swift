@@ -23,36 +23,70 @@ struct NewEntry {
     }
 }
 
-/// A cause in the stream that obeys it.
-struct CauseKey: Hashable {
-    let stream: Stream
-    /// Its bytes: Swift compares texts more loosely than the database does.
-    let cause: [UInt8]
+/// A command, and what is known by now that its decision needs beside its own stream.
+struct Candidate: Sendable {
+    let command: Command
+    /// Streams of those whom it concerns, too.
+    var others: Set<Stream> = []
+    /// Where the events stand by which its cause was obeyed before.
+    var replay: Replay?
 
-    init(_ stream: Stream, _ cause: String) {
-        self.stream = stream
-        self.cause = Array(cause.utf8)
+    init(_ command: Command) {
+        self.command = command
+        others = Set(command.customers.map { command.stream.neighbour($0) })
+    }
+
+    var streams: Set<Stream> { others.union([command.stream]) }
+    var holderKeys: [HolderKey] {
+        command.purchases.map { HolderKey($0, in: command.stream) }
+    }
+
+    /// Takes in what was found to be lacking.
+    mutating func learn(_ lack: Lack) {
+        others.formUnion(lack.streams)
+        replay = lack.replay ?? replay
     }
 }
 
-/// Commands decided one after the other in memory, on states that are locked in the database.
+/// Some events of one stream, one behind the other.
+struct Replay: Hashable, Sendable {
+    let stream: Stream
+    let first: Int64
+    let last: Int64
+}
+
+/// What has to be loaded before a command can be decided.
+struct Lack: Error {
+    var streams: Set<Stream> = []
+    var replay: Replay?
+}
+
+/// Why a batch did not decide a command.
+enum Undecided: Error {
+    case refused(Refusal)
+    case lacking(Lack)
+}
+
+/// Commands decided one after the other in memory, on streams that are locked in the database.
 /// Pure: what was loaded goes in, what is to be written comes out.
 struct Batch {
-    private struct Obeyed {
-        let digest: [UInt8]
-        var events: [RecordedEvent]
-    }
-
     let now: Instant
     private(set) var heads: [Shard: ShardHead]
-    private(set) var states: [Stream: StreamState] = [:]
-    private var obeyed: [CauseKey: Obeyed] = [:]
+    private(set) var folds: [Stream: Fold] = [:]
+    private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
+    private(set) var evidence: [KeptEvidence] = []
+    private var tokenOwners: [TokenKey: CustomerID] = [:]
+    private var replayed: [Replay: [RecordedEvent]] = [:]
 
-    init(now: Instant, heads: [Shard: ShardHead]) {
+    init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
         self.now = now
         self.heads = heads
+        self.holders = holders
     }
+
+    /// Whether there is anything to write.
+    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty }
 
     /// The streams that have new events, each once, in the order of their first one.
     var changedStreams: [Stream] {
@@ -60,80 +94,197 @@ struct Batch {
         return entries.map(\.header.stream).filter { seen.insert($0).inserted }
     }
 
-    mutating func load(_ state: StreamState, of stream: Stream) {
-        states[stream] = state
+    mutating func load(_ fold: Fold, of stream: Stream) {
+        folds[stream] = fold
     }
 
-    /// Takes in an event that was recorded after the state that is loaded.
-    mutating func apply(_ recorded: RecordedEvent) {
+    /// Takes in an event that was recorded after the fold that is loaded.
+    mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
         // Taken out of the dictionary meanwhile, so that it is changed in place.
-        var state =
-            states.removeValue(forKey: recorded.stream) ?? StreamState(emptyFor: recorded.stream)
-        state.apply(recorded.event, recordedAt: recorded.recordedAt)
-        states[recorded.stream] = state
+        var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
+        fold.apply(recorded, causeDigest: causeDigest)
+        folds[recorded.stream] = fold
     }
 
-    /// Takes in an event that a cause of this batch has led to before.
-    mutating func remember(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        let key = CauseKey(recorded.stream, recorded.cause)
-        obeyed[key, default: Obeyed(digest: causeDigest, events: [])].events.append(recorded)
+    mutating func load(_ customer: CustomerID, holding key: HolderKey) {
+        holders.load(customer, of: key)
     }
 
-    /// Decides a command on the state that the ones before it left.
-    mutating func decide(_ command: Command) throws(Refusal) -> Outcome {
-        let key = CauseKey(command.stream, command.cause.text)
-        if let earlier = obeyed[key] {
-            if earlier.digest != command.cause.digest { throw .idempotencyMismatch }
-            return outcome(of: command, earlier.events)
+    mutating func load(_ customer: CustomerID, owning token: TokenKey) {
+        tokenOwners[token] = customer
+    }
+
+    mutating func load(_ events: [RecordedEvent], of replay: Replay) {
+        replayed[replay] = events
+    }
+
+    /// Decides a command on the states that the ones before it left.
+    mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
+        let command = candidate.command
+        if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
+        let situation = try situation(of: command)
+        var events: [RecordedEvent] = []
+        do throws(Refusal) {
+            let decision = try command.decide(situation)
+            events = try append(decision, of: command)
+            return outcome(of: command, events, items: decision.items)
+        } catch {
+            throw .refused(error)
         }
-        let state = states[command.stream]?.customer ?? CustomerState()
-        let situation = Situation(
-            now: now, project: project(of: command.stream), states: [command.stream.customer: state]
-        )
-        let decision = try command.decide(situation)
-        for (index, event) in decision.parts.flatMap(\.events).enumerated() {
-            let entry = append(event, of: command, index: Int16(index))
-            remember(entry.recorded, causeDigest: command.cause.digest)
+    }
+
+    /// The events by which the command's twin was obeyed, if there was one.
+    private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
+        guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
+        if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
+        let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
+        if let events = replayed[replay] { return events }
+        let new = entries.lazy.filter {
+            $0.header.stream == replay.stream
+                && (replay.first...replay.last).contains($0.header.version)
         }
-        return outcome(of: command, obeyed[key]?.events ?? [])
+        if new.isEmpty { throw .lacking(Lack(replay: replay)) }
+        return new.map(\.recorded)
+    }
+
+    private func situation(of command: Command) throws(Undecided) -> Situation {
+        let stream = command.stream
+        var holding: [PurchaseID: CustomerID] = [:]
+        for held in command.purchases {
+            holding[held.purchase] = holders[HolderKey(held, in: stream)]
+        }
+        var owners: [String: CustomerID] = [:]
+        for token in command.tokens {
+            owners[token] = tokenOwners[TokenKey(token, in: stream)]
+        }
+        var states: [CustomerID: CustomerState] = [:]
+        var lacking = Set<Stream>()
+        let concerned = [stream.customer] + command.customers + holding.values + owners.values
+        for customer in Set(concerned) {
+            let stream = stream.neighbour(customer)
+            if let fold = folds[stream] {
+                states[customer] = fold.state.customer
+            } else {
+                lacking.insert(stream)
+            }
+        }
+        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
+        return Situation(
+            now: now, project: project(of: stream), states: states, holders: holding,
+            tokenOwners: owners)
     }
 
     /// The project of a stream, as it is or as this batch has changed it.
     func project(of stream: Stream) -> ProjectState {
-        states[.ofProject(stream.project)]?.project ?? ProjectState()
+        folds[.ofProject(stream.project)]?.state.project ?? ProjectState()
     }
 
-    private func outcome(of command: Command, _ events: [RecordedEvent]) -> Outcome {
+    private func outcome(
+        of command: Command, _ events: [RecordedEvent], items: [ItemOutcome] = []
+    ) -> Outcome {
         let shard = command.stream.shard
         return Outcome(
-            events: events,
-            state: states[command.stream] ?? StreamState(emptyFor: command.stream),
+            events: events.filter { $0.stream == command.stream },
+            state: folds[command.stream]?.state ?? StreamState(emptyFor: command.stream),
             project: project(of: command.stream),
-            position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0))
+            position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0), items: items)
+    }
+}
+
+extension Batch {
+    /// Appends what was decided, all of it or nothing.
+    private mutating func append(
+        _ decision: Decision, of command: Command
+    ) throws(Refusal) -> [RecordedEvent] {
+        let streams = decision.parts.map { command.stream.neighbour($0.customer) }
+        var holders = holders
+        for (stream, part) in zip(streams, decision.parts) {
+            for event in part.events { try holders.apply(event, of: stream) }
+        }
+        self.holders = holders
+        var counts: [Stream: Int16] = [:]
+        var events: [RecordedEvent] = []
+        for (stream, part) in zip(streams, decision.parts) {
+            for event in part.events {
+                let entry = append(
+                    event, to: stream, of: command, index: counts[stream, default: 0])
+                counts[stream, default: 0] += 1
+                events.append(entry.recorded)
+            }
+        }
+        for (index, record) in command.evidence.enumerated()
+        where record.isKeptAlways || decision.restsOn.contains(index) {
+            evidence.append(KeptEvidence(record: record, stream: command.stream, at: now))
+        }
+        return events
     }
 
-    private mutating func append(_ event: Event, of command: Command, index: Int16) -> NewEntry {
-        let shard = command.stream.shard
-        guard var head = heads[shard] else {
-            preconditionFailure("shard \(shard.number) was not locked for this batch")
+    private mutating func append(
+        _ event: Event, to stream: Stream, of command: Command, index: Int16
+    ) -> NewEntry {
+        guard var head = heads[stream.shard], folds[stream] != nil else {
+            preconditionFailure("shard \(stream.shard.number) was not locked for this batch")
         }
         head.sequence += 1
         head.recordedAt = max(head.recordedAt, now)
+        let isOwn = stream == command.stream
         let header = EventHeader(
-            position: Position(shard: shard, sequence: head.sequence), stream: command.stream,
-            version: (states[command.stream]?.version ?? 0) + 1, type: event.typeName,
+            position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
+            version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
-                actor: command.actor, cause: command.cause.text,
-                catalogVersion: project(of: command.stream).catalogVersion),
+                actor: command.actor,
+                cause: isOwn ? command.cause.text : command.linkedCause,
+                catalogVersion: project(of: stream).catalogVersion),
             causeIndex: index, causeDigest: command.cause.digest)
         let payload = event.payload.text
         let link = ChainLink(after: head.chain, header: header, payload: payload)
         head.chain = link.chain.bytes
-        heads[shard] = head
+        heads[stream.shard] = head
         let entry = NewEntry(header: header, event: event, payload: payload, link: link)
         entries.append(entry)
-        apply(entry.recorded)
+        apply(entry.recorded, causeDigest: command.cause.digest)
         return entry
     }
+}
+
+extension Command {
+    /// The cause of events in the streams of others. It is told apart from every cause of theirs, and
+    /// says nothing about whose command it was.
+    fileprivate var linkedCause: String {
+        let parts = [
+            stream.project.text, stream.environment.rawValue, stream.customer.text, cause.text,
+        ]
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+        return "linked:\(SHA256.digest(Array(text.utf8)).hex)"
+    }
+}
+
+extension Stream {
+    /// The stream of another customer of the same project and environment.
+    func neighbour(_ customer: CustomerID) -> Stream {
+        customer == self.customer
+            ? self : Stream(project: project, environment: environment, customer: customer)
+    }
+}
+
+/// By what the owner of an account token is found.
+struct TokenKey: Hashable, Sendable {
+    let project: ProjectID
+    let environment: Environment
+    /// Stores write a UUID in either case.
+    let token: String
+
+    init(_ token: String, in stream: Stream) {
+        project = stream.project
+        environment = stream.environment
+        self.token = token.lowercased()
+    }
+}
+
+/// Evidence on which events of a stream rest.
+struct KeptEvidence: Sendable {
+    let record: EvidenceRecord
+    let stream: Stream
+    let at: Instant
 }

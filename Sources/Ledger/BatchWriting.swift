@@ -6,7 +6,7 @@ import SQL
 extension Batch {
     /// The calls that write what was decided and commit it.
     var writes: [Call] {
-        [insertEvents, advanceShards] + projections + [Statement.commit()]
+        [insertEvents, advanceShards] + holders.calls + projections + [Statement.commit()]
     }
 
     private var insertEvents: Call {
@@ -45,12 +45,12 @@ extension Batch {
     private var projections: [Call] {
         var rows = ProjectedRows()
         for stream in changedStreams {
-            guard let customer = states[stream]?.customer else { continue }
+            guard let customer = folds[stream]?.state.customer else { continue }
             rows.add(customer, of: stream, by: project(of: stream), now: now)
         }
         for entry in entries {
             let stream = entry.header.stream
-            switch states[stream] {
+            switch folds[stream]?.state {
             case .customer(let state):
                 rows.add(entry.event, of: stream, state, by: project(of: stream).catalog)
             case .project(let state): rows.add(entry.event, of: stream.project, state)
@@ -64,7 +64,7 @@ extension Batch {
     func reprojection(of streams: [Stream]) -> [Call] {
         var rows = ProjectedRows()
         for stream in streams {
-            guard let customer = states[stream]?.customer else { continue }
+            guard let customer = folds[stream]?.state.customer else { continue }
             rows.addAll(customer, of: stream, by: project(of: stream), now: now)
         }
         return rows.calls + [Statement.commit()]

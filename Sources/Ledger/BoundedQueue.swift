@@ -24,6 +24,12 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
+    /// Adds all of them, also beyond the limit: what comes of something that was let in has a place.
+    func add(_ items: [Item]) {
+        if items.isEmpty { return }
+        state.change(wake: .one) { $0.waiting += items }
+    }
+
     /// Everything that waits, up to `count`; `nil` once the queue is closed and empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in

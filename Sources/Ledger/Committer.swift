@@ -7,14 +7,19 @@ import Threading
 
 /// Writes the commands of some shards: all that wait in one transaction, in two round trips.
 ///
-/// While it commits, the next batch gathers. A batch that the database refuses is redone one by
-/// one, so that only the command to blame is refused. When the connection breaks, nobody can tell
-/// whether the batch was committed; it is run again, and the causes that were recorded tell.
+/// While it commits, the next batch gathers. A command that turns out to concern further streams is
+/// decided again with those locked, too. A batch that the database refuses is redone one by one, so
+/// that only the command to blame is refused. When the connection breaks, nobody can tell whether
+/// the batch was committed; it is run again, and the causes that were recorded tell.
 struct Committer: ~Copyable {
     static let batchLimit = 512
     private static let pauseBetweenAttempts: Int64 = 20
+    /// How often a command may turn out to concern yet another stream, or to have been overtaken by
+    /// somebody who claimed the same purchase.
+    private static let roundLimit = 8
 
     private let queue: BoundedQueue<PendingCommand>
+    private let answers: BoundedQueue<GivenAnswer>
     private let cache: StateCache
     private let clock: @Sendable () -> Instant
     private let log: Log
@@ -23,10 +28,11 @@ struct Committer: ~Copyable {
     private var link: Link
 
     init(
-        queue: BoundedQueue<PendingCommand>, cache: StateCache, settings: LedgerSettings, log: Log,
-        measures: LedgerMeasures
+        queue: BoundedQueue<PendingCommand>, answers: BoundedQueue<GivenAnswer>,
+        cache: StateCache, settings: LedgerSettings, log: Log, measures: LedgerMeasures
     ) {
         self.queue = queue
+        self.answers = answers
         self.cache = cache
         self.log = log
         clock = settings.clock
@@ -37,20 +43,34 @@ struct Committer: ~Copyable {
 
     /// Commits until the queue is closed and empty.
     mutating func run() {
-        while let batch = queue.take(upTo: Committer.batchLimit) { commit(batch) }
+        while let batch = queue.take(upTo: Committer.batchLimit) {
+            commit(batch.map { Errand(pending: $0, candidate: Candidate($0.command)) })
+        }
+        answers.close()
+    }
+
+    /// A command with what was learned of it in earlier rounds.
+    private struct Errand {
+        let pending: PendingCommand
+        var candidate: Candidate
+        var rounds = 0
     }
 
     /// Tries until every command has its answer: committed, refused, or out of time.
-    private mutating func commit(_ batch: [PendingCommand]) {
-        var waiting = withoutOverdue(batch)
+    private mutating func commit(_ errands: [Errand]) {
+        var waiting = withoutOverdue(errands)
         var attempts = 0
         while !waiting.isEmpty {
             do throws(LedgerError) {
                 attempts += 1
-                try attempt(waiting)
+                waiting = withoutExhausted(try attempt(waiting))
                 if attempts > 1 { log.info("commit_succeeded", ["attempts": .integer(attempts)]) }
-                return
+                attempts = 0
             } catch {
+                if error.isOvertaken {
+                    waiting = withoutExhausted(waiting)
+                    continue
+                }
                 guard error.isPassing else {
                     isolate(waiting, error)
                     return
@@ -64,43 +84,77 @@ struct Committer: ~Copyable {
         }
     }
 
-    private func withoutOverdue(_ batch: [PendingCommand]) -> [PendingCommand] {
+    private func answer(_ pending: PendingCommand, _ answer: PendingCommand.Answer) {
+        give([GivenAnswer(answer: answer, respond: pending.respond)])
+    }
+
+    private func give(_ given: [GivenAnswer]) {
+        // Nobody may wait for ever because many wait: the queue of answers has no limit of its own,
+        // that of commands bounds it.
+        answers.add(given)
+    }
+
+    private func withoutOverdue(_ errands: [Errand]) -> [Errand] {
         let now = monotonicMilliseconds()
-        for pending in batch where pending.deadline <= now {
-            pending.answer(.failure(.fault(.unavailable)))
+        return errands.filter { errand in
+            if errand.pending.deadline > now { return true }
+            answer(errand.pending, .failure(.fault(.unavailable)))
+            return false
         }
-        return batch.filter { $0.deadline > now }
+    }
+
+    /// Those that may go another round.
+    private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
+        errands.compactMap { errand in
+            var next = errand
+            next.rounds += 1
+            if next.rounds < Committer.roundLimit { return next }
+            answer(errand.pending, .failure(.fault(.busy)))
+            return nil
+        }
     }
 
     /// Gives each command a transaction of its own; the one that is to blame gets the error.
-    private mutating func isolate(_ batch: [PendingCommand], _ error: LedgerError) {
-        if batch.count > 1 {
-            for pending in batch { commit([pending]) }
-        } else if let refusal = error.refusal {
-            for pending in batch { pending.answer(.failure(.refused(refusal))) }
+    private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
+        if errands.count > 1 {
+            for errand in errands { commit([errand]) }
         } else {
             log.error("command_failed", ["reason": .string(error.description)])
-            for pending in batch { pending.answer(.failure(.fault(error.fault))) }
+            for errand in errands { answer(errand.pending, .failure(.fault(error.fault))) }
         }
     }
 
-    private mutating func attempt(_ batch: [PendingCommand]) throws(LedgerError) {
+    /// Commits what can be decided, answers it, and returns what has to be decided again.
+    private mutating func attempt(_ errands: [Errand]) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
-        let commands = batch.map(\.command)
-        var answers: [Result<Outcome, CommandError>] = []
+        var decisions: [Result<Outcome, Undecided>] = []
         let decided = try link.settled { connection throws(LedgerError) in
-            var batch = try connection.lockAndLoad(
-                Set(commands.map(\.stream)), for: commands, cache: cache, clock)
-            answers = commands.map { command in
-                Result { () throws(Refusal) in try batch.decide(command) }
-                    .mapError(CommandError.refused)
+            var batch = try connection.lockAndLoad(errands.map(\.candidate), cache: cache, clock)
+            decisions = errands.map { errand in
+                Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
-            if !batch.entries.isEmpty { try connection.execute(batch.writes) }
+            if !batch.isEmpty { try connection.execute(batch.writes) }
             return batch
         }
-        for (stream, state) in decided.states { cache.keep(state, of: stream) }
-        for (pending, answer) in zip(batch, answers) { pending.answer(answer) }
-        batchSizes.record(Int64(batch.count))
+        for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
+        var given: [GivenAnswer] = []
+        var again: [Errand] = []
+        for (errand, decision) in zip(errands, decisions) {
+            let answer: PendingCommand.Answer
+            switch decision {
+            case .success(let outcome): answer = .success(outcome)
+            case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
+            case .failure(.lacking(let lack)):
+                var errand = errand
+                errand.candidate.learn(lack)
+                again.append(errand)
+                continue
+            }
+            given.append(GivenAnswer(answer: answer, respond: errand.pending.respond))
+        }
+        give(given)
+        batchSizes.record(Int64(given.count))
         commitTimes.record(monotonicMicroseconds() - started)
+        return again
     }
 }

@@ -20,7 +20,7 @@ package final class Ledger: Sendable {
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = BoundedQueue(limit: settings.queueLimit)
         pool = Pool(settings.connection, size: settings.lookups)
-        running = Monitor(settings.committers + settings.readers)
+        running = Monitor(2 * settings.committers + settings.readers)
         startCommitters(log, LedgerMeasures(metrics))
         startReaders()
         addGauges(to: metrics)
@@ -28,10 +28,18 @@ package final class Ledger: Sendable {
 
     private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
         for (index, queue) in commands.enumerated() {
+            let answers = BoundedQueue<GivenAnswer>(limit: settings.queueLimit)
             startThread("committer-\(index)") { [cache, settings, running] in
                 var committer = Committer(
-                    queue: queue, cache: cache, settings: settings, log: log, measures: measures)
+                    queue: queue, answers: answers, cache: cache, settings: settings, log: log,
+                    measures: measures)
                 committer.run()
+                running.change { $0 -= 1 }
+            }
+            startThread("answers-\(index)") { [running] in
+                while let given = answers.take(upTo: Committer.batchLimit) {
+                    for one in given { one.respond(one.answer) }
+                }
                 running.change { $0 -= 1 }
             }
         }
@@ -64,15 +72,27 @@ package final class Ledger: Sendable {
 
     /// Decides the command on its stream's state and returns when its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
-        let pending = PendingCommand(
-            command, deadline: monotonicMilliseconds() + settings.patienceMilliseconds)
-        let queue = commands[Int(command.stream.shard.number) % commands.count]
-        if !queue.add(pending) { throw .fault(.busy) }
+        let result = Monitor<PendingCommand.Answer?>(nil)
+        submit(command) { answer in result.change(wake: .one) { $0 = answer } }
         // A server that hangs is given up by the committer a little later than by the sender.
-        guard let answer = pending.wait(milliseconds: 2 * settings.patienceMilliseconds) else {
+        let patience = 2 * settings.patienceMilliseconds
+        guard let answer = result.wait(milliseconds: patience, for: { $0 }) else {
             throw .fault(.unavailable)
         }
         return try answer.get()
+    }
+
+    /// Decides the command on its stream's state and responds when its events are durable, exactly
+    /// once and on a thread of the ledger's own.
+    package func submit(
+        _ command: Command,
+        respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void
+    ) {
+        let pending = PendingCommand(
+            command: command,
+            deadline: monotonicMilliseconds() + settings.patienceMilliseconds, respond: respond)
+        let queue = commands[Int(command.stream.shard.number) % commands.count]
+        if !queue.add(pending) { respond(.failure(.fault(.busy))) }
     }
 
     /// A customer and its project now.

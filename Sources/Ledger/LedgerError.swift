@@ -55,10 +55,10 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The refusal, when the database refused by a rule and not for a fault.
-    var refusal: Refusal? {
-        guard case .postgres(let error) = self else { return nil }
-        return error.sqlState == "DD002" ? .heldByAnother : nil
+    /// Whether somebody else was faster to claim a purchase: what is decided now sees that.
+    var isOvertaken: Bool {
+        guard case .postgres(let error) = self else { return false }
+        return error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
     /// What the outer world is told.

@@ -3,70 +3,166 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards of the streams, and loads their states, those of their
-    /// projects, and what the commands' causes led to before: one round trip.
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
+    /// decisions need, as far as is known by now: one round trip.
     mutating func lockAndLoad(
-        _ written: Set<Stream>, for commands: [Command] = [], cache: StateCache,
-        _ clock: () -> Instant
+        _ candidates: [Candidate], cache: StateCache, _ clock: () -> Instant
     ) throws(LedgerError) -> Batch {
+        let written = Set(candidates.flatMap(\.streams))
+        let wanted = Wanted(candidates)
+        var loaded = try lockAndLoad(written, wanted, cache: cache, clock)
+        for candidate in candidates {
+            guard let replay = candidate.replay else { continue }
+            loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
+        }
+        return loaded.batch
+    }
+
+    /// The same for streams that are written without a command.
+    mutating func lockAndLoad(
+        _ streams: Set<Stream>, cache: StateCache, _ clock: () -> Instant
+    ) throws(LedgerError) -> Batch {
+        try lockAndLoad(streams, Wanted([]), cache: cache, clock).batch
+    }
+
+    private mutating func lockAndLoad(
+        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clock: () -> Instant
+    ) throws(LedgerError) -> Loaded {
         // The catalog is read and not written: its shard need not be locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
         let seenHeads = cache.seenHeads
-        let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
-        var heads: [Shard: ShardHead] = [:]
-        var newer: [EventRow] = []
-        var earlier: [EventRow] = []
-        try read([
+        let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
+        var rows = LoadedRows()
+        let steps = wanted.steps
+        let calls = [
             Statement.begin(),
             Statement.lockShards(.int2s(shards.map(\.number))),
             Statement.loadStreams(of: streams, after: known.map(\.version)),
-            Statement.loadCauses(of: commands),
-        ]) { index, rows throws(LedgerError) in
-            for row in 0..<rows.count {
+        ]
+        try read(calls + steps.map(\.call)) { index, found throws(LedgerError) in
+            for row in 0..<found.count {
                 switch index {
-                case 1:
-                    let shard = Shard(number: rows.int2(row, 0))
-                    heads[shard] = ShardHead(
-                        sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
-                        recordedAt: Instant(milliseconds: rows.int8(row, 3)))
-                case 2: newer.append(try EventRow(rows, row))
-                case 3: earlier.append(try EventRow(rows, row))
-                default: break
+                case 0: break
+                case 1: rows.takeHead(found, row)
+                case 2: rows.newer.append(try EventRow(found, row))
+                default: try rows.take(found, row, of: steps[index - 3].kind)
                 }
             }
         }
-        for (shard, head) in heads {
-            let isThere = cache.observe(
-                head: head.sequence, of: shard, askedAfter: seenHeads)
+        for (shard, head) in rows.heads {
+            let isThere = cache.observe(head: head.sequence, of: shard, askedAfter: seenHeads)
             if !isThere { throw .logShrunk }
         }
-        var batch = Batch(now: clock(), heads: heads)
-        for (stream, state) in zip(streams, known) { batch.load(state, of: stream) }
-        for row in newer { batch.apply(try row.recorded()) }
-        for row in earlier { batch.remember(try row.recorded(), causeDigest: row.causeDigest) }
-        return batch
+        var batch = Batch(
+            now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
+        for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
+        for row in rows.newer { batch.apply(try row.recorded(), causeDigest: row.causeDigest) }
+        for (key, customer) in rows.holders { batch.load(customer, holding: key) }
+        for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
+        return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
+    }
+}
+
+private struct Loaded {
+    var batch: Batch
+    let replayed: [Replay: [RecordedEvent]]
+}
+
+/// What commands need beside streams. Most need none of it, and then it is not asked for.
+private struct Wanted {
+    enum Kind { case holders, tokenOwners, replays }
+    var holders: Set<HolderKey> = []
+    var tokens: Set<TokenKey> = []
+    var replays: Set<Replay> = []
+
+    init(_ candidates: [Candidate]) {
+        for candidate in candidates {
+            holders.formUnion(candidate.holderKeys)
+            let stream = candidate.command.stream
+            tokens.formUnion(candidate.command.tokens.map { TokenKey($0, in: stream) })
+            if let replay = candidate.replay { replays.insert(replay) }
+        }
+    }
+
+    var steps: [(kind: Kind, call: Call)] {
+        var steps: [(kind: Kind, call: Call)] = []
+        if !holders.isEmpty { steps.append((.holders, Holders.lookUp(holders))) }
+        if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
+        if !replays.isEmpty { steps.append((.replays, Replay.load(replays))) }
+        return steps
+    }
+}
+
+/// The rows that came, taken apart.
+private struct LoadedRows {
+    var heads: [Shard: ShardHead] = [:]
+    var newer: [EventRow] = []
+    var holders: [HolderKey: CustomerID] = [:]
+    var tokenOwners: [TokenKey: CustomerID] = [:]
+    private var earlier: [EventRow] = []
+
+    mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
+        heads[Shard(number: rows.int2(row, 0))] = ShardHead(
+            sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
+            recordedAt: Instant(milliseconds: rows.int8(row, 3)))
+    }
+
+    mutating func take(
+        _ rows: borrowing Rows, _ row: Int, of kind: Wanted.Kind
+    ) throws(LedgerError) {
+        switch kind {
+        case .holders: holders[try Holders.key(rows, row)] = try rows.identifier(row, 5)
+        case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)
+        case .replays: earlier.append(try EventRow(rows, row))
+        }
+    }
+
+    func replayed(
+        for replays: Set<Replay>
+    ) throws(LedgerError) -> [Replay: [RecordedEvent]] {
+        var replayed: [Replay: [RecordedEvent]] = [:]
+        for row in earlier {
+            let recorded = try row.recorded()
+            for replay in replays
+            where replay.stream == row.stream && (replay.first...replay.last).contains(row.version)
+            {
+                replayed[replay, default: []].append(recorded)
+            }
+        }
+        return replayed
     }
 }
 
 extension Statement {
     static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
-        loadStreams(
-            .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
-            .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),
-            .int8s(versions))
+        loadStreams(streams, .int8s(versions))
+    }
+}
+
+extension Replay {
+    fileprivate static func load(_ replays: Set<Replay>) -> Call {
+        let replays = Array(replays)
+        return Statement.loadVersions(
+            replays.map(\.stream), .int8s(replays.map(\.first)), .int8s(replays.map(\.last)))
+    }
+}
+
+extension TokenKey {
+    fileprivate static func lookUp(_ tokens: Set<TokenKey>) -> Call {
+        let tokens = Array(tokens)
+        return Statement.loadTokens(
+            .texts(tokens.map(\.project.text)), .texts(tokens.map(\.environment.rawValue)),
+            .texts(tokens.map(\.token)))
     }
 
-    /// Each pair of stream and cause once, lest its events come twice.
-    fileprivate static func loadCauses(of commands: [Command]) -> Call {
-        var seen = Set<CauseKey>()
-        let distinct = commands.filter {
-            seen.insert(CauseKey($0.stream, $0.cause.text)).inserted
+    /// Reads a row of `load_tokens`.
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        guard let environment = Environment(rawValue: rows.text(row, 1)) else {
+            throw .unreadable("the environment of a token")
         }
-        let streams = distinct.map(\.stream)
-        return loadCauses(
-            .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
-            .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),
-            .texts(distinct.map(\.cause.text)))
+        project = try rows.identifier(row, 0)
+        self.environment = environment
+        token = rows.text(row, 2)
     }
 }

@@ -1,23 +1,17 @@
 import Core
-import Threading
 
-/// A command on its way through a committer, and the place where its sender waits.
-final class PendingCommand: Sendable {
+/// A command on its way through a committer, and who waits for its answer.
+struct PendingCommand: Sendable {
+    typealias Answer = Result<Outcome, CommandError>
+
     let command: Command
+    /// By the clock that only moves forward.
     let deadline: Int64
-    private let result = Monitor<Result<Outcome, CommandError>?>(nil)
+    let respond: @Sendable (Answer) -> Void
+}
 
-    init(_ command: Command, deadline: Int64) {
-        self.command = command
-        self.deadline = deadline
-    }
-
-    func answer(_ answer: Result<Outcome, CommandError>) {
-        result.change(wake: .one) { $0 = answer }
-    }
-
-    /// The answer; `nil` when the time is up first.
-    func wait(milliseconds: Int64) -> Result<Outcome, CommandError>? {
-        result.wait(milliseconds: milliseconds) { $0 }
-    }
+/// An answer on its way to who waits for it. Giving it may take a while, and no commit waits for that.
+struct GivenAnswer: Sendable {
+    let answer: PendingCommand.Answer
+    let respond: @Sendable (PendingCommand.Answer) -> Void
 }

@@ -1,28 +1,28 @@
 import Core
 import Synchronization
 
-/// States of recently used streams. Each is the fold of its stream's first events, so one that is
+/// Folds of recently used streams. Each is of its stream's first events, so one that is
 /// behind is still right and only has to be brought up to date.
 ///
 /// Two generations bound it without bookkeeping on each use: when the young one is full it becomes
 /// the old one, and what is still in use comes back from there.
 final class StateCache: Sendable {
     private struct Generations {
-        var young: [Stream: StreamState] = [:]
-        var old: [Stream: StreamState] = [:]
-        /// In bytes, roughly: what the young states take.
+        var young: [Stream: Fold] = [:]
+        var old: [Stream: Fold] = [:]
+        /// In bytes, roughly: what the young folds take.
         var weight = 0
         /// The highest position that was seen of each shard.
         var heads = [Int64](repeating: 0, count: Shard.count)
 
-        mutating func keep(_ state: StreamState, of stream: Stream, limit: Int) {
+        mutating func keep(_ fold: Fold, of stream: Stream, limit: Int) {
             if weight >= limit {
                 old = young
                 young = [:]
                 weight = 0
             }
-            let replaced = young.updateValue(state, forKey: stream)
-            weight += state.weight - (replaced?.weight ?? 0)
+            let replaced = young.updateValue(fold, forKey: stream)
+            weight += fold.weight - (replaced?.weight ?? 0)
         }
     }
     private let generations = Mutex(Generations())
@@ -33,26 +33,26 @@ final class StateCache: Sendable {
         weightLimit = bytes / 2
     }
 
-    /// Forgets every state, and how long the log was.
+    /// Forgets every fold, and how long the log was.
     func forget() {
         generations.withLock { $0 = Generations() }
     }
 
-    subscript(stream: Stream) -> StreamState? {
-        generations.withLock { generations -> StreamState? in
-            if let state = generations.young[stream] { return state }
-            guard let state = generations.old[stream] else { return nil }
-            generations.keep(state, of: stream, limit: weightLimit)
-            return state
+    subscript(stream: Stream) -> Fold? {
+        generations.withLock { generations -> Fold? in
+            if let fold = generations.young[stream] { return fold }
+            guard let fold = generations.old[stream] else { return nil }
+            generations.keep(fold, of: stream, limit: weightLimit)
+            return fold
         }
     }
 
-    /// Keeps the state unless a newer one is known.
-    func keep(_ state: StreamState, of stream: Stream) {
+    /// Keeps the fold unless a newer one is known.
+    func keep(_ fold: Fold, of stream: Stream) {
         generations.withLock { generations in
             let known = generations.young[stream] ?? generations.old[stream]
-            if let known, known.version >= state.version { return }
-            generations.keep(state, of: stream, limit: weightLimit)
+            if let known, known.version >= fold.version { return }
+            generations.keep(fold, of: stream, limit: weightLimit)
         }
     }
 
@@ -60,7 +60,7 @@ final class StateCache: Sendable {
     /// finds it there, or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
-    /// Notes a shard's head. Returns false, and forgets every state, when it lies before what had
+    /// Notes a shard's head. Returns false, and forgets every fold, when it lies before what had
     /// been seen by the time the database was asked: then the database was put back to an earlier
     /// day under this process. What others have seen meanwhile proves nothing.
     func observe(head: Int64, of shard: Shard, askedAfter seenHeads: [Int64]) -> Bool {
@@ -74,9 +74,4 @@ final class StateCache: Sendable {
             return true
         }
     }
-}
-
-extension StreamState {
-    /// The bytes that it takes in memory, roughly: states grow with their events.
-    fileprivate var weight: Int { 500 + 300 * Int(version) }
 }

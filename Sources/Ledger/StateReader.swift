@@ -69,8 +69,8 @@ struct StateReader: ~Copyable {
     private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
         let streams = Array(Set(wanted).union(wanted.map { .ofProject($0.project) }))
         let seenHeads = cache.seenHeads
-        let known = streams.map { cache[$0] ?? StreamState(emptyFor: $0) }
-        var states = known
+        let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
+        var folds = known
         var heads = [Int64](repeating: 0, count: streams.count)
         let calls = zip(streams, known).map { stream, state in
             Statement.readStream(of: stream, after: state.version)
@@ -80,8 +80,8 @@ struct StateReader: ~Copyable {
                 for row in 0..<rows.count {
                     heads[index] = rows.int8(row, 0)
                     if rows.isNull(row, 2) { continue }
-                    let recorded = try EventRow(rows, row, first: 1).recorded()
-                    states[index].apply(recorded.event, recordedAt: recorded.recordedAt)
+                    let event = try EventRow(rows, row, first: 1)
+                    folds[index].apply(try event.recorded(), causeDigest: event.causeDigest)
                 }
             }
         }
@@ -90,10 +90,10 @@ struct StateReader: ~Copyable {
             let isThere = cache.observe(
                 head: heads[index], of: stream.shard, askedAfter: seenHeads)
             if !isThere { throw .logShrunk }
-            if states[index].version > known[index].version {
-                cache.keep(states[index], of: stream)
+            if folds[index].version > known[index].version {
+                cache.keep(folds[index], of: stream)
             }
-            readings[stream] = (states[index], heads[index])
+            readings[stream] = (folds[index].state, heads[index])
         }
         return wanted.map { stream in
             let (state, head) = readings[stream] ?? (StreamState(emptyFor: stream), 0)

@@ -15,12 +15,16 @@ extension Command {
     package static func record(
         _ evidence: Facts, for stream: Stream, key: String
     ) throws -> Command {
-        .customer(
+        var command = Command.customer(
             stream, actor: try Actor("test"),
             cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
         ) { state, catalog, _ throws(Refusal) in
             state.decide(RecordFacts(evidence, catalog: catalog))
         }
+        command.purchases =
+            evidence.transactions.map { HeldPurchase(app: $0.app, purchase: $0.purchase) }
+            + evidence.renewals.map { HeldPurchase(app: $0.app, purchase: $0.purchase) }
+        return command
     }
 }
 

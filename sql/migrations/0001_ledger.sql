@@ -12,7 +12,7 @@ insert into deed.shards (shard, chain)
 select number, decode(repeat('00', 32), 'hex') from generate_series(0, 63) as number;
 
 create table deed.events (
-    shard smallint not null references deed.shards,
+    shard smallint not null constraint events_shard_check check (shard between 0 and 63),
     seq bigint not null constraint events_seq_check check (seq > 0),
     project text not null
         constraint events_project_check check (octet_length(project) between 1 and 256),
@@ -36,9 +36,7 @@ create table deed.events (
     catalog_version bigint not null,
     constraint events_pkey primary key (shard, seq),
     -- The customer stands before the project: it tells most rows apart at once.
-    constraint events_version_key unique (shard, customer, project, environment, version),
-    constraint events_cause_key
-        unique (shard, customer, project, environment, cause, cause_index)
+    constraint events_version_key unique (shard, customer, project, environment, version)
 );
 
 create function deed.refuse_change() returns trigger language plpgsql as $$
@@ -54,6 +52,10 @@ create trigger events_are_not_emptied before truncate on deed.events
 
 create trigger shards_only_grow before update on deed.shards
     for each row when (new.head < old.head) execute function deed.refuse_change();
+create trigger shards_stay before delete on deed.shards
+    for each row execute function deed.refuse_change();
+create trigger shards_are_not_emptied before truncate on deed.shards
+    for each statement execute function deed.refuse_change();
 alter table deed.events enable always trigger events_only_grow;
 alter table deed.events enable always trigger events_are_not_emptied;
 
@@ -147,6 +149,15 @@ create table deed.holders (
     constraint holders_pkey primary key (project, store, environment, app, original)
 );
 
+-- Whose purchase a store's account token tells.
+create table deed.tokens (
+    project text not null,
+    environment text not null,
+    token text not null,
+    customer text not null,
+    constraint tokens_pkey primary key (project, environment, token)
+);
+
 create table deed.projects (
     project text primary key,
     created_at bigint not null,
@@ -172,5 +183,5 @@ grant select, insert on deed.events to deed_service;
 grant select, update on deed.shards to deed_service;
 grant select, insert, update, delete
     on deed.customers, deed.grants, deed.purchases, deed.customer_balances, deed.orders,
-        deed.holders, deed.projects, deed.keys
+        deed.holders, deed.tokens, deed.projects, deed.keys
     to deed_service;

@@ -61,38 +61,4 @@ security definer set search_path = pg_catalog as $$
         false)
 $$;
 
--- Writes who holds purchases. A purchase that is held stays with its holder unless it was moved.
-create function deed.hold(
-    projects text[], stores text[], environments text[], apps text[], originals text[],
-    customers text[], moves boolean[]
-) returns void language plpgsql as $$
-declare
-    refused text;
-begin
-    insert into deed.holders as held (project, store, environment, app, original, customer)
-    select project, store, environment, app, original, customer
-    from unnest(projects, stores, environments, apps, originals, customers, moves)
-        as new (project, store, environment, app, original, customer, is_move)
-    on conflict on constraint holders_pkey do update set customer = excluded.customer
-    where held.customer = excluded.customer or (
-        select bool_or(new.is_move)
-        from unnest(projects, stores, environments, apps, originals, moves)
-            as new (project, store, environment, app, original, is_move)
-        where (new.project, new.store, new.environment, new.app, new.original)
-            = (held.project, held.store, held.environment, held.app, held.original)
-    );
-    select new.original into refused
-    from unnest(projects, stores, environments, apps, originals, customers)
-        as new (project, store, environment, app, original, customer)
-    join deed.holders as held using (project, store, environment, app, original)
-    where held.customer <> new.customer
-    limit 1;
-    if refused is not null then
-        raise exception 'another customer holds a purchase'
-            using errcode = 'DD002', constraint = 'holders_pkey';
-    end if;
-end $$;
-
-revoke execute on function deed.hold from public;
-grant execute on function deed.hold to deed_service;
 grant select on deed.entitlements, deed.subscriptions, deed.balances to deed_service;

@@ -40,7 +40,6 @@ struct ProjectedRows {
         case .grantRevoked(let revoked): grants.add(customer.grant(revoked.grant), of: stream)
         case .purchaseAttached(let attached):
             purchases.add(customer.purchase(attached.purchase), of: stream, by: catalog)
-            purchases.move(attached.purchase, to: stream)
         case .purchaseDetached(let detached): purchases.remove(detached.purchase, of: stream)
         case .balanceCredited(let event): balances.add(event.currency, customer, of: stream)
         case .balanceDebited(let event): balances.add(event.currency, customer, of: stream)

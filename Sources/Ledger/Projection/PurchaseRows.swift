@@ -3,7 +3,7 @@ import JSON
 import Postgres
 import SQL
 
-/// Rows of `deed.purchases`, and who holds them.
+/// Rows of `deed.purchases`.
 struct PurchaseRows {
     private struct Row {
         let stream: Stream
@@ -14,7 +14,6 @@ struct PurchaseRows {
     }
     private var keyed = KeyedRows<Owned<PurchaseID>, Row>()
     private var gone: [Owned<PurchaseID>] = []
-    private var moved: Set<Owned<PurchaseID>> = []
 
     mutating func add(_ purchase: Purchase?, of stream: Stream, by catalog: Catalog) {
         guard let purchase, let newest = purchase.evidence.last?.effective else { return }
@@ -23,11 +22,6 @@ struct PurchaseRows {
             Row(
                 stream: stream, purchase: purchase, newest: newest,
                 kind: purchase.kind(by: catalog)))
-    }
-
-    /// Notes that the purchase came here from another customer.
-    mutating func move(_ purchase: PurchaseID, to stream: Stream) {
-        moved.insert(Owned(stream: stream, thing: purchase))
     }
 
     mutating func remove(_ purchase: PurchaseID, of stream: Stream) {
@@ -44,21 +38,8 @@ struct PurchaseRows {
                     gone.map(\.stream), .texts(gone.map(\.thing.store.rawValue)),
                     .texts(gone.map(\.thing.original.text))))
         }
-        if !keyed.isEmpty { calls += [holdersCall, purchasesCall] }
+        if !keyed.isEmpty { calls.append(purchasesCall) }
         return calls
-    }
-
-    private var holdersCall: Call {
-        let rows = keyed.rows
-        return Statement.projectHolders(
-            .texts(rows.map(\.stream.project.text)),
-            .texts(rows.map(\.purchase.id.store.rawValue)),
-            .texts(rows.map(\.stream.environment.rawValue)),
-            .texts(rows.map(\.newest.app.text)),
-            .texts(rows.map(\.purchase.id.original.text)),
-            .texts(rows.map(\.stream.customer.text)),
-            .bools(
-                rows.map { moved.contains(Owned(stream: $0.stream, thing: $0.purchase.id)) }))
     }
 
     private var purchasesCall: Call {
