@@ -58,7 +58,11 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     /// The refusal, when the database refused by a rule and not for a fault.
     var refusal: Refusal? {
         guard case .postgres(let error) = self else { return nil }
-        return error.sqlState == "DD002" ? .heldByAnother : nil
+        return switch error.sqlState {
+        case "DD002": .heldByAnother
+        case "DD003": .appTaken
+        default: nil
+        }
     }
 
     /// What the outer world is told.
