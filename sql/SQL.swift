@@ -61,6 +61,10 @@ extension Statement {
         name: "project_projects", embedded: PackageResources.project_projects_sql)
     package static let projectKeys = Statement(
         name: "project_keys", embedded: PackageResources.project_keys_sql)
+    package static let projectApps = Statement(
+        name: "project_apps", embedded: PackageResources.project_apps_sql)
+    package static let unprojectApps = Statement(
+        name: "unproject_apps", embedded: PackageResources.unproject_apps_sql)
 
     package static let readStream = Statement(
         name: "read_stream", embedded: PackageResources.read_stream_sql)
@@ -72,6 +76,8 @@ extension Statement {
         name: "list_keys", embedded: PackageResources.list_keys_sql)
     package static let listProjects = Statement(
         name: "list_projects", embedded: PackageResources.list_projects_sql)
+    package static let listApps = Statement(
+        name: "list_apps", embedded: PackageResources.list_apps_sql)
     package static let listOutdatedProjects = Statement(
         name: "list_outdated_projects", embedded: PackageResources.list_outdated_projects_sql)
     package static let listOutdatedCustomers = Statement(

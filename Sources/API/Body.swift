@@ -50,6 +50,51 @@ struct Body {
         return try Identifier(member: name, text)
     }
 
+    /// Whether the member is there, be it with a value or with null.
+    func holds(_ name: String) -> Bool { members[name] != nil }
+
+    /// One of the words of an enumeration.
+    func optionalWord<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Word? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw .invalid(name, "The member \"\(name)\" must be one of \(words).")
+        }
+        return word
+    }
+
+    func optionalInteger(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(Problem) -> Int64? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let number = value.integer, range.contains(number) else {
+            throw .invalid(
+                name,
+                "The member \"\(name)\" must be a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound).")
+        }
+        return number
+    }
+
+    func optionalIDs<Kind>(_ name: String) throws(Problem) -> [Identifier<Kind>]? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let array = value.array else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be an array and is \(value.typeName).")
+        }
+        var ids: [Identifier<Kind>] = []
+        for element in array {
+            guard let text = element.string else {
+                throw .invalid(
+                    name, "\"\(name)\" takes strings and holds \(element.typeName).")
+            }
+            ids.append(try Identifier(member: name, text))
+        }
+        return ids
+    }
+
     func optionalInstant(_ name: String) throws(Problem) -> Instant? {
         guard let text = try optionalText(name) else { return nil }
         guard let instant = Instant(text: text) else {

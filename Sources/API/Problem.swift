@@ -164,13 +164,17 @@ extension Problem {
 extension Refusal {
     fileprivate var status: Int {
         switch self {
-        case .projectUnknown, .keyUnknown, .grantUnknown, .orderUnknown, .purchaseUnknown: 404
+        case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .orderUnknown,
+            .purchaseUnknown:
+            404
         case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
             .orderFulfilled, .tooManyOrders, .balanceTooLow, .balanceOutOfBounds, .heldByAnother,
             .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
-            .catalogChangedMeanwhile:
+            .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409
-        case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange: 400
+        case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange, .tooManyListed,
+            .waitTooLong:
+            400
         case .idempotencyMismatch: 422
         }
     }

@@ -14,7 +14,9 @@ package struct Router: Sendable {
     private let keys: KeyRing
 
     package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
-        let all = CustomerRoutes(ports).routes + CatalogRoutes(ports).routes + operations.routes
+        let all =
+            CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
+            + SettingsRoutes(ports).routes + operations.routes
         routes = all.map { route in
             MeasuredRoute(
                 route: route,

@@ -19,6 +19,19 @@ package struct CalendarDuration: Hashable, Sendable {
         self.text = text
     }
 
+    /// So many days; more than none.
+    package static func days(_ count: Int64) -> CalendarDuration {
+        precondition((1...Parts.largestNumber).contains(count), "a duration lasts some days")
+        return CalendarDuration(days: count)
+    }
+
+    private init(days: Int64) {
+        months = 0
+        self.days = days
+        milliseconds = 0
+        text = "P\(days)D"
+    }
+
     /// The moment that lies this duration after `start`: months first (a day that the month lacks
     /// becomes its last one), then days, then the time.
     package func end(after start: Instant) -> Instant {

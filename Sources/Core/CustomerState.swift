@@ -56,7 +56,8 @@ package struct CustomerState: Hashable, Sendable {
         case .accessEndingSoon(let notice): notices.endingSoon[notice.entitlement] = notice.at
         case .customerErased:
             self = CustomerState(erasedAt: version)
-        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged:
+        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
+            .projectChanged:
             break
         }
     }

@@ -9,6 +9,17 @@ package struct ListedProject: Hashable, Sendable {
     }
 }
 
+/// An app and the project that has it, whichever that is.
+package struct ListedApp: Hashable, Sendable {
+    package let app: AppKey
+    package let project: ProjectID
+
+    package init(app: AppKey, project: ProjectID) {
+        self.app = app
+        self.project = project
+    }
+}
+
 /// A customer as the list of a project's customers shows it.
 package struct ListedCustomer: Hashable, Sendable {
     package let stream: Stream

@@ -6,6 +6,9 @@ package struct ProjectState: Hashable, Sendable {
     package private(set) var catalog = Catalog()
     /// 0 before the first catalog.
     package private(set) var catalogVersion: Int64 = 0
+    /// In order of store and id.
+    package private(set) var apps: [App] = []
+    package private(set) var settings = ProjectSettings()
 
     package init() {}
 
@@ -24,6 +27,13 @@ package struct ProjectState: Hashable, Sendable {
         case .catalogChanged(let changed):
             catalog = changed.catalog
             catalogVersion = changed.version
+        case .appSet(let app):
+            apps.removeAll { $0.key == app.key }
+            apps.insert(app, at: apps.firstIndex { app.key < $0.key } ?? apps.endIndex)
+        case .appRemoved(let removed):
+            apps.removeAll { $0.key == removed.key }
+        case .projectChanged(let changed):
+            settings = changed
         default:
             // Customers' events have no place in a project's own stream.
             break
@@ -32,6 +42,15 @@ package struct ProjectState: Hashable, Sendable {
 
     package func key(_ id: KeyID) -> Key? {
         keys.first { $0.id == id }
+    }
+
+    package func app(_ key: AppKey) -> App? {
+        apps.first { $0.key == key }
+    }
+
+    /// The apps whose sandbox purchases count in the customer's production answers.
+    package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
+        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
     }
 }
 

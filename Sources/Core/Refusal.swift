@@ -4,6 +4,11 @@ package enum Refusal: Error, Hashable, Sendable {
     case projectExists(ProjectID)
     case keyUnknown(KeyID)
     case tooManyKeys(limit: Int)
+    case appUnknown(AppID)
+    case appTaken
+    case tooManyApps(limit: Int)
+    case tooManyListed(limit: Int)
+    case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
@@ -32,6 +37,11 @@ package enum Refusal: Error, Hashable, Sendable {
         case .projectExists: "project_exists"
         case .keyUnknown: "key_unknown"
         case .tooManyKeys: "too_many_keys"
+        case .appUnknown: "app_unknown"
+        case .appTaken: "app_taken"
+        case .tooManyApps: "too_many_apps"
+        case .tooManyListed: "too_many_listed"
+        case .waitTooLong: "wait_too_long"
         case .grantUnknown: "grant_unknown"
         case .grantEnded: "grant_ended"
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
@@ -66,6 +76,16 @@ package enum Refusal: Error, Hashable, Sendable {
             "The project has no key \"\(id)\"; see: deed key list"
         case .tooManyKeys(let limit):
             "The project has \(limit) keys, the most that it may have; revoke one first."
+        case .appUnknown(let id):
+            "The project has no app \"\(id)\"; see: deed app list"
+        case .appTaken:
+            "Another project has this app; remove it there first: deed app remove"
+        case .tooManyApps(let limit):
+            "The project has \(limit) apps, the most that it may have; remove one first."
+        case .tooManyListed(let limit):
+            "At most \(limit) customers may be listed for the sandbox; list fewer, or choose \"all\"."
+        case .waitTooLong(let days):
+            "A cool-down and an order's lifetime may last \(days) days at most; give a shorter one."
         case .grantUnknown(let id):
             "The customer has no grant \"\(id)\"; see the customer's events for the right id."
         case .grantEnded(let id, let end):

@@ -118,6 +118,8 @@ struct Committer: ~Copyable {
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1 {
             for errand in errands { commit([errand]) }
+        } else if let refusal = error.refusal {
+            for errand in errands { answer(errand.pending, .failure(.refused(refusal))) }
         } else {
             log.error("command_failed", ["reason": .string(error.description)])
             for errand in errands { answer(errand.pending, .failure(.fault(error.fault))) }

@@ -61,6 +61,12 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         return error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
+    /// The refusal, when the database refused by a rule and not for a fault.
+    var refusal: Refusal? {
+        guard case .postgres(let error) = self else { return nil }
+        return error.sqlState == "DD003" ? .appTaken : nil
+    }
+
     /// What the outer world is told.
     package var fault: Fault {
         switch self {

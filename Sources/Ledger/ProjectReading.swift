@@ -11,6 +11,18 @@ extension Ledger {
         }
     }
 
+    /// Every app of every project.
+    package func apps() throws(Fault) -> [ListedApp] {
+        try list(Statement.listApps()) { rows, row throws(LedgerError) in
+            guard let store = Store(rawValue: rows.text(row, 0)) else {
+                throw .unreadable("the store of an app")
+            }
+            return ListedApp(
+                app: AppKey(store: store, id: try rows.identifier(row, 1)),
+                project: try rows.identifier(row, 2))
+        }
+    }
+
     /// Every key that is not revoked.
     package func liveKeys() throws(Fault) -> [LiveKey] {
         try list(Statement.listKeys()) { rows, row throws(LedgerError) in

@@ -3,13 +3,16 @@ package import Core
 /// Every effect that the use cases have. They are wired in one place, and tests bring their own.
 package struct Ports: Sendable {
     package var ledger: LedgerPort
+    package var directory: DirectoryPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
 
     package init(
-        ledger: LedgerPort, secrets: SecretsPort, now: @escaping @Sendable () -> Instant
+        ledger: LedgerPort, directory: DirectoryPort, secrets: SecretsPort,
+        now: @escaping @Sendable () -> Instant
     ) {
         self.ledger = ledger
+        self.directory = directory
         self.secrets = secrets
         self.now = now
     }
@@ -50,6 +53,16 @@ package struct LedgerPort: Sendable {
         self.events = events
         self.projects = projects
         self.liveKeys = liveKeys
+    }
+}
+
+/// What is found without knowing whose it is.
+package struct DirectoryPort: Sendable {
+    /// Every app of every project: a store's news name the app and no project.
+    package var apps: @Sendable () throws(Fault) -> [ListedApp]
+
+    package init(apps: @escaping @Sendable () throws(Fault) -> [ListedApp]) {
+        self.apps = apps
     }
 }
 

@@ -5,7 +5,7 @@ import JSON
 /// From the words on the command line to an exit code.
 enum CommandLineTool {
     static let commands: [CommandSpec] =
-        [serveCommand, migrateCommand, statusCommand] + projectCommands + keyCommands
+        [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + customerCommands + [verifyCommand, auditCommand]
 
     static func run(_ arguments: [String]) -> Int32 {

@@ -133,6 +133,18 @@ extension Invocation {
         return duration
     }
 
+    /// One of the words of an enumeration.
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(CommandEnd) -> Word? {
+        guard let text = values[name] else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw usage("--\(name) must be one of \(words)")
+        }
+        return word
+    }
+
     func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandEnd) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {

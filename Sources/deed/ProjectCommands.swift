@@ -2,7 +2,9 @@ import Core
 import JSON
 import Service
 
-let projectCommands = [createProjectCommand, listProjectsCommand]
+let projectCommands = [
+    createProjectCommand, listProjectsCommand, showProjectCommand, setProjectCommand,
+]
 
 private let createProjectCommand = CommandSpec(
     path: ["project", "create"], summary: "Creates a project.",

@@ -31,7 +31,7 @@ struct BadInputTests {
 
     @Test(
         "A bad call is refused, by name, and nothing is written",
-        arguments: routes + access + paths + queries + members + shapes)
+        arguments: routes + access + paths + queries + members + shapes + settings)
     func refused(_ call: BadCall) throws {
         let service = try Self.service.get()
         let keys = try Self.keys.get()

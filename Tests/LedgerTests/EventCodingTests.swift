@@ -22,6 +22,24 @@ struct EventCodingTests {
                     + #""entitlements":{},"currencies":{},"original_app_version":[]}}"#
             ),
             (
+                "app.set",
+                #"{"store":"apple","app":"com.example.game","apple_id":1234567890,"#
+                    + #""sandbox_access":"listed","sandbox_customers":["a","b"],"#
+                    + #""receipts":"store"}"#
+            ),
+            (
+                "app.set",
+                #"{"store":"apple","app":"com.example.game","sandbox_access":"none","#
+                    + #""receipts":"local"}"#
+            ),
+            ("app.removed", #"{"store":"apple","app":"com.example.game"}"#),
+            (
+                "project.changed",
+                #"{"transfer":"transfer_if_inactive","restore":"transfer","cool_down":"PT12H","#
+                    + #""order_lifetime":"P1M"}"#
+            ),
+            ("project.changed", #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D"}"#),
+            (
                 "purchase.made",
                 #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
                     + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#
@@ -134,6 +152,8 @@ struct EventCodingTests {
             ("grant.lent", "{}"), ("grant.given", "{}"), ("grant.given", "not JSON"),
             ("balance.spent", #"{"currency":"coins","amount":"5"}"#),
             ("order.closed", #"{"order":"o","cause":{"kind":"lost"},"at":"2026-01-06T00:00:00Z"}"#),
+            ("app.set", #"{"store":"apple","app":"a","sandbox_access":"some","receipts":"local"}"#),
+            ("project.changed", #"{"transfer":"keep","cool_down":"P0D","order_lifetime":"P7D"}"#),
             ("purchase.detached", #"{"purchase":"mars:1","to":"u","cause":{"kind":"claimed"}}"#),
         ])
     func unreadable(_ type: String, _ payload: String) {

@@ -166,6 +166,14 @@ create table deed.projects (
     projected_version bigint not null default 0
 );
 
+-- Which project has an app: one, because the store's news tell the app and no project.
+create table deed.apps (
+    store text not null,
+    app text not null,
+    project text not null,
+    constraint apps_pkey primary key (store, app)
+);
+
 create table deed.keys (
     digest bytea primary key check (octet_length(digest) = 32),
     project text not null,
@@ -183,5 +191,5 @@ grant select, insert on deed.events to deed_service;
 grant select, update on deed.shards to deed_service;
 grant select, insert, update, delete
     on deed.customers, deed.grants, deed.purchases, deed.customer_balances, deed.orders,
-        deed.holders, deed.tokens, deed.projects, deed.keys
+        deed.holders, deed.tokens, deed.projects, deed.apps, deed.keys
     to deed_service;

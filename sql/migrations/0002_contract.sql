@@ -61,4 +61,26 @@ security definer set search_path = pg_catalog as $$
         false)
 $$;
 
+-- Writes which projects have apps. An app of another project is refused.
+create function deed.claim_apps(stores text[], apps text[], projects text[]) returns void
+language plpgsql as $$
+declare
+    refused text;
+begin
+    insert into deed.apps (store, app, project)
+    select store, app, project from unnest(stores, apps, projects) as new (store, app, project)
+    on conflict on constraint apps_pkey do nothing;
+    select new.app into refused
+    from unnest(stores, apps, projects) as new (store, app, project)
+    join deed.apps as known using (store, app)
+    where known.project <> new.project
+    limit 1;
+    if refused is not null then
+        raise exception 'another project has an app'
+            using errcode = 'DD003', constraint = 'apps_pkey';
+    end if;
+end $$;
+
+revoke execute on function deed.claim_apps from public;
+grant execute on function deed.claim_apps to deed_service;
 grant select on deed.entitlements, deed.subscriptions, deed.balances to deed_service;

@@ -9,10 +9,10 @@ package struct TransferPolicy: Hashable, Sendable {
         case transfer
     }
     package let rule: Rule
-    /// How long a purchase that was moved stays where it is, in milliseconds.
-    package let coolDown: Int64
+    /// How long a purchase that was moved stays where it is.
+    package let coolDown: CalendarDuration
 
-    package init(rule: Rule = .keep, coolDown: Int64 = 86_400_000) {
+    package init(rule: Rule = .keep, coolDown: CalendarDuration = .days(1)) {
         self.rule = rule
         self.coolDown = coolDown
     }
@@ -82,7 +82,7 @@ extension TransferPolicy {
             throw .heldByAnother
         }
         if let arrival = purchase.arrival, arrival.cause != .claimed {
-            let end = arrival.at.advanced(byMilliseconds: coolDown)
+            let end = coolDown.end(after: arrival.at)
             if now < end { throw .movedRecently(until: end) }
         }
     }

@@ -5,6 +5,11 @@ package enum Event: Hashable, Sendable {
     case keyCreated(KeyCreated)
     case keyRevoked(KeyRevoked)
     case catalogChanged(CatalogChanged)
+    /// The app as it is from now on.
+    case appSet(App)
+    case appRemoved(AppRemoved)
+    /// The settings as they are from now on.
+    case projectChanged(ProjectSettings)
 
     // What a store stated about a transaction that was not known before.
     case purchaseMade(TransactionFact)

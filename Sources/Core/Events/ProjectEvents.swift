@@ -64,3 +64,12 @@ package struct CatalogChanged: Hashable, Sendable {
         self.catalog = catalog
     }
 }
+
+/// An app was taken out of the project.
+package struct AppRemoved: Hashable, Sendable {
+    package let key: AppKey
+
+    package init(key: AppKey) {
+        self.key = key
+    }
+}

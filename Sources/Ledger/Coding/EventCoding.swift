@@ -11,6 +11,9 @@ extension Event {
         case .keyCreated(let event): event
         case .keyRevoked(let event): event
         case .catalogChanged(let event): event
+        case .appSet(let event): event
+        case .appRemoved(let event): event
+        case .projectChanged(let event): event
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
@@ -56,6 +59,9 @@ extension Event {
         "key.created": { .keyCreated(try KeyCreated($0)) },
         "key.revoked": { .keyRevoked(try KeyRevoked($0)) },
         "catalog.changed": { .catalogChanged(try CatalogChanged($0)) },
+        "app.set": { .appSet(try App($0)) },
+        "app.removed": { .appRemoved(try AppRemoved($0)) },
+        "project.changed": { .projectChanged(try ProjectSettings($0)) },
         "purchase.made": { .purchaseMade(try TransactionFact($0)) },
         "subscription.renewed": { .subscriptionRenewed(try TransactionFact($0)) },
         "subscription.upgraded": { .subscriptionUpgraded(try TransactionFact($0)) },

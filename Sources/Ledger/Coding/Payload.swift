@@ -61,6 +61,16 @@ struct Payload {
         try optional(name) { json in json.string.flatMap { Instant(expandedText: $0) } }
     }
 
+    func duration(_ name: String) throws -> CalendarDuration {
+        try require(name, CalendarDuration(try text(name)))
+    }
+
+    func ids<Kind>(_ name: String) throws -> [Identifier<Kind>] {
+        try optional(name) { json in
+            try json.array?.map { try Identifier(try require(name, $0.string)) }
+        } ?? []
+    }
+
     /// One of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))
@@ -106,6 +116,10 @@ extension JSON {
 
     /// A flag is only written when it is set.
     static func flag(_ flag: Bool) -> JSON? { flag ? true : nil }
+
+    static func ids<Kind>(_ ids: some Sequence<Identifier<Kind>>) -> JSON {
+        .array(ids.map { .string($0.text) })
+    }
 
     static func parts(_ parts: [some PayloadCodable]) -> JSON { .array(parts.map(\.payload)) }
 }

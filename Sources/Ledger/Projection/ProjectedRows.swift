@@ -12,6 +12,7 @@ struct ProjectedRows {
     private var balances = BalanceRows()
     private var orders = OrderRows()
     private var projects = ProjectRows()
+    private var apps = AppRows()
     private var erased: [Stream] = []
 
     /// The row of the customer itself.
@@ -58,14 +59,18 @@ struct ProjectedRows {
 
     /// The rows that an event of a project changes.
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
-        projects.add(event, of: project, state)
+        switch event {
+        case .appSet(let app): apps.add(app.key, of: project, state)
+        case .appRemoved(let removed): apps.add(removed.key, of: project, state)
+        default: projects.add(event, of: project, state)
+        }
     }
 
     /// Erasing comes first: what was recorded after it must stay.
     var calls: [Call] {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
         return erasing + customers.calls + purchases.calls + grants.calls + balances.calls
-            + orders.calls + projects.calls
+            + orders.calls + projects.calls + apps.calls
     }
 }
 

@@ -1,0 +1,104 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls about what a project has decided, and about its apps.
+struct SettingsRoutes: Sendable {
+    private let ports: Ports
+
+    init(_ ports: Ports) {
+        self.ports = ports
+    }
+
+    var routes: [Route] {
+        [
+            Route("GET", "/v1/settings", .keyed(.admin, settings)),
+            Route("PATCH", "/v1/settings", .keyed(.admin, changeSettings)),
+            Route(
+                "PUT", "/v1/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
+                .keyed(.admin, setApp)),
+            Route("DELETE", "/v1/apps/{bundle}", .keyed(.admin, removeApp)),
+        ]
+    }
+
+    /// Room for as many customers as may be listed, each id as long as it may be.
+    private static let appBodyLimit = 1 << 20
+
+    private func settings(_ call: Call) throws(Problem) -> Response {
+        do throws(CommandError) {
+            return .json(try ports.settings(of: call.access.project).json)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func changeSettings(_ call: Call) throws(Problem) -> Response {
+        let project = call.access.project
+        let change = try Body(call.body).settingsChange()
+        do throws(CommandError) {
+            let settings = try ports.changeSettings(change, of: project, by: call.sender)
+            return .json(settings.json(of: project))
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func setApp(_ call: Call) throws(Problem) -> Response {
+        let app = try call.app()
+        let change = try Body(call.body).app()
+        do throws(CommandError) {
+            let answer = try ports.setApp(
+                app, change, of: call.access.project, by: call.sender)
+            return .json(answer.json)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func removeApp(_ call: Call) throws(Problem) -> Response {
+        let app = try call.app()
+        do throws(CommandError) {
+            return .json(
+                try ports.removeApp(app, of: call.access.project, by: call.sender).json)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Call {
+    fileprivate func app() throws(Problem) -> AppKey {
+        AppKey(id: try AppID(member: "bundle", arguments[0]))
+    }
+}
+
+extension Body {
+    /// A member that is left out changes nothing.
+    fileprivate func settingsChange() throws(Problem) -> SettingsChange {
+        var change = SettingsChange()
+        change.transfer = try optionalWord("transfer")
+        if holds("restore") { change.restore = .some(try optionalWord("restore")) }
+        change.coolDown = try optionalDuration("cool_down")
+        change.orderLifetime = try optionalDuration("order_lifetime")
+        return change
+    }
+
+    /// The whole app: what is left out becomes what a new app has.
+    fileprivate func app() throws(Problem) -> AppChange {
+        AppChange(
+            appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
+            sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
+    }
+
+    private func sandboxAccess() throws(Problem) -> SandboxAccess {
+        let word = try optionalWord("sandbox_access") ?? SandboxAccess.Word.none
+        let customers: [CustomerID]? = try optionalIDs("sandbox_customers")
+        guard let access = SandboxAccess(word, customers) else {
+            throw .invalid(
+                "sandbox_customers",
+                "\"sandbox_customers\" lists customers when \"sandbox_access\" is \"listed\", and "
+                    + "only then.")
+        }
+        return access
+    }
+}

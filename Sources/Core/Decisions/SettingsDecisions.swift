@@ -1,0 +1,90 @@
+/// What is to change of an app; `nil` leaves it as it is, or as a new app has it.
+package struct AppChange: Hashable, Sendable {
+    package var appleID: Int64??
+    package var sandboxAccess: SandboxAccess?
+    package var receipts: ReceiptJudge?
+
+    package init(
+        appleID: Int64?? = nil, sandboxAccess: SandboxAccess? = nil, receipts: ReceiptJudge? = nil
+    ) {
+        self.appleID = appleID
+        self.sandboxAccess = sandboxAccess
+        self.receipts = receipts
+    }
+}
+
+/// What is to change of a project's settings; `nil` leaves it as it is.
+package struct SettingsChange: Hashable, Sendable {
+    package var transfer: TransferPolicy.Rule?
+    package var restore: TransferPolicy.Rule??
+    package var coolDown: CalendarDuration?
+    package var orderLifetime: CalendarDuration?
+
+    package init(
+        transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
+        coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil
+    ) {
+        self.transfer = transfer
+        self.restore = restore
+        self.coolDown = coolDown
+        self.orderLifetime = orderLifetime
+    }
+}
+
+extension ProjectState {
+    package static let appLimit = 100
+
+    /// Adds the app to the project, or changes it; nothing happens when it is so already.
+    package func set(
+        _ key: AppKey, _ change: AppChange, of project: ProjectID
+    ) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        let known = app(key)
+        if known == nil, apps.count >= ProjectState.appLimit {
+            throw .tooManyApps(limit: ProjectState.appLimit)
+        }
+        let app = change.applied(to: known ?? App(key))
+        if case .listed(let customers) = app.sandboxAccess,
+            customers.count > App.listedCustomerLimit
+        {
+            throw .tooManyListed(limit: App.listedCustomerLimit)
+        }
+        return app == known ? [] : [.appSet(app)]
+    }
+
+    /// Takes the app out of the project. What its purchases brought stays.
+    package func remove(_ key: AppKey) throws(Refusal) -> [Event] {
+        if app(key) == nil { throw .appUnknown(key.id) }
+        return [.appRemoved(AppRemoved(key: key))]
+    }
+
+    /// Changes what the project has decided; nothing happens when it is so already.
+    package func change(_ change: SettingsChange, of project: ProjectID) throws(Refusal) -> [Event]
+    {
+        if !exists { throw .projectUnknown(project) }
+        let changed = change.applied(to: settings)
+        if !changed.coolDown.isWaitable || !changed.orderLifetime.isWaitable {
+            throw .waitTooLong(days: CalendarDuration.waitLimit)
+        }
+        return changed == settings ? [] : [.projectChanged(changed)]
+    }
+}
+
+extension AppChange {
+    fileprivate func applied(to app: App) -> App {
+        var app = app
+        app.appleID = appleID ?? app.appleID
+        app.sandboxAccess = sandboxAccess ?? app.sandboxAccess
+        app.receipts = receipts ?? app.receipts
+        return app
+    }
+}
+
+extension SettingsChange {
+    fileprivate func applied(to settings: ProjectSettings) -> ProjectSettings {
+        ProjectSettings(
+            transfer: transfer ?? settings.transfer, restore: restore ?? settings.restore,
+            coolDown: coolDown ?? settings.coolDown,
+            orderLifetime: orderLifetime ?? settings.orderLifetime)
+    }
+}

@@ -1,0 +1,41 @@
+/// What a project has decided of its customers' purchases and orders.
+package struct ProjectSettings: Hashable, Sendable {
+    package var transfer: TransferPolicy.Rule
+    /// What counts instead when a customer restores purchases; `nil`: the same.
+    package var restore: TransferPolicy.Rule?
+    /// How long a purchase that was moved stays where it is.
+    package var coolDown: CalendarDuration
+    /// How long an order is waited for that does not say so itself.
+    package var orderLifetime: CalendarDuration
+
+    package init(
+        transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
+        coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7)
+    ) {
+        self.transfer = transfer
+        self.restore = restore
+        self.coolDown = coolDown
+        self.orderLifetime = orderLifetime
+    }
+
+    /// For evidence that a customer submits.
+    package var transferPolicy: TransferPolicy {
+        TransferPolicy(rule: transfer, coolDown: coolDown)
+    }
+
+    /// For evidence by which a customer restores purchases.
+    package var restorePolicy: TransferPolicy {
+        TransferPolicy(rule: restore ?? transfer, coolDown: coolDown)
+    }
+}
+
+extension CalendarDuration {
+    /// The longest cool-down and the longest lifetime of an order, in days.
+    package static let waitLimit: Int64 = 366
+
+    /// Whether it is short enough to wait for.
+    var isWaitable: Bool {
+        let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
+        return end(after: Instant(milliseconds: 0)).milliseconds <= limit
+    }
+}

@@ -1,0 +1,97 @@
+package import Core
+
+/// What a project has decided, and its apps.
+package struct SettingsAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let settings: ProjectSettings
+    package let apps: [App]
+}
+
+/// What came of setting or removing an app.
+package struct AppAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let key: AppKey
+    /// `nil` once it is removed.
+    package let app: App?
+}
+
+extension Ports {
+    package func settings(of project: ProjectID) throws(CommandError) -> SettingsAnswer {
+        let state = try existing(project)
+        return SettingsAnswer(project: project, settings: state.settings, apps: state.apps)
+    }
+
+    /// Changes what a project has decided; the answer has the settings that came of it.
+    package func changeSettings(
+        _ change: SettingsChange, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> ProjectSettings {
+        let cause = secrets.cause(of: sender, "change_settings", change.arguments)
+        let outcome = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+                try state.change(change, of: project)
+            })
+        if case .projectChanged(let settings) = outcome.events.first?.event { return settings }
+        guard let state = outcome.state.project else {
+            throw .fault(.broken("changing settings left no project"))
+        }
+        return state.settings
+    }
+
+    /// Adds an app to a project or changes it.
+    package func setApp(
+        _ key: AppKey, _ change: AppChange, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> AppAnswer {
+        let cause = secrets.cause(
+            of: sender, "set_app", [key.store.rawValue, key.id.text] + change.arguments)
+        let outcome = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+                try state.set(key, change, of: project)
+            })
+        if case .appSet(let app) = outcome.events.first?.event {
+            return AppAnswer(project: project, key: key, app: app)
+        }
+        guard let app = outcome.state.project?.app(key) else {
+            throw .fault(.broken("setting an app left no app"))
+        }
+        return AppAnswer(project: project, key: key, app: app)
+    }
+
+    /// Takes an app out of a project.
+    package func removeApp(
+        _ key: AppKey, of project: ProjectID, by sender: Sender
+    ) throws(CommandError) -> AppAnswer {
+        let cause = secrets.cause(of: sender, "remove_app", [key.store.rawValue, key.id.text])
+        _ = try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+                try state.remove(key)
+            })
+        return AppAnswer(project: project, key: key, app: nil)
+    }
+}
+
+extension SettingsChange {
+    /// What tells one wish from another; "none" is what a missing rule for restoring is set to.
+    fileprivate var arguments: [String?] {
+        [
+            transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
+            orderLifetime?.text,
+        ]
+    }
+}
+
+extension AppChange {
+    fileprivate var arguments: [String?] {
+        [appleID.map { $0.map { "\($0)" } ?? "none" }, receipts?.rawValue]
+            + (sandboxAccess?.arguments ?? [nil])
+    }
+}
+
+extension SandboxAccess {
+    fileprivate var arguments: [String?] {
+        switch self {
+        case .none: ["none"]
+        case .listed(let customers): ["listed"] + customers.sorted().map(\.text)
+        case .all: ["all"]
+        }
+    }
+}

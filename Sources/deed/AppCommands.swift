@@ -1,0 +1,114 @@
+import API
+import Core
+import JSON
+import Service
+
+let appCommands = [setAppCommand, listAppsCommand, removeAppCommand]
+
+private let bundleID = Option.value(
+    "bundle-id", "ID", "the app's bundle id", isRequired: true)
+
+private let setAppCommand = CommandSpec(
+    path: ["app", "set"], summary: "Adds an app to a project, or changes it.",
+    options: [
+        bundleID,
+        .value("apple-id", "NUMBER", "the app's number in the store"),
+        .value("sandbox-access", "WHO", "whose sandbox purchases count: none, listed or all"),
+        .value("sandbox-customers", "IDS", "those who are listed, with commas between them"),
+        .value("receipts", "JUDGE", "who judges legacy receipts: local (offline) or store"),
+        .idempotencyKey, .project,
+    ] + Option.database,
+    example: "deed app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all"
+) { invocation throws(CommandEnd) in
+    let app = try invocation.app()
+    let change = try invocation.appChange()
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try obey { () throws(CommandError) in
+            try ports.setApp(app, change, of: project, by: sender)
+        }
+        invocation.show(answer.json, text: answer.app?.line ?? "")
+    }
+}
+
+private let listAppsCommand = CommandSpec(
+    path: ["app", "list"], summary: "Lists the apps of a project.",
+    options: [.project] + Option.database, example: "deed app list --json"
+) { invocation throws(CommandEnd) in
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try obey { () throws(CommandError) in try ports.settings(of: project) }
+        invocation.show(
+            ["project": .string(project.text), "apps": .array(answer.apps.map(\.json))],
+            text: answer.apps.isEmpty
+                ? "There is no app yet; add one with: deed app set --bundle-id com.example.game"
+                : answer.apps.map(\.line).joined(separator: "\n"))
+    }
+}
+
+private let removeAppCommand = CommandSpec(
+    path: ["app", "remove"],
+    summary: "Takes an app out of a project; what its purchases brought stays.",
+    options: [bundleID, .idempotencyKey, .project] + Option.database,
+    example: "deed app remove --bundle-id com.example.game"
+) { invocation throws(CommandEnd) in
+    let app = try invocation.app()
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try obey { () throws(CommandError) in
+            try ports.removeApp(app, of: project, by: sender)
+        }
+        invocation.show(answer.json, text: "The project \(project) has no app \(app.id) any more.")
+    }
+}
+
+extension Invocation {
+    fileprivate func app() throws(CommandEnd) -> AppKey {
+        AppKey(id: try requiredID("bundle-id"))
+    }
+
+    /// A flag that is left out changes nothing.
+    fileprivate func appChange() throws(CommandEnd) -> AppChange {
+        var change = AppChange()
+        let numbers = Int(App.appleIDs.lowerBound)...Int(App.appleIDs.upperBound)
+        if let number = try integer("apple-id", in: numbers) { change.appleID = Int64(number) }
+        change.sandboxAccess = try sandboxAccess()
+        change.receipts = try word("receipts")
+        return change
+    }
+
+    private func sandboxAccess() throws(CommandEnd) -> SandboxAccess? {
+        let listed = try self["sandbox-customers"]?.split(separator: ",").map {
+            text throws(CommandEnd) -> CustomerID in
+            try id(String(text), named: "--sandbox-customers")
+        }
+        let word: SandboxAccess.Word? = try word("sandbox-access")
+        guard let word = word ?? (listed == nil ? nil : .listed) else { return nil }
+        guard let access = SandboxAccess(word, listed) else {
+            throw usage("--sandbox-access listed and --sandbox-customers go together")
+        }
+        return access
+    }
+}
+
+extension App {
+    fileprivate var line: String {
+        let number = appleID.map { "   apple id \($0)" } ?? ""
+        let judge = receipts == .local ? "judged by Deed" : "sent to the store"
+        return "\(key.id)\(number)   sandbox purchases count for \(sandboxAccess.words)   "
+            + "receipts are \(judge)"
+    }
+}
+
+extension SandboxAccess {
+    fileprivate var words: String {
+        switch self {
+        case .none: "nobody"
+        case .listed(let customers) where customers.count == 1: "one customer"
+        case .listed(let customers): "\(customers.count) customers"
+        case .all: "everybody"
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Core
+import Histories
+import Testing
+
+@Suite("Settings and apps of a project")
+struct SettingsTests {
+    private let project: ProjectID = id("default")
+    private let game = AppKey(id: id("com.example.game"))
+
+    private func project(
+        _ decisions: ((ProjectState) throws -> [Event])...
+    ) throws -> ProjectState {
+        var state = ProjectState()
+        for decide in [{ try $0.create(project) }] + decisions {
+            for event in try decide(state) { state.apply(event, recordedAt: at(0)) }
+        }
+        return state
+    }
+
+    private func set(_ key: AppKey, _ access: SandboxAccess) -> (ProjectState) throws -> [Event] {
+        { try $0.set(key, AppChange(sandboxAccess: access), of: project) }
+    }
+
+    @Test("Sandbox purchases count for nobody, for those who are listed, or for everybody")
+    func sandbox() throws {
+        let puzzle = AppKey(id: id("com.example.puzzle"))
+        let chess = AppKey(id: id("com.example.chess"))
+        let state = try project(
+            set(game, .none), set(puzzle, .listed([id("tester")])), set(chess, .all))
+        #expect(state.apps.map(\.key) == [chess, game, puzzle])
+        #expect(state.sandboxApps(for: id("tester")) == [puzzle.id, chess.id])
+        #expect(state.sandboxApps(for: id("u1")) == [chess.id])
+        #expect(try project(set(game, .none)).sandboxApps(for: id("tester")).isEmpty)
+    }
+
+    @Test("A change of an app leaves alone what it does not name, and can take its number away")
+    func change() throws {
+        let state = try project(
+            { try $0.set(game, AppChange(appleID: 7, receipts: .store), of: project) },
+            set(game, .all))
+        #expect(
+            state.app(game)
+                == App(game, appleID: 7, sandboxAccess: .all, receipts: .store))
+        #expect(try state.set(game, AppChange(), of: project).isEmpty)
+        #expect(
+            try state.set(game, AppChange(appleID: .some(nil)), of: project)
+                == [.appSet(App(game, sandboxAccess: .all, receipts: .store))])
+    }
+
+    @Test("A removed app is gone, and cannot be removed twice")
+    func removed() throws {
+        let state = try project(set(game, .all), { try $0.remove(game) })
+        #expect(state.apps.isEmpty)
+        #expect(state.sandboxApps(for: id("u1")).isEmpty)
+        #expect(throws: Refusal.appUnknown(game.id)) { try state.remove(game) }
+    }
+
+    @Test("Apps and listed customers have limits, and a project must be there")
+    func limits() throws {
+        #expect(throws: Refusal.projectUnknown(project)) {
+            try ProjectState().set(game, AppChange(), of: project)
+        }
+        #expect(throws: Refusal.projectUnknown(project)) {
+            try ProjectState().change(SettingsChange(transfer: .transfer), of: project)
+        }
+        let names = (0...App.listedCustomerLimit).map { id("u\($0)") as CustomerID }
+        #expect(throws: Refusal.tooManyListed(limit: App.listedCustomerLimit)) {
+            try project(set(game, .listed(Set(names))))
+        }
+        _ = try project(set(game, .listed(Set(names.dropLast()))))
+        var state = try project()
+        for number in 0..<ProjectState.appLimit {
+            for event in try state.set(AppKey(id: id("a\(number)")), AppChange(), of: project) {
+                state.apply(event, recordedAt: at(0))
+            }
+        }
+        #expect(throws: Refusal.tooManyApps(limit: ProjectState.appLimit)) {
+            try state.set(game, AppChange(), of: project)
+        }
+        #expect(
+            try state.set(AppKey(id: id("a0")), AppChange(receipts: .store), of: project).count == 1
+        )
+    }
+
+    @Test("Restoring follows the rule for submissions until it has one of its own")
+    func restore() throws {
+        var state = try project({
+            try $0.change(SettingsChange(transfer: .transferIfInactive), of: project)
+        })
+        #expect(state.settings.transferPolicy.rule == .transferIfInactive)
+        #expect(state.settings.restorePolicy.rule == .transferIfInactive)
+        for event in try state.change(SettingsChange(restore: .transfer), of: project) {
+            state.apply(event, recordedAt: at(0))
+        }
+        #expect(state.settings.transferPolicy.rule == .transferIfInactive)
+        #expect(state.settings.restorePolicy.rule == .transfer)
+        #expect(try state.change(SettingsChange(restore: .transfer), of: project).isEmpty)
+        let reset = try state.change(SettingsChange(restore: .some(nil)), of: project)
+        #expect(reset == [.projectChanged(ProjectSettings(transfer: .transferIfInactive))])
+    }
+
+    @Test("A cool-down is counted in calendar time from the move", arguments: ["PT12H", "P1M"])
+    func coolDown(_ text: String) throws {
+        let duration = try #require(CalendarDuration(text))
+        let state = try project({
+            try $0.change(SettingsChange(transfer: .transfer, coolDown: duration), of: project)
+        })
+        let purchase = transaction("1", "pro", .autoRenewable, at(0), to: at(90))
+        let giver = CustomerState(recording: [facts([purchase])])
+        var taker = CustomerState()
+        for event in try MovePurchase(
+            purchaseID("1"), from: id("anna"), to: id("ben"), cause: .transferred, catalog: shop
+        ).decide(from: giver, to: taker, now: at(5)).arriving {
+            taker.apply(event)
+        }
+        let contact = Contact(purchase: purchaseID("1"), tokenOwner: nil, submitter: id("anna"))
+        let end = duration.end(after: at(5))
+        func place(_ now: Instant) throws(Refusal) -> Placement {
+            try state.settings.transferPolicy.place(
+                contact, holder: Holder(id("ben"), taker), catalog: shop, now: now)
+        }
+        #expect(throws: Refusal.movedRecently(until: end)) {
+            try place(end.advanced(byMilliseconds: -1))
+        }
+        #expect(try place(end) == .move(from: id("ben"), to: id("anna"), .transferred))
+    }
+}

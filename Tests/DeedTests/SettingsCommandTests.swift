@@ -1,0 +1,100 @@
+import JSON
+import TestSupport
+import Testing
+
+@Suite("Settings and apps on the command line")
+final class SettingsCommandTests {
+    private let database: ScratchDatabase
+    private let deed: Installation
+
+    init() throws {
+        database = try ScratchDatabase()
+        deed = try Installation(database)
+    }
+
+    @Test("An app is set, changed flag by flag, listed and removed")
+    func app() throws {
+        #expect(try deed.run("app", "set", "--bundle-id", "a").code == 1)
+        #expect(try deed.run("project", "create", "default").code == 0)
+        #expect(
+            try deed.run("app", "list").output
+                == "There is no app yet; add one with: deed app set --bundle-id com.example.game\n")
+        let set = try deed.run(
+            "app", "set", "--bundle-id", "com.example.game", "--apple-id", "1234567890",
+            "--sandbox-access", "all")
+        #expect(
+            set.output
+                == "com.example.game   apple id 1234567890   sandbox purchases count for everybody   "
+                + "receipts are judged by Deed\n")
+        let changed = try deed.run(
+            "app", "set", "--bundle-id", "com.example.game", "--sandbox-customers", "b,a",
+            "--receipts", "store", "--json")
+        let app =
+            #"{"store":"apple","bundle_id":"com.example.game","apple_id":1234567890,"#
+            + #""sandbox_access":"listed","sandbox_customers":["a","b"],"receipts":"store"}"#
+        #expect(changed.output == #"{"project":"default","app":\#(app)}"# + "\n")
+        #expect(
+            try deed.run("app", "list", "--json").output
+                == #"{"project":"default","apps":[\#(app)]}"# + "\n")
+        let removed = try deed.run("app", "remove", "--bundle-id", "com.example.game")
+        #expect(
+            removed.output == "The project default has no app com.example.game any more.\n")
+        let again = try deed.run("app", "remove", "--bundle-id", "com.example.game", "--json")
+        #expect(again.code == 1)
+        #expect(try JSON.read(again.errors)["error"]?["code"]?.string == "app_unknown")
+    }
+
+    @Test("Settings are shown, and changed flag by flag")
+    func settings() throws {
+        #expect(try deed.run("project", "show").code == 1)
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let set = try deed.run(
+            "project", "set", "--transfer", "transfer", "--restore", "keep", "--cool-down", "PT1H")
+        #expect(set.code == 0)
+        #expect(
+            try deed.run("project", "show").output == """
+                project          default
+                transfer         transfer
+                restore          keep
+                cool-down        PT1H
+                order lifetime   P7D
+                apps             none
+
+                """)
+        #expect(
+            try deed.run("project", "set", "--restore", "as-transfer", "--json").output
+                == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
+                + #""cool_down":"PT1H","order_lifetime":"P7D"}}"# + "\n")
+    }
+
+    @Test(
+        "Wrong usage ends with 2 and says what is wrong",
+        arguments: [
+            ["app", "set"], ["app", "set", "--bundle-id", ""], ["app"],
+            ["app", "set", "--bundle-id", "a", "--apple-id", "0"],
+            ["app", "set", "--bundle-id", "a", "--sandbox-access", "some"],
+            ["app", "set", "--bundle-id", "a", "--sandbox-access", "listed"],
+            [
+                "app", "set", "--bundle-id", "a", "--sandbox-access", "all", "--sandbox-customers",
+                "b",
+            ],
+            ["app", "set", "--bundle-id", "a", "--receipts", "apple"], ["app", "remove"],
+            ["project", "set"], ["project", "set", "--transfer", "share"],
+            ["project", "set", "--restore", "none"], ["project", "set", "--cool-down", "1d"],
+        ])
+    func usage(_ arguments: [String]) throws {
+        let finished = try deed.run(arguments)
+        #expect(finished.code == 2)
+        #expect(finished.errors.hasPrefix("error: "))
+    }
+
+    @Test(
+        "Each command explains itself",
+        arguments: ["app set", "app list", "app remove", "project set", "project show"])
+    func help(_ command: String) throws {
+        let finished = try deed.run(command.split(separator: " ").map(String.init) + ["--help"])
+        #expect(finished.code == 0)
+        #expect(finished.output.contains("usage: deed \(command) "))
+        #expect(finished.output.contains("example: deed \(command)"))
+    }
+}

@@ -1,0 +1,1 @@
+select store, app, project from deed.apps order by store, app
