@@ -20,8 +20,8 @@ struct CustomerRoutes: Sendable {
             Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
             Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
             Route("GET", "\(customer)/events", .keyed(.reader, events)),
-            Route("POST", "\(customer)/grants", .keyed(.admin, giveGrant)),
-            Route("DELETE", "\(customer)/grants/{grant}", .keyed(.admin, revokeGrant)),
+            Route("POST", "\(customer)/grants", .writing(.admin, giveGrant)),
+            Route("DELETE", "\(customer)/grants/{grant}", .writing(.admin, revokeGrant)),
         ]
     }
 
@@ -87,34 +87,29 @@ struct CustomerRoutes: Sendable {
         }
     }
 
-    private func giveGrant(_ call: Call) throws(Problem) -> Response {
+    private func giveGrant(_ call: Call) throws(Problem) -> Writing {
         let body = try Body(call.body)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let entitlement: EntitlementID = try body.id("entitlement")
         let start = try body.optionalInstant("start")
         let end = try body.grantEnd()
         let reason = try body.adminReason()
-        do throws(CommandError) {
-            let answer = try ports.giveGrant(
-                entitlement, from: start, until: end, reason: reason, to: stream,
-                by: call.sender)
-            return .json(answer.json(of: stream), status: 201, position: answer.position)
-        } catch {
-            throw Problem(error)
+        let wish = ports.givingGrant(
+            entitlement, from: start, until: end, reason: reason, to: stream, by: call.sender)
+        return Writing(wish) { answer in
+            .json(answer.json(of: stream), status: 201, position: answer.position)
         }
     }
 
-    private func revokeGrant(_ call: Call) throws(Problem) -> Response {
+    private func revokeGrant(_ call: Call) throws(Problem) -> Writing {
         let grant = try GrantID(member: "grant", call.arguments[1])
         // Not every client can send a body with DELETE.
         let body = try call.body.isEmpty ? Body(query: call.query) : Body(call.body)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        do throws(CommandError) {
-            let answer = try ports.revokeGrant(grant, reason: reason, of: stream, by: call.sender)
-            return .json(answer.json(of: stream), position: answer.position)
-        } catch {
-            throw Problem(error)
+        let wish = ports.revokingGrant(grant, reason: reason, of: stream, by: call.sender)
+        return Writing(wish) { answer in
+            .json(answer.json(of: stream), position: answer.position)
         }
     }
 }

@@ -15,6 +15,8 @@ struct Route: Sendable {
         case open(@Sendable () -> Response)
         /// For keys of a role or a stronger one; waits for the database.
         case keyed(Role, @Sendable (Call) throws(Problem) -> Response)
+        /// For keys of a role or a stronger one; answered when its commands are committed.
+        case writing(Role, @Sendable (Call) throws(Problem) -> Writing)
     }
 
     let method: String

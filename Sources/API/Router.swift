@@ -12,6 +12,7 @@ package struct Router: Sendable {
     private let routes: [MeasuredRoute]
     private let unrouted: RouteMeasures
     private let keys: KeyRing
+    private let submit: Submit
 
     package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
         let all =
@@ -25,6 +26,7 @@ package struct Router: Sendable {
         }
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
+        submit = ports.ledger.submit
     }
 
     package func answer(_ request: borrowing Request) -> Answer {
@@ -44,6 +46,13 @@ package struct Router: Sendable {
                 let draft = try CallDraft(request, arguments: found.arguments)
                 return .later { [keys] in
                     measures.record(draft.respond(role, keys, respond), since: started)
+                }
+            case .writing(let role, let make):
+                let draft = try CallDraft(request, arguments: found.arguments)
+                return .eventually { [keys, submit] reply in
+                    draft.write(role, keys, make).perform(submit) { response in
+                        reply(measures.record(response, since: started))
+                    }
                 }
             }
         } catch {
@@ -120,6 +129,16 @@ private struct CallDraft: Sendable {
             return try work(try call(access: try access(role, keys)))
         } catch {
             return error.response
+        }
+    }
+
+    func write(
+        _ role: Role, _ keys: KeyRing, _ make: (Call) throws(Problem) -> Writing
+    ) -> Writing {
+        do throws(Problem) {
+            return try make(try call(access: try access(role, keys)))
+        } catch {
+            return .answered(error.response)
         }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// One client's connection, and the request that it is at.
 ///
 /// `@unchecked Sendable`: MHD calls for one connection from one thread at a time, and leaves a
-/// suspended one alone, so that only the worker that answers it touches `answer`. What the sweeper
+/// suspended one alone, so that only the one reply to it touches `answer`. What the sweeper
 /// reads besides is atomic or never changes.
 final class Connection: @unchecked Sendable {
     let socket: Int32
@@ -32,7 +32,7 @@ final class Connection: @unchecked Sendable {
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
-        /// Given by a worker.
+        /// Given while the connection was suspended.
         var answer: Response?
 
         /// Whether a body of `count` bytes is read to its end, if only to be dropped.
@@ -119,7 +119,7 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// The request is whole, or a worker has answered it.
+    /// The request is whole, or its reply was given.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -133,7 +133,8 @@ final class Connection: @unchecked Sendable {
             line, query: current.query, body: current.body, connection: handle)
         switch reception.rules.handler(request) {
         case .now(let response): return send(response)
-        case .later(let work): return suspend(work)
+        case .later(let work): return suspend { reply in reply(work()) }
+        case .eventually(let work): return suspend(work)
         }
     }
 
@@ -147,14 +148,18 @@ final class Connection: @unchecked Sendable {
 
     // MARK: Answering
 
-    private func suspend(_ work: @escaping @Sendable () -> Response) -> MHD_Result {
+    private func suspend(_ work: @escaping @Sendable (Reply) -> Void) -> MHD_Result {
         current.body = []
         let isQueued = reception.pool.submit {
             current.stage = .suspended
             MHD_suspend_connection(handle)
         } _: { [self] in
-            current.answer = work()
-            MHD_resume_connection(handle)
+            work(
+                Reply { [self] response in
+                    // Without an answer MHD closes the connection.
+                    current.answer = response
+                    reception.resume(handle)
+                })
         }
         return isQueued ? .YES : refuse(.busy)
     }

@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Synchronization
 import Telemetry
 
@@ -15,6 +16,7 @@ final class Reception: Sendable {
     let pool: WorkerPool
     private let limit: Int
     private let inFlight = Atomic(0)
+    private let resuming = Atomic(0)
     private let draining = Atomic(false)
     private let accepted: Counter
     private let refused: Refused
@@ -79,6 +81,16 @@ final class Reception: Sendable {
 
     func enter() { inFlight.add(1, ordering: .sequentiallyConsistent) }
     func leave() { inFlight.subtract(1, ordering: .sequentiallyConsistent) }
+
+    /// How many threads are about to resume a connection: the daemon must outlive that.
+    var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
+
+    /// Lets the daemon go on with a connection whose answer is there.
+    func resume(_ handle: OpaquePointer) {
+        resuming.add(1, ordering: .sequentiallyConsistent)
+        MHD_resume_connection(handle)
+        resuming.subtract(1, ordering: .sequentiallyConsistent)
+    }
 
     /// Refuses requests from now on; `false` when that was so already.
     func startDraining() -> Bool {

@@ -20,6 +20,9 @@ package enum Answer {
     case now(Response)
     /// By a worker, while the connection rests.
     case later(@Sendable () -> Response)
+    /// Begun by a worker and given by whoever has it, while connection and worker are free: for what
+    /// waits for a commit.
+    case eventually(@Sendable (Reply) -> Void)
 }
 
 /// Why the server answers a request itself and its handler never sees it.

@@ -7,11 +7,11 @@ package struct GrantAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Gives a customer an entitlement.
-    package func giveGrant(
+    /// The wish to give a customer an entitlement.
+    package func givingGrant(
         _ entitlement: EntitlementID, from start: Instant?, until end: GiveGrant.End,
         reason: AdminReason, to stream: Stream, by sender: Sender
-    ) throws(CommandError) -> GrantAnswer {
+    ) -> Wish<GrantAnswer> {
         let wish = GiveGrant(
             grant: secrets.newID(prefix: "g_"), entitlement: entitlement, start: start, end: end,
             reason: reason.reason, ticket: reason.ticket)
@@ -20,30 +20,34 @@ extension Ports {
             [
                 entitlement.text, start?.text, end.text, reason.reason.text, reason.ticket?.text,
             ])
-        let outcome = try ledger.append(
-            .customer(stream, actor: sender.actor, cause: cause) { state, _, now throws(Refusal) in
-                try state.decide(wish, now: now)
-            })
-        guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event
-        else { throw .fault(.broken("giving a grant recorded no grant")) }
-        return GrantAnswer(grant: Grant(given), position: recorded.position)
+        let command = Command.customer(stream, actor: sender.actor, cause: cause) {
+            state, _, now throws(Refusal) in
+            try state.decide(wish, now: now)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event
+            else { throw .fault(.broken("giving a grant recorded no grant")) }
+            return GrantAnswer(grant: Grant(given), position: recorded.position)
+        }
     }
 
-    /// Takes a grant back from now on; the same answer when that was done before.
-    package func revokeGrant(
+    /// The wish to take a grant back from now on; the same answer when that was done before.
+    package func revokingGrant(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
-    ) throws(CommandError) -> GrantAnswer {
+    ) -> Wish<GrantAnswer> {
         let wish = RevokeGrant(grant: grant, reason: reason.reason, ticket: reason.ticket)
         let cause = secrets.cause(
             of: sender, "revoke_grant", [grant.text, reason.reason.text, reason.ticket?.text])
-        let outcome = try ledger.append(
-            .customer(stream, actor: sender.actor, cause: cause) { state, _, now throws(Refusal) in
-                try state.decide(wish, now: now)
-            })
-        guard case .customer(let customer) = outcome.state, let revoked = customer.grant(grant)
-        else { throw .fault(.broken("revoking a grant left no grant")) }
-        return GrantAnswer(
-            grant: revoked, position: outcome.events.first?.position ?? outcome.position)
+        let command = Command.customer(stream, actor: sender.actor, cause: cause) {
+            state, _, now throws(Refusal) in
+            try state.decide(wish, now: now)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            guard case .customer(let customer) = outcome.state, let revoked = customer.grant(grant)
+            else { throw .fault(.broken("revoking a grant left no grant")) }
+            return GrantAnswer(
+                grant: revoked, position: outcome.events.first?.position ?? outcome.position)
+        }
     }
 }
 

@@ -22,6 +22,8 @@ package struct Ports: Sendable {
 package struct LedgerPort: Sendable {
     /// Decides a command on its stream's state; returns when its events are durable.
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
+    /// The same without waiting; responds exactly once.
+    package var submit: @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) -> Void
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
@@ -35,6 +37,9 @@ package struct LedgerPort: Sendable {
 
     package init(
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
+        submit:
+            @escaping @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) ->
+            Void,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
         project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
         customers:
@@ -47,6 +52,7 @@ package struct LedgerPort: Sendable {
         liveKeys: @escaping @Sendable () throws(Fault) -> [LiveKey]
     ) {
         self.append = append
+        self.submit = submit
         self.customer = customer
         self.project = project
         self.customers = customers

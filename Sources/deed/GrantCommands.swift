@@ -28,8 +28,9 @@ private let grantCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
-            try ports.giveGrant(
-                entitlement, from: start, until: end, reason: reason, to: stream, by: sender)
+            try ports.perform(
+                ports.givingGrant(
+                    entitlement, from: start, until: end, reason: reason, to: stream, by: sender))
         }
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
@@ -49,7 +50,8 @@ private let revokeCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in
-            try ports.revokeGrant(grant, reason: reason, of: stream, by: sender)
+            try ports.perform(
+                ports.revokingGrant(grant, reason: reason, of: stream, by: sender))
         }
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }

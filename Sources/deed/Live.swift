@@ -20,6 +20,7 @@ struct Live: Sendable {
         ports = Ports(
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
+                submit: { ledger.submit($0, respond: $1) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
                 project: { project throws(Fault) in try ledger.project(project) },
                 customers: { project, stream, limit throws(Fault) in

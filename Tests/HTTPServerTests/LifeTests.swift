@@ -82,6 +82,39 @@ struct LifeTests {
         #expect(client.reply()?.body == "late")
     }
 
+    @Test func `An answer may come from any thread while the workers do other things`() throws {
+        let replies = Monitor<[HTTPServer.Reply]>([])
+        let server = try makeServer { _ in
+            .eventually { reply in replies.change { $0.append(reply) } }
+        }
+        // More than there are workers.
+        let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
+        for client in clients { client.send(Self.request) }
+        let all = try #require(
+            replies.wait(milliseconds: 2000) { $0.count == 20 ? $0 : nil })
+        for reply in all {
+            reply(text("once"))
+            reply(text("twice"))
+        }
+        for client in clients { #expect(client.reply()?.body == "once") }
+        replies.change { $0 = [] }
+        #expect(server.drain(milliseconds: 2000))
+    }
+
+    @Test func `A reply that nobody gives closes its connection and no other`() throws {
+        let server = try makeServer { request in
+            let path = request.path
+            return .eventually { reply in if path == "/" { reply(text("given")) } }
+        }
+        let lost = try RawClient(port: server.port)
+        lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(lost.reply() == nil)
+        let client = try RawClient(port: server.port)
+        client.send(Self.request)
+        #expect(client.reply()?.body == "given")
+        #expect(server.drain(milliseconds: 2000))
+    }
+
     @Test func `A server drains under load without losing an answer that it began`() throws {
         let server = try makeServer { request in
             let path = request.path

@@ -7,6 +7,7 @@ import Ledger
 package import Service
 import Synchronization
 package import Telemetry
+import Threading
 
 /// The whole service but its socket: router and use cases over a ledger in a database of its own.
 package final class TestService: Sendable {
@@ -29,6 +30,7 @@ package final class TestService: Sendable {
         ports = Ports(
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
+                submit: { ledger.submit($0, respond: $1) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
                 project: { project throws(Fault) in try ledger.project(project) },
                 customers: { project, stream, limit throws(Fault) in
@@ -91,9 +93,17 @@ package final class TestService: Sendable {
             method: method, path: String(parts[0]),
             query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
             body: Array(body.utf8))
+        return Reply(response(to: request))
+    }
+
+    private func response(to request: borrowing Request) -> Response {
         switch router.answer(request) {
-        case .now(let response): return Reply(response)
-        case .later(let answer): return Reply(answer())
+        case .now(let response): return response
+        case .later(let work): return work()
+        case .eventually(let work):
+            let given = Monitor<Response??>(nil)
+            work(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
+            return given.wait { $0 } ?? Response(status: 0)
         }
     }
 }
