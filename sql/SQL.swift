@@ -61,6 +61,10 @@ extension Statement {
         name: "project_projects", embedded: PackageResources.project_projects_sql)
     package static let projectKeys = Statement(
         name: "project_keys", embedded: PackageResources.project_keys_sql)
+    package static let projectOrderOwners = Statement(
+        name: "project_order_owners", embedded: PackageResources.project_order_owners_sql)
+    package static let projectTokens = Statement(
+        name: "project_tokens", embedded: PackageResources.project_tokens_sql)
     package static let projectApps = Statement(
         name: "project_apps", embedded: PackageResources.project_apps_sql)
     package static let unprojectApps = Statement(
@@ -72,6 +76,8 @@ extension Statement {
         name: "list_events", embedded: PackageResources.list_events_sql)
     package static let listCustomers = Statement(
         name: "list_customers", embedded: PackageResources.list_customers_sql)
+    package static let findOrder = Statement(
+        name: "find_order", embedded: PackageResources.find_order_sql)
     package static let listKeys = Statement(
         name: "list_keys", embedded: PackageResources.list_keys_sql)
     package static let listProjects = Statement(

@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Service
 
 /// The JSON object in the body of a request, its members read as what they must be.
 struct Body {
@@ -53,6 +54,13 @@ struct Body {
     /// Whether the member is there, be it with a value or with null.
     func holds(_ name: String) -> Bool { members[name] != nil }
 
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Word {
+        guard let word: Word = try optionalWord(name) else { throw .missing(name) }
+        return word
+    }
+
     /// One of the words of an enumeration.
     func optionalWord<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
@@ -63,6 +71,14 @@ struct Body {
             throw .invalid(name, "The member \"\(name)\" must be one of \(words).")
         }
         return word
+    }
+
+    func integer(_ name: String) throws(Problem) -> Int64 {
+        guard let value = members[name], !value.isNull else { throw .missing(name) }
+        guard let number = value.integer else {
+            throw .invalid(name, "The member \"\(name)\" must be a whole number.")
+        }
+        return number
     }
 
     func optionalInteger(
@@ -112,6 +128,13 @@ struct Body {
                 "The member \"\(name)\" must be an ISO 8601 duration like \"P30D\" or \"P1M\".")
         }
         return duration
+    }
+}
+
+extension Body {
+    /// Why an admin acts.
+    func adminReason() throws(Problem) -> AdminReason {
+        AdminReason(reason: try id("reason"), ticket: try optionalID("ticket"))
     }
 }
 

@@ -116,7 +116,7 @@ struct CustomerRoutes: Sendable {
 
 extension Call {
     /// The customer that the path names, in the environment of the query or the body.
-    fileprivate func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
+    func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
         let customer = try CustomerID(member: "customer", arguments[0])
         if customer.isReserved {
             throw .invalid(
@@ -146,9 +146,5 @@ extension Body {
         case (nil, let duration?): return .after(duration)
         case (nil, nil): return .never
         }
-    }
-
-    fileprivate func adminReason() throws(Problem) -> AdminReason {
-        AdminReason(reason: try id("reason"), ticket: try optionalID("ticket"))
     }
 }

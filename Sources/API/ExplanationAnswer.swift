@@ -21,7 +21,7 @@ extension ExplanationAnswer {
 
 extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
-    var json: JSON {
+    package var json: JSON {
         var amounts = JSONObject()
         for currency in balances.currencies {
             amounts.append(currency.text, .integer(balances[currency]))

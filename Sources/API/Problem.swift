@@ -106,8 +106,12 @@ extension Problem {
 extension Problem {
     init(_ refusal: Refusal) {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
-        if case .catalogChangedMeanwhile(let found) = refusal {
-            extensions.append("version", .integer(found))
+        switch refusal {
+        case .catalogChangedMeanwhile(let found): extensions.append("version", .integer(found))
+        case .insufficientBalance(let currency, let balance, _):
+            extensions.append("currency", .string(currency.text))
+            extensions.append("balance", .integer(balance))
+        default: break
         }
     }
 
@@ -168,7 +172,8 @@ extension Refusal {
             .purchaseUnknown:
             404
         case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
-            .orderFulfilled, .tooManyOrders, .balanceTooLow, .balanceOutOfBounds, .heldByAnother,
+            .orderFulfilled, .tooManyOrders, .insufficientBalance, .balanceOutOfBounds,
+            .tokenTaken, .tooManyTokens, .heldByAnother,
             .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
             .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409

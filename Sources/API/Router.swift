@@ -17,7 +17,8 @@ package struct Router: Sendable {
     package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
         let all =
             CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
-            + SettingsRoutes(ports).routes + operations.routes
+            + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
+            + BalanceRoutes(ports).routes + operations.routes
         routes = all.map { route in
             MeasuredRoute(
                 route: route,

@@ -14,6 +14,8 @@ package struct CustomerState: Hashable, Sendable {
     package private(set) var balances = Balances()
     /// In the order in which they were opened.
     package private(set) var orders: [Order] = []
+    /// Beside those of its orders, in the order in which they were registered.
+    package private(set) var tokens: [AccountToken] = []
     /// Purchases that left for another holder, in the order in which they did.
     package private(set) var departures: [PurchaseDetached] = []
     package private(set) var notices = AccessNotices()
@@ -51,6 +53,7 @@ package struct CustomerState: Hashable, Sendable {
         case .orderOpened(let opened): orders.append(Order(opened))
         case .orderFulfilled(let fulfilled): change(fulfilled.order) { $0.fulfilled = fulfilled }
         case .orderClosed(let closed): change(closed.order) { $0.closed = closed }
+        case .tokenRegistered(let registered): tokens.append(registered.token)
         case .accessStarted(let notice): notices.started[notice.entitlement] = notice.at
         case .accessEnded(let notice): notices.ended[notice.entitlement] = notice.at
         case .accessEndingSoon(let notice): notices.endingSoon[notice.entitlement] = notice.at

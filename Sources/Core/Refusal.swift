@@ -16,12 +16,14 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyGrants(limit: Int)
     case idempotencyMismatch
     case amountOutOfRange(Int64, limit: Int64)
-    case balanceTooLow(CurrencyID, has: Int64, needs: Int64)
+    case insufficientBalance(CurrencyID, has: Int64, needs: Int64)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
     case orderUnknown(OrderID)
-    case orderExists(OrderID)
+    case orderExists
     case orderFulfilled(OrderID)
     case tooManyOrders(limit: Int)
+    case tokenTaken
+    case tooManyTokens(limit: Int)
     case heldByAnother
     case movedRecently(until: Instant)
     case purchaseUnknown(PurchaseID)
@@ -49,12 +51,14 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyGrants: "too_many_grants"
         case .idempotencyMismatch: "idempotency_mismatch"
         case .amountOutOfRange: "amount_out_of_range"
-        case .balanceTooLow: "balance_too_low"
+        case .insufficientBalance: "insufficient_balance"
         case .balanceOutOfBounds: "balance_out_of_bounds"
         case .orderUnknown: "order_unknown"
         case .orderExists: "order_exists"
         case .orderFulfilled: "order_fulfilled"
         case .tooManyOrders: "too_many_orders"
+        case .tokenTaken: "token_taken"
+        case .tooManyTokens: "too_many_tokens"
         case .heldByAnother: "held_by_another"
         case .movedRecently: "moved_recently"
         case .purchaseUnknown: "purchase_unknown"
@@ -100,18 +104,22 @@ package enum Refusal: Error, Hashable, Sendable {
             "This Idempotency-Key was used for another command; send a new key with a new command."
         case .amountOutOfRange(let amount, let limit):
             "The amount \(amount) is out of range; spend 1 to \(limit), or adjust by as much at most."
-        case .balanceTooLow(let currency, let has, let needs):
+        case .insufficientBalance(let currency, let has, let needs):
             "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
         case .orderUnknown(let id):
-            "The customer has no order \"\(id)\"; see the customer's events for the right id."
-        case .orderExists(let id):
-            "The order \"\(id)\" exists already; use it, or choose another id."
+            "There is no order \"\(id)\" here; see the customer's orders for the right id."
+        case .orderExists:
+            "The project has an order of this id already; use it, or choose another id."
         case .orderFulfilled(let id):
             "The purchase of the order \"\(id)\" arrived; there is nothing left to close."
         case .tooManyOrders(let limit):
             "The customer has \(limit) open orders, the most that one may have; close one first."
+        case .tokenTaken:
+            "Another customer has this token; give each customer one of their own."
+        case .tooManyTokens(let limit):
+            "The customer has \(limit) tokens, the most that one may have; use one of them."
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .movedRecently(let end):

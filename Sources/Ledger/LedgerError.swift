@@ -64,7 +64,12 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     /// The refusal, when the database refused by a rule and not for a fault.
     var refusal: Refusal? {
         guard case .postgres(let error) = self else { return nil }
-        return error.sqlState == "DD003" ? .appTaken : nil
+        return switch error.sqlState {
+        case "DD003": .appTaken
+        case "DD004": .orderExists
+        case "DD005": .tokenTaken
+        default: nil
+        }
     }
 
     /// What the outer world is told.

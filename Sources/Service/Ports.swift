@@ -66,9 +66,15 @@ package struct LedgerPort: Sendable {
 package struct DirectoryPort: Sendable {
     /// Every app of every project: a store's news name the app and no project.
     package var apps: @Sendable () throws(Fault) -> [ListedApp]
+    /// The stream of the customer who has an order; `nil` when nobody does.
+    package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
 
-    package init(apps: @escaping @Sendable () throws(Fault) -> [ListedApp]) {
+    package init(
+        apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
+        owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
+    ) {
         self.apps = apps
+        self.owner = owner
     }
 }
 

@@ -6,7 +6,8 @@ import JSON
 enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
-        + catalogCommands + grantCommands + customerCommands + [verifyCommand, auditCommand]
+        + catalogCommands + grantCommands + [adjustCommand] + orderCommands + customerCommands
+        + [verifyCommand, auditCommand]
 
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.

@@ -3,7 +3,10 @@ import Core
 import JSON
 import Service
 
-let customerCommands = [showCustomerCommand, explainCustomerCommand, listEventsCommand]
+let customerCommands = [
+    showCustomerCommand, explainCustomerCommand, listEventsCommand, listBalancesCommand,
+    listOrdersCommand,
+]
 
 /// Whose rights a command is about.
 let whom: [Option] = [

@@ -4,7 +4,8 @@ import Service
 
 let grantCommands = [grantCommand, revokeCommand]
 
-private let reasons: [Option] = [
+/// Why an admin acts.
+let reasons: [Option] = [
     .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
     .value("ticket", "ID", "the support case it belongs to"),
 ]
@@ -67,7 +68,7 @@ extension Invocation {
         }
     }
 
-    fileprivate func adminReason() throws(CommandEnd) -> AdminReason {
+    func adminReason() throws(CommandEnd) -> AdminReason {
         AdminReason(reason: try requiredID("reason"), ticket: try id("ticket"))
     }
 }

@@ -166,13 +166,15 @@ extension Invocation {
         }
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a name that Deed keeps") }
-        let environment = try values["environment"].map { text throws(CommandEnd) in
-            guard let environment = Environment(rawValue: text) else {
-                throw usage("--environment must be production or sandbox")
-            }
-            return environment
-        }
         return Core.Stream(
-            project: try project(), environment: environment ?? .production, customer: customer)
+            project: try project(), environment: try environment(), customer: customer)
+    }
+
+    func environment() throws(CommandEnd) -> Environment {
+        guard let text = values["environment"] else { return .production }
+        guard let environment = Environment(rawValue: text) else {
+            throw usage("--environment must be production or sandbox")
+        }
+        return environment
     }
 }

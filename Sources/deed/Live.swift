@@ -31,7 +31,11 @@ struct Live: Sendable {
                 },
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
-            directory: DirectoryPort(apps: { () throws(Fault) in try ledger.apps() }),
+            directory: DirectoryPort(
+                apps: { () throws(Fault) in try ledger.apps() },
+                owner: { order, project, environment throws(Fault) in
+                    try ledger.owner(of: order, in: project, environment)
+                }),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),

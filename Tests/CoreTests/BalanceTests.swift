@@ -131,7 +131,7 @@ struct BalanceTests {
         #expect(
             try state.decide(SpendBalance(currency: id("coins"), amount: 100, reason: nil)).count
                 == 1)
-        #expect(throws: Refusal.balanceTooLow(id("coins"), has: 100, needs: 101)) {
+        #expect(throws: Refusal.insufficientBalance(id("coins"), has: 100, needs: 101)) {
             try state.decide(SpendBalance(currency: id("coins"), amount: 101, reason: nil))
         }
         for amount: Int64 in [0, -1, .min, .max] {

@@ -111,7 +111,8 @@ struct EventCodingTests {
             ("balance.adjusted", #"{"currency":"coins","amount":-5,"reason":"r","ticket":"T"}"#),
             (
                 "order.opened",
-                #"{"order":"o1","token":"t","product":"coins","#
+                #"{"order":"o1","token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11","#
+                    + #""product":"coins","#
                     + #""opened_at":"2026-01-06T00:00:00.000Z","expires":"2026-01-07T00:00:00.000Z"}"#
             ),
             ("order.fulfilled", #"{"order":"o1","purchase":"apple:1","transaction":"1"}"#),
@@ -120,6 +121,16 @@ struct EventCodingTests {
                 #"{"order":"o1","cause":{"kind":"settled","reason":"r"},"#
                     + #""at":"2026-01-06T00:00:00.000Z"}"#
             ),
+            (
+                "order.closed",
+                #"{"order":"o1","cause":{"kind":"cancelled","reason":"r","ticket":"T-3"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z"}"#
+            ),
+            (
+                "order.closed",
+                #"{"order":"o1","cause":{"kind":"stale"},"at":"2026-01-06T00:00:00.000Z"}"#
+            ),
+            ("token.registered", #"{"token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"}"#),
             ("access.started", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("access.ended", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("access.ending_soon", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
@@ -152,6 +163,7 @@ struct EventCodingTests {
             ("grant.lent", "{}"), ("grant.given", "{}"), ("grant.given", "not JSON"),
             ("balance.spent", #"{"currency":"coins","amount":"5"}"#),
             ("order.closed", #"{"order":"o","cause":{"kind":"lost"},"at":"2026-01-06T00:00:00Z"}"#),
+            ("token.registered", #"{"token":"t"}"#),
             ("app.set", #"{"store":"apple","app":"a","sandbox_access":"some","receipts":"local"}"#),
             ("project.changed", #"{"transfer":"keep","cool_down":"P0D","order_lifetime":"P7D"}"#),
             ("purchase.detached", #"{"purchase":"mars:1","to":"u","cause":{"kind":"claimed"}}"#),

@@ -138,6 +138,25 @@ create table deed.orders (
     primary key (shard, customer, project, environment, order_id)
 );
 
+-- What names a customer within a project and environment, whichever shard holds the customer.
+create table deed.order_owners (
+    project text not null,
+    environment text not null,
+    order_id text not null,
+    customer text not null,
+    constraint order_owners_pkey primary key (project, environment, order_id)
+);
+
+create table deed.tokens (
+    project text not null,
+    environment text not null,
+    -- A UUID in lower-case.
+    token text not null,
+    customer text not null,
+    constraint tokens_pkey primary key (project, environment, token)
+);
+create index tokens_of_customer on deed.tokens (customer, project, environment);
+
 -- Who holds a purchase: one customer, whoever proves it.
 create table deed.holders (
     project text not null,
@@ -147,15 +166,6 @@ create table deed.holders (
     original text not null,
     customer text not null,
     constraint holders_pkey primary key (project, store, environment, app, original)
-);
-
--- Whose purchase a store's account token tells.
-create table deed.tokens (
-    project text not null,
-    environment text not null,
-    token text not null,
-    customer text not null,
-    constraint tokens_pkey primary key (project, environment, token)
 );
 
 create table deed.projects (
@@ -191,5 +201,5 @@ grant select, insert on deed.events to deed_service;
 grant select, update on deed.shards to deed_service;
 grant select, insert, update, delete
     on deed.customers, deed.grants, deed.purchases, deed.customer_balances, deed.orders,
-        deed.holders, deed.tokens, deed.projects, deed.apps, deed.keys
+        deed.order_owners, deed.tokens, deed.holders, deed.projects, deed.apps, deed.keys
     to deed_service;

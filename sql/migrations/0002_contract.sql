@@ -64,23 +64,60 @@ $$;
 -- Writes which projects have apps. An app of another project is refused.
 create function deed.claim_apps(stores text[], apps text[], projects text[]) returns void
 language plpgsql as $$
-declare
-    refused text;
 begin
     insert into deed.apps (store, app, project)
     select store, app, project from unnest(stores, apps, projects) as new (store, app, project)
     on conflict on constraint apps_pkey do nothing;
-    select new.app into refused
-    from unnest(stores, apps, projects) as new (store, app, project)
-    join deed.apps as known using (store, app)
-    where known.project <> new.project
-    limit 1;
-    if refused is not null then
+    if exists (
+        select from unnest(stores, apps, projects) as new (store, app, project)
+        join deed.apps as known using (store, app)
+        where known.project <> new.project
+    ) then
         raise exception 'another project has an app'
             using errcode = 'DD003', constraint = 'apps_pkey';
     end if;
 end $$;
 
-revoke execute on function deed.claim_apps from public;
-grant execute on function deed.claim_apps to deed_service;
+-- Writes whose orders are. An order id of another customer is refused.
+create function deed.claim_orders(
+    projects text[], environments text[], orders text[], customers text[]
+) returns void language plpgsql as $$
+begin
+    insert into deed.order_owners (project, environment, order_id, customer)
+    select * from unnest(projects, environments, orders, customers)
+    on conflict on constraint order_owners_pkey do nothing;
+    if exists (
+        select from unnest(projects, environments, orders, customers)
+            as new (project, environment, order_id, customer)
+        join deed.order_owners as known using (project, environment, order_id)
+        where known.customer <> new.customer
+    ) then
+        raise exception 'another customer has an order of that id'
+            using errcode = 'DD004', constraint = 'order_owners_pkey';
+    end if;
+end $$;
+
+-- Writes whose account tokens are. A token of another customer is refused.
+create function deed.claim_tokens(
+    projects text[], environments text[], tokens text[], customers text[]
+) returns void language plpgsql as $$
+begin
+    insert into deed.tokens (project, environment, token, customer)
+    select * from unnest(projects, environments, tokens, customers)
+    on conflict on constraint tokens_pkey do nothing;
+    if exists (
+        select from unnest(projects, environments, tokens, customers)
+            as new (project, environment, token, customer)
+        join deed.tokens as known using (project, environment, token)
+        where known.customer <> new.customer
+    ) then
+        raise exception 'another customer has an account token'
+            using errcode = 'DD005', constraint = 'tokens_pkey';
+    end if;
+end $$;
+
+revoke execute on function deed.claim_apps, deed.claim_orders, deed.claim_tokens
+    from public;
+grant execute on function deed.claim_apps, deed.claim_orders, deed.claim_tokens
+    to deed_service;
 grant select on deed.entitlements, deed.subscriptions, deed.balances to deed_service;

@@ -9,5 +9,11 @@ with gone as (
 ), balances as (
     delete from deed.customer_balances
     where (shard, project, environment, customer) in (table gone)
+), tokens as (
+    delete from deed.tokens
+    where (customer, project, environment) in (select customer, project, environment from gone)
+), orders as (
+    delete from deed.orders where (shard, project, environment, customer) in (table gone)
+    returning project, environment, order_id
 )
-delete from deed.orders where (shard, project, environment, customer) in (table gone)
+delete from deed.order_owners where (project, environment, order_id) in (table orders)

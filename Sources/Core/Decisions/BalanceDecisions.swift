@@ -109,7 +109,8 @@ extension CustomerState {
             throw .amountOutOfRange(wish.amount, limit: Balances.limit)
         }
         if balances.total(of: wish.currency) < Int128(wish.amount) {
-            throw .balanceTooLow(wish.currency, has: balances[wish.currency], needs: wish.amount)
+            throw .insufficientBalance(
+                wish.currency, has: balances[wish.currency], needs: wish.amount)
         }
         return [
             .balanceSpent(

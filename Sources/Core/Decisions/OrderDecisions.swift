@@ -1,13 +1,15 @@
 /// The wish to announce a purchase.
 package struct OpenOrder: Hashable, Sendable {
     package let order: OrderID
-    /// A UUID that nobody used before.
-    package let token: String
+    /// One that nobody used before.
+    package let token: AccountToken
     package let product: ProductID?
-    /// How long it is waited for, in milliseconds.
-    package let lifetime: Int64
+    /// How long it is waited for; `nil`: as long as the project waits.
+    package let lifetime: CalendarDuration?
 
-    package init(order: OrderID, token: String, product: ProductID?, lifetime: Int64) {
+    package init(
+        order: OrderID, token: AccountToken, product: ProductID?, lifetime: CalendarDuration?
+    ) {
         self.order = order
         self.token = token
         self.product = product
@@ -30,16 +32,20 @@ extension CustomerState {
     package static let openOrderLimit = 100
 
     /// Announces a purchase.
-    package func decide(_ wish: OpenOrder, now: Instant) throws(Refusal) -> [Event] {
-        if orders.count(where: \.isOpen) >= CustomerState.openOrderLimit {
+    package func decide(
+        _ wish: OpenOrder, settings: ProjectSettings, now: Instant
+    ) throws(Refusal) -> [Event] {
+        if orders.count(where: { $0.state(at: now) == .open }) >= CustomerState.openOrderLimit {
             throw .tooManyOrders(limit: CustomerState.openOrderLimit)
         }
-        if order(wish.order) != nil { throw .orderExists(wish.order) }
+        if order(wish.order) != nil { throw .orderExists }
+        let lifetime = wish.lifetime ?? settings.orderLifetime
+        if !lifetime.isWaitable { throw .waitTooLong(days: CalendarDuration.waitLimit) }
         return [
             .orderOpened(
                 OrderOpened(
                     order: wish.order, token: wish.token, product: wish.product, openedAt: now,
-                    expires: now.advanced(byMilliseconds: wish.lifetime)))
+                    expires: lifetime.end(after: now)))
         ]
     }
 
@@ -64,7 +70,8 @@ extension CustomerState {
     /// The event by which the fact fulfils the order that it names. The first transaction that
     /// carries a token is the order's, also when the order was closed; its renewals carry it too.
     func fulfilment(by fact: TransactionFact) -> Event? {
-        guard let order = orders.first(where: { $0.isNamed(by: fact) }), order.fulfilled == nil
+        guard let token = fact.accountToken.flatMap(AccountToken.init),
+            let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil
         else { return nil }
         return .orderFulfilled(
             OrderFulfilled(

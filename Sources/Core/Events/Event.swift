@@ -43,6 +43,7 @@ package enum Event: Hashable, Sendable {
     case orderOpened(OrderOpened)
     case orderFulfilled(OrderFulfilled)
     case orderClosed(OrderClosed)
+    case tokenRegistered(TokenRegistered)
 
     // The clock passed a boundary; these publish what reads know already.
     case accessStarted(AccessNotice)

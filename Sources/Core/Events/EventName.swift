@@ -31,6 +31,7 @@ extension Event {
         case .orderOpened: "order.opened"
         case .orderFulfilled: "order.fulfilled"
         case .orderClosed: "order.closed"
+        case .tokenRegistered: "token.registered"
         case .accessStarted: "access.started"
         case .accessEnded: "access.ended"
         case .accessEndingSoon: "access.ending_soon"

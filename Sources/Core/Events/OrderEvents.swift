@@ -1,15 +1,15 @@
 /// The back end announced a purchase before it happens.
 package struct OrderOpened: Hashable, Sendable {
     package let order: OrderID
-    /// What the client gives to the store's purchase call, and the fact brings back.
-    package let token: String
+    package let token: AccountToken
     package let product: ProductID?
     package let openedAt: Instant
     /// When it is stale.
     package let expires: Instant
 
     package init(
-        order: OrderID, token: String, product: ProductID?, openedAt: Instant, expires: Instant
+        order: OrderID, token: AccountToken, product: ProductID?, openedAt: Instant,
+        expires: Instant
     ) {
         self.order = order
         self.token = token
@@ -36,7 +36,7 @@ package struct OrderFulfilled: Hashable, Sendable {
 package struct OrderClosed: Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
         case stale
-        case cancelled
+        case cancelled(Reason, ticket: Ticket?)
         /// Support gave by other means what the purchase would have brought.
         case settled(Reason, ticket: Ticket?)
     }
@@ -48,5 +48,14 @@ package struct OrderClosed: Hashable, Sendable {
         self.order = order
         self.cause = cause
         self.at = at
+    }
+}
+
+/// The back end told that a token is the customer's, whatever purchase carries it.
+package struct TokenRegistered: Hashable, Sendable {
+    package let token: AccountToken
+
+    package init(token: AccountToken) {
+        self.token = token
     }
 }

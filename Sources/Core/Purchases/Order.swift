@@ -4,22 +4,39 @@ package struct Order: Hashable, Sendable {
     package internal(set) var closed: OrderClosed?
     package internal(set) var fulfilled: OrderFulfilled?
 
-    init(_ opened: OrderOpened) {
+    package init(_ opened: OrderOpened, closed: OrderClosed? = nil) {
         self.opened = opened
+        self.closed = closed
     }
 
     package var id: OrderID { opened.order }
 
-    /// Whether its purchase is still waited for.
+    /// What has become of an order.
+    package enum State: String, Hashable, Sendable {
+        /// Its purchase is waited for.
+        case open
+        case fulfilled
+        case stale
+        case cancelled
+        case settled
+    }
+
+    /// What has become of it by then; it is stale at its end, whoever notices that and when.
+    package func state(at instant: Instant) -> State {
+        switch closed?.cause {
+        case .settled: .settled
+        case _ where fulfilled != nil: .fulfilled
+        case .cancelled: .cancelled
+        case .stale: .stale
+        case nil: instant < opened.expires ? .open : .stale
+        }
+    }
+
+    /// Whether nobody closed it and nothing fulfilled it; its time may be over.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
     /// Whether support gave by hand what the purchase would have brought.
     package var isSettled: Bool {
         if case .settled? = closed?.cause { true } else { false }
-    }
-
-    /// Whether the fact carries this order's token. Stores write a UUID in either case.
-    func isNamed(by fact: TransactionFact) -> Bool {
-        fact.accountToken.map { $0.lowercased() == opened.token.lowercased() } ?? false
     }
 }

@@ -32,6 +32,7 @@ extension Event {
         case .orderOpened(let event): event
         case .orderFulfilled(let event): event
         case .orderClosed(let event): event
+        case .tokenRegistered(let event): event
         case .accessStarted(let event), .accessEnded(let event), .accessEndingSoon(let event): event
         case .customerErased(let event): event
         }
@@ -84,6 +85,7 @@ extension Event {
         "order.opened": { .orderOpened(try OrderOpened($0)) },
         "order.fulfilled": { .orderFulfilled(try OrderFulfilled($0)) },
         "order.closed": { .orderClosed(try OrderClosed($0)) },
+        "token.registered": { .tokenRegistered(try TokenRegistered($0)) },
         "access.started": { .accessStarted(try AccessNotice($0)) },
         "access.ended": { .accessEnded(try AccessNotice($0)) },
         "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },

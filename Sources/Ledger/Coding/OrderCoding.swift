@@ -4,14 +4,14 @@ import JSON
 extension OrderOpened: PayloadCodable {
     var payload: JSON {
         .members([
-            "order": .id(order), "token": .string(token), "product": .id(product),
+            "order": .id(order), "token": .string(token.text), "product": .id(product),
             "opened_at": .instant(openedAt), "expires": .instant(expires),
         ])
     }
 
     init(_ payload: Payload) throws {
         self.init(
-            order: try payload.id("order"), token: try payload.text("token"),
+            order: try payload.id("order"), token: try AccountToken(payload),
             product: try payload.optionalID("product"),
             openedAt: try payload.instant("opened_at"), expires: try payload.instant("expires"))
     }
@@ -51,21 +51,39 @@ extension OrderClosed.Cause: PayloadCodable {
     var payload: JSON {
         switch self {
         case .stale: .members(["kind": .string(Word.stale.rawValue)])
-        case .cancelled: .members(["kind": .string(Word.cancelled.rawValue)])
-        case .settled(let reason, let ticket):
-            .members([
-                "kind": .string(Word.settled.rawValue), "reason": .id(reason),
-                "ticket": .id(ticket),
-            ])
+        case .cancelled(let reason, let ticket): payload(.cancelled, reason, ticket)
+        case .settled(let reason, let ticket): payload(.settled, reason, ticket)
         }
+    }
+
+    private func payload(_ word: Word, _ reason: Reason, _ ticket: Ticket?) -> JSON {
+        .members(["kind": .string(word.rawValue), "reason": .id(reason), "ticket": .id(ticket)])
     }
 
     init(_ payload: Payload) throws {
         switch try payload.word("kind") as Word {
         case .stale: self = .stale
-        case .cancelled: self = .cancelled
+        case .cancelled:
+            self = .cancelled(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
         case .settled:
             self = .settled(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
         }
+    }
+}
+
+extension TokenRegistered: PayloadCodable {
+    var payload: JSON { .members(["token": .string(token.text)]) }
+
+    init(_ payload: Payload) throws {
+        self.init(token: try AccountToken(payload))
+    }
+}
+
+extension AccountToken {
+    fileprivate init(_ payload: Payload) throws {
+        guard let token = AccountToken(try payload.text("token")) else {
+            throw Payload.Misfit(name: "token")
+        }
+        self = token
     }
 }

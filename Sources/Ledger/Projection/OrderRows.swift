@@ -22,7 +22,7 @@ struct OrderRows {
             Statement.projectOrders(
                 keyed.rows.map(\.stream),
                 .texts(orders.map(\.id.text)),
-                .texts(orders.map(\.opened.token)),
+                .texts(orders.map(\.opened.token.text)),
                 .texts(orders.map { $0.opened.product?.text }),
                 .int8s(orders.map(\.opened.openedAt.milliseconds)),
                 .int8s(orders.map(\.opened.expires.milliseconds)),

@@ -11,6 +11,7 @@ struct ProjectedRows {
     private var grants = GrantRows()
     private var balances = BalanceRows()
     private var orders = OrderRows()
+    private var names = NameRows()
     private var projects = ProjectRows()
     private var apps = AppRows()
     private var erased: [Stream] = []
@@ -46,9 +47,12 @@ struct ProjectedRows {
         case .balanceDebited(let event): balances.add(event.currency, customer, of: stream)
         case .balanceSpent(let event): balances.add(event.currency, customer, of: stream)
         case .balanceAdjusted(let event): balances.add(event.currency, customer, of: stream)
-        case .orderOpened(let event): orders.add(customer.order(event.order), of: stream)
+        case .orderOpened(let event):
+            orders.add(customer.order(event.order), of: stream)
+            names.add(customer.order(event.order), of: stream)
         case .orderFulfilled(let event): orders.add(customer.order(event.order), of: stream)
         case .orderClosed(let event): orders.add(customer.order(event.order), of: stream)
+        case .tokenRegistered(let event): names.add(event.token, customer, of: stream)
         case .customerErased: erased.append(stream)
         default:
             if let purchase = event.purchase {
@@ -70,7 +74,7 @@ struct ProjectedRows {
     var calls: [Call] {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
         return erasing + customers.calls + purchases.calls + grants.calls + balances.calls
-            + orders.calls + projects.calls + apps.calls
+            + orders.calls + names.calls + projects.calls + apps.calls
     }
 }
 

@@ -1,0 +1,74 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls that move balances, and the one that tells how they moved.
+struct BalanceRoutes: Sendable {
+    private static let pageLimit: Int64 = 1000
+    private let ports: Ports
+
+    init(_ ports: Ports) {
+        self.ports = ports
+    }
+
+    var routes: [Route] {
+        let balance = "/v1/customers/{customer}/balances/{currency}"
+        return [
+            Route("POST", "\(balance)/spend", .keyed(.backend, spend)),
+            Route("POST", "\(balance)/adjust", .keyed(.admin, adjust)),
+            Route("GET", "\(balance)/history", .keyed(.reader, history)),
+        ]
+    }
+
+    private func spend(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let wish = SpendBalance(
+            currency: try call.currency(), amount: try body.integer("amount"),
+            reason: try body.optionalID("reason"))
+        do throws(CommandError) {
+            return .json(try ports.spend(wish, of: stream, by: call.sender), of: stream)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func adjust(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let reason = try body.adminReason()
+        let wish = AdjustBalance(
+            currency: try call.currency(), amount: try body.integer("amount"),
+            reason: reason.reason, ticket: reason.ticket)
+        do throws(CommandError) {
+            return .json(try ports.adjust(wish, of: stream, by: call.sender), of: stream)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func history(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let currency = try call.currency()
+        let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
+        let limit = try call.query.integer("limit", in: 1...BalanceRoutes.pageLimit, default: 100)
+        do throws(Fault) {
+            return .json(
+                try ports.movements(of: currency, in: stream, after: after, limit: Int(limit)).json)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Response {
+    fileprivate static func json(_ moved: RecordedMovement, of stream: Stream) -> Response {
+        .json(moved.json(of: stream), position: moved.recorded.position)
+    }
+}
+
+extension Call {
+    fileprivate func currency() throws(Problem) -> CurrencyID {
+        try CurrencyID(member: "currency", arguments[1])
+    }
+}

@@ -1,0 +1,76 @@
+package import Core
+package import JSON
+package import Service
+
+extension OrderAnswer {
+    /// `POST /v1/customers/{c}/orders`, `…/close` and `GET /v1/orders/{id}`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "position": .string(position.description), "order": order.json(at: at),
+        ]
+    }
+}
+
+extension OrdersAnswer {
+    /// `GET /v1/customers/{c}/orders`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "position": .string(position.description),
+            "orders": .array(orders.map { $0.json(at: at) }),
+            "next": next.map(JSON.integer) ?? .null,
+        ]
+    }
+}
+
+extension TokenAnswer {
+    /// `PUT /v1/customers/{c}/account_token`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "position": .string(position.description), "token": .string(token.text),
+        ]
+    }
+}
+
+extension Order {
+    func json(at instant: Instant) -> JSON {
+        [
+            "id": .string(id.text), "token": .string(opened.token.text),
+            "product": .optional(opened.product?.text),
+            "state": .string(state(at: instant).rawValue),
+            "opened_at": .instant(opened.openedAt), "expires_at": .instant(opened.expires),
+            "purchase": .optional(fulfilled?.purchase.description),
+            "transaction": .optional(fulfilled?.transaction.text),
+            "closed_at": .instant(closed?.at),
+            "reason": .optional(closed?.adminReason?.reason.text),
+            "ticket": .optional(closed?.adminReason?.ticket?.text),
+        ]
+    }
+}
+
+extension OrderClosed {
+    /// As what an admin may close an order.
+    package enum Word: String, CaseIterable, Sendable {
+        case cancelled, settled
+
+        package func cause(_ reason: AdminReason) -> Cause {
+            switch self {
+            case .cancelled: .cancelled(reason.reason, ticket: reason.ticket)
+            case .settled: .settled(reason.reason, ticket: reason.ticket)
+            }
+        }
+    }
+
+    fileprivate var adminReason: AdminReason? {
+        switch cause {
+        case .stale: nil
+        case .cancelled(let reason, let ticket), .settled(let reason, let ticket):
+            AdminReason(reason: reason, ticket: ticket)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls about announced purchases, and about what tells whose a purchase is.
+struct OrderRoutes: Sendable {
+    private static let pageLimit: Int64 = 1000
+    private let ports: Ports
+
+    init(_ ports: Ports) {
+        self.ports = ports
+    }
+
+    var routes: [Route] {
+        let customer = "/v1/customers/{customer}"
+        return [
+            Route("POST", "\(customer)/orders", .keyed(.backend, open)),
+            Route("GET", "\(customer)/orders", .keyed(.backend, list)),
+            Route("POST", "\(customer)/orders/{order}/close", .keyed(.admin, close)),
+            Route("GET", "/v1/orders/{order}", .keyed(.backend, order)),
+            Route("PUT", "\(customer)/account_token", .keyed(.backend, registerToken)),
+        ]
+    }
+
+    private func open(_ call: Call) throws(Problem) -> Response {
+        let body = try call.body.isEmpty ? Body(query: call.query) : Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let id: OrderID? = try body.optionalID("order")
+        let product: ProductID? = try body.optionalID("product")
+        let lifetime = try body.optionalDuration("lifetime")
+        do throws(CommandError) {
+            let answer = try ports.openOrder(
+                id, product: product, lifetime: lifetime, for: stream, by: call.sender)
+            return .json(answer.json, status: 201, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func close(_ call: Call) throws(Problem) -> Response {
+        let id = try OrderID(member: "order", call.arguments[1])
+        let body = try Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let cause = try body.closing()
+        do throws(CommandError) {
+            let answer = try ports.closeOrder(id, because: cause, of: stream, by: call.sender)
+            return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func order(_ call: Call) throws(Problem) -> Response {
+        let id = try OrderID(member: "order", call.arguments[0])
+        let environment = try call.query.environment() ?? .production
+        do throws(CommandError) {
+            let answer = try ports.order(id, of: call.access.project, in: environment)
+            return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func list(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
+        let limit = try call.query.integer("limit", in: 1...OrderRoutes.pageLimit, default: 100)
+        do throws(Fault) {
+            let answer = try ports.orders(of: stream, after: Int(after), limit: Int(limit))
+            return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func registerToken(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        guard let token = AccountToken(try body.text("token")) else {
+            throw .invalid(
+                "token",
+                "The member \"token\" must be a UUID like "
+                    + "\"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11\".")
+        }
+        do throws(CommandError) {
+            let answer = try ports.registerToken(token, for: stream, by: call.sender)
+            return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Body {
+    fileprivate func closing() throws(Problem) -> OrderClosed.Cause {
+        let word: OrderClosed.Word = try word("because")
+        return word.cause(try adminReason())
+    }
+}

@@ -1,0 +1,50 @@
+/// A UUID that a client gives to the store's purchase call and that the store's facts bring back: it
+/// tells whose purchase they are about.
+package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
+    /// In lower-case, whichever case it came in.
+    package let text: String
+
+    /// `nil` unless the text is a UUID.
+    package init?(_ text: String) {
+        var bytes = Array(text.utf8)
+        guard bytes.count == 36 else { return nil }
+        for place in bytes.indices {
+            if AccountToken.dashes.contains(place) {
+                guard bytes[place] == UInt8(ascii: "-") else { return nil }
+            } else {
+                guard let digit = bytes[place].lowerCaseHexDigit else { return nil }
+                bytes[place] = digit
+            }
+        }
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let dashes: Set<Int> = [8, 13, 18, 23]
+
+    /// The random UUID that 16 random bytes make.
+    package init(random bytes: [UInt8]) {
+        precondition(bytes.count == 16, "a UUID is made of 16 bytes")
+        var bytes = bytes
+        // Version 4, variant 1, as RFC 9562 wants of a random one.
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        var digits: [UInt8] = []
+        for byte in bytes {
+            if AccountToken.dashes.contains(digits.count) { digits.append(UInt8(ascii: "-")) }
+            digits += [byte >> 4, byte & 0xF].map { Array("0123456789abcdef".utf8)[Int($0)] }
+        }
+        text = String(decoding: digits, as: UTF8.self)
+    }
+
+    package var description: String { text }
+}
+
+extension UInt8 {
+    fileprivate var lowerCaseHexDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): self
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self | 0x20
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// The wish to have whatever carries a token belong to the customer.
+package struct RegisterToken: Hashable, Sendable {
+    package let token: AccountToken
+
+    package init(token: AccountToken) {
+        self.token = token
+    }
+}
+
+extension CustomerState {
+    package static let tokenLimit = 100
+
+    /// Registers the token; nothing happens when it is the customer's already.
+    package func decide(_ wish: RegisterToken) throws(Refusal) -> [Event] {
+        if isNamed(by: wish.token) { return [] }
+        if tokens.count >= CustomerState.tokenLimit {
+            throw .tooManyTokens(limit: CustomerState.tokenLimit)
+        }
+        return [.tokenRegistered(TokenRegistered(token: wish.token))]
+    }
+
+    private func isNamed(by token: AccountToken) -> Bool {
+        tokens.contains(token) || orders.contains { $0.opened.token == token }
+    }
+}

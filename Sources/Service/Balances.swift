@@ -1,0 +1,112 @@
+package import Core
+
+/// What one event did to a balance, and what it left there.
+package struct RecordedMovement: Hashable, Sendable {
+    package let recorded: RecordedEvent
+    package let movement: Movement
+    package let balance: Int64
+}
+
+/// Some movements of one balance, oldest first.
+package struct MovementsAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let currency: CurrencyID
+    package let movements: [RecordedMovement]
+    /// The version to ask for next; `nil` when there is no more.
+    package let next: Int64?
+}
+
+extension Ports {
+    /// Takes an amount from a balance, which must hold it.
+    package func spend(
+        _ wish: SpendBalance, of stream: Stream, by sender: Sender
+    ) throws(CommandError) -> RecordedMovement {
+        let cause = secrets.cause(
+            of: sender, "spend", [wish.currency.text, "\(wish.amount)", wish.reason?.text])
+        return try move(
+            .customer(stream, actor: sender.actor, cause: cause) { state, _, _ throws(Refusal) in
+                try state.decide(wish)
+            })
+    }
+
+    /// Adds an amount to a balance, or takes one, on an admin's word.
+    package func adjust(
+        _ wish: AdjustBalance, of stream: Stream, by sender: Sender
+    ) throws(CommandError) -> RecordedMovement {
+        let cause = secrets.cause(
+            of: sender, "adjust",
+            [wish.currency.text, "\(wish.amount)", wish.reason.text, wish.ticket?.text])
+        return try move(
+            .customer(stream, actor: sender.actor, cause: cause) { state, _, _ throws(Refusal) in
+                try state.decide(wish)
+            })
+    }
+
+    private func move(_ command: Command) throws(CommandError) -> RecordedMovement {
+        let outcome = try ledger.append(command)
+        guard let recorded = outcome.events.first, let movement = recorded.event.movement else {
+            throw .fault(.broken("a balance moved and no event tells of it"))
+        }
+        if let state = outcome.state.customer, state.version == recorded.version {
+            return RecordedMovement(
+                recorded: recorded, movement: movement,
+                balance: state.balances[movement.currency])
+        }
+        // A repetition: what its twin left is some way back in the log.
+        let found = try obtain { () throws(Fault) in
+            try movements(
+                of: movement.currency, in: command.stream, after: recorded.version - 1, limit: 1)
+        }
+        guard let twin = found.movements.first, twin.recorded.version == recorded.version else {
+            throw .fault(.broken("a movement of a balance is not where it was recorded"))
+        }
+        return twin
+    }
+
+    /// Up to `limit` movements of a balance after a version of the stream.
+    package func movements(
+        of currency: CurrencyID, in stream: Stream, after version: Int64, limit: Int
+    ) throws(Fault) -> MovementsAnswer {
+        var history = BalanceHistory(currency: currency)
+        var place: Int64 = 0
+        while true {
+            let page = try ledger.events(stream, place, BalanceHistory.pageLimit)
+            guard let last = page.last else { break }
+            for entry in page { history.apply(entry.recorded, after: version) }
+            if history.movements.count > limit { break }
+            place = last.recorded.version
+        }
+        let movements = Array(history.movements.prefix(limit))
+        return MovementsAnswer(
+            stream: stream, currency: currency, movements: movements,
+            next: history.movements.count > limit ? movements.last?.recorded.version : nil)
+    }
+}
+
+/// A balance as its stream is read from the first event on.
+private struct BalanceHistory {
+    static let pageLimit = 1000
+
+    let currency: CurrencyID
+    private(set) var movements: [RecordedMovement] = []
+    private var state = CustomerState()
+
+    init(currency: CurrencyID) {
+        self.currency = currency
+    }
+
+    /// Takes in the next event, and keeps what it did when it lies behind that version.
+    mutating func apply(_ recorded: RecordedEvent, after version: Int64) {
+        guard let movement = recorded.event.movement else {
+            // Erasing a customer empties every balance.
+            if case .customerErased = recorded.event { state.apply(recorded.event) }
+            return
+        }
+        guard movement.currency == currency else { return }
+        state.apply(recorded.event)
+        if recorded.version <= version { return }
+        movements.append(
+            RecordedMovement(
+                recorded: recorded, movement: movement, balance: state.balances[currency]))
+    }
+}

@@ -1,0 +1,139 @@
+package import Core
+
+/// An order as it is at an instant, and a place in the log that contains it.
+package struct OrderAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let order: Order
+    package let at: Instant
+    package let position: Position
+}
+
+/// Some orders of a customer as they are at an instant, oldest first.
+package struct OrdersAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let orders: [Order]
+    package let at: Instant
+    package let position: Position
+    /// How many orders come before the next page; `nil` when there is no more.
+    package let next: Int?
+}
+
+/// An account token that is the customer's.
+package struct TokenAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let token: AccountToken
+    package let position: Position
+}
+
+extension Ports {
+    /// Announces a purchase. Without an id of the sender's the order gets one.
+    package func openOrder(
+        _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
+        by sender: Sender
+    ) throws(CommandError) -> OrderAnswer {
+        let wish = OpenOrder(
+            order: id ?? secrets.newID(prefix: "o_"),
+            token: AccountToken(random: secrets.randomBytes(16)), product: product,
+            lifetime: lifetime)
+        let cause = secrets.cause(
+            of: sender, "open_order", [id?.text, product?.text, lifetime?.text])
+        let outcome = try ledger.append(
+            Command(stream: stream, actor: sender.actor, cause: cause) {
+                situation throws(Refusal) in
+                let events = try situation.customer(stream.customer).decide(
+                    wish, settings: situation.project.settings, now: situation.now)
+                return Decision(events, for: stream.customer)
+            })
+        guard let recorded = outcome.events.first, case .orderOpened(let opened) = recorded.event
+        else { throw .fault(.broken("opening an order recorded no order")) }
+        return OrderAnswer(
+            stream: stream, order: Order(opened), at: opened.openedAt,
+            position: recorded.position)
+    }
+
+    /// Waits for the order's purchase no longer; the same answer when that was done before.
+    package func closeOrder(
+        _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
+    ) throws(CommandError) -> OrderAnswer {
+        let wish = CloseOrder(order: id, cause: cause)
+        let outcome = try ledger.append(
+            .customer(
+                stream, actor: sender.actor,
+                cause: secrets.cause(of: sender, "close_order", [id.text] + cause.arguments)
+            ) { state, _, now throws(Refusal) in try state.decide(wish, now: now) })
+        guard let order = outcome.state.customer?.order(id) else {
+            throw .fault(.broken("closing an order left no order"))
+        }
+        // A repetition tells what its twin did, whatever became of the order since.
+        guard let recorded = outcome.events.first, case .orderClosed(let closed) = recorded.event
+        else {
+            return OrderAnswer(
+                stream: stream, order: order, at: now(), position: outcome.position)
+        }
+        return OrderAnswer(
+            stream: stream, order: Order(order.opened, closed: closed), at: closed.at,
+            position: recorded.position)
+    }
+
+    /// An order, whosever it is.
+    package func order(
+        _ id: OrderID, of project: ProjectID, in environment: Environment
+    ) throws(CommandError) -> OrderAnswer {
+        let found = try obtain { () throws(Fault) in try findOrder(id, project, environment) }
+        guard let found else { throw .refused(.orderUnknown(id)) }
+        return found
+    }
+
+    private func findOrder(
+        _ id: OrderID, _ project: ProjectID, _ environment: Environment
+    ) throws(Fault) -> OrderAnswer? {
+        guard let stream = try directory.owner(id, project, environment) else { return nil }
+        let snapshot = try ledger.customer(stream)
+        return snapshot.customer.order(id).map {
+            OrderAnswer(stream: stream, order: $0, at: now(), position: snapshot.position)
+        }
+    }
+
+    /// Up to `limit` orders of a customer after so many.
+    package func orders(
+        of stream: Stream, after count: Int, limit: Int
+    ) throws(Fault) -> OrdersAnswer {
+        let snapshot = try ledger.customer(stream)
+        let rest = snapshot.customer.orders.dropFirst(count)
+        return OrdersAnswer(
+            stream: stream, orders: Array(rest.prefix(limit)), at: now(),
+            position: snapshot.position, next: rest.count > limit ? count + limit : nil)
+    }
+
+    /// Makes whatever carries the token the customer's from now on.
+    package func registerToken(
+        _ token: AccountToken, for stream: Stream, by sender: Sender
+    ) throws(CommandError) -> TokenAnswer {
+        var command = Command(
+            stream: stream, actor: sender.actor,
+            cause: secrets.cause(of: sender, "register_token", [token.text])
+        ) { situation throws(Refusal) in
+            if let owner = situation.tokenOwners[token.text], owner != stream.customer {
+                throw .tokenTaken
+            }
+            let state = situation.customer(stream.customer)
+            return Decision(
+                try state.decide(RegisterToken(token: token)), for: stream.customer)
+        }
+        command.tokens = [token.text]
+        let outcome = try ledger.append(command)
+        return TokenAnswer(
+            stream: stream, token: token,
+            position: outcome.events.first?.position ?? outcome.position)
+    }
+}
+
+extension OrderClosed.Cause {
+    fileprivate var arguments: [String?] {
+        switch self {
+        case .stale: ["stale"]
+        case .cancelled(let reason, let ticket): ["cancelled", reason.text, ticket?.text]
+        case .settled(let reason, let ticket): ["settled", reason.text, ticket?.text]
+        }
+    }
+}
