@@ -1,9 +1,11 @@
 package import API
 package import Core
 import Crypto
+import Evidence
 import HTTPServer
 package import JSON
 import Ledger
+import Minting
 package import Service
 import Synchronization
 package import Telemetry
@@ -40,6 +42,7 @@ package final class TestService: Sendable {
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
             directory: DirectoryPort(apps: { () throws(Fault) in try ledger.apps() }),
+            evidence: EvidencePort(minted: metrics),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
