@@ -33,7 +33,9 @@ let package = Package(
         .target(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
         .target(name: "Crypto", dependencies: ["COpenSSL", "Threading"], swiftSettings: common),
-        .target(name: "Evidence", dependencies: ["Core", "Crypto", "JSON"], swiftSettings: safe),
+        .target(
+            name: "Evidence", dependencies: ["Core", "Crypto", "JSON", "Telemetry"],
+            swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
             resources: [.embedInCode("migrations"), .embedInCode("queries")],
@@ -77,8 +79,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
-                "Telemetry",
+                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
+                "Postgres", "Service", "Telemetry",
             ],
             path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -90,7 +92,9 @@ let package = Package(
             path: "Tests/TestSupport/Minting", swiftSettings: common),
         .testTarget(
             name: "EvidenceTests",
-            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Minting", "Threading"],
+            dependencies: [
+                "Core", "Crypto", "Evidence", "JSON", "Minting", "Telemetry", "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "CoreTests", dependencies: ["Core", "Histories"], swiftSettings: common),

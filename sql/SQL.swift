@@ -14,6 +14,9 @@ package struct Migration: Sendable {
         Migration(
             number: 2, name: "0002_contract",
             script: Script(embedded: PackageResources._002_contract_sql)),
+        Migration(
+            number: 3, name: "0003_intake",
+            script: Script(embedded: PackageResources._003_intake_sql)),
     ]
 }
 
@@ -69,6 +72,13 @@ extension Statement {
         name: "project_apps", embedded: PackageResources.project_apps_sql)
     package static let unprojectApps = Statement(
         name: "unproject_apps", embedded: PackageResources.unproject_apps_sql)
+
+    package static let insertCertificates = Statement(
+        name: "insert_certificates", embedded: PackageResources.insert_certificates_sql)
+    package static let insertEvidence = Statement(
+        name: "insert_evidence", embedded: PackageResources.insert_evidence_sql)
+    package static let lookUpEvidence = Statement(
+        name: "look_up_evidence", embedded: PackageResources.look_up_evidence_sql)
 
     package static let readStream = Statement(
         name: "read_stream", embedded: PackageResources.read_stream_sql)

@@ -6,13 +6,15 @@ struct Base64: Sendable {
     static let url = Base64(last: "-_", isPadded: false)
 
     private static let invalid: UInt8 = 0xFF
+    private let alphabet: [UInt8]
     private let values: [UInt8]
     private let isPadded: Bool
 
     private init(last: String, isPadded: Bool) {
-        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+        alphabet = Array((letters + last).utf8)
         var values = [UInt8](repeating: Base64.invalid, count: 256)
-        for (value, character) in alphabet.utf8.enumerated() {
+        for (value, character) in alphabet.enumerated() {
             values[Int(character)] = UInt8(value)
         }
         self.values = values
@@ -64,5 +66,27 @@ struct Base64: Sendable {
         if end - start == 2 { return b & 15 == 0 }
         bytes.append(b << 4 | c >> 2)
         return c & 3 == 0
+    }
+
+    /// The text that stands for `bytes`.
+    func encode(_ bytes: [UInt8]) -> [UInt8] {
+        let rest = bytes.count % 3
+        let whole = bytes.count - rest
+        return [UInt8](capacity: (bytes.count + 2) / 3 * 4) { text in
+            for at in stride(from: 0, to: whole, by: 3) {
+                let (a, b, c) = (bytes[at], bytes[at + 1], bytes[at + 2])
+                text.append(alphabet[Int(a >> 2)])
+                text.append(alphabet[Int((a & 3) << 4 | b >> 4)])
+                text.append(alphabet[Int((b & 15) << 2 | c >> 6)])
+                text.append(alphabet[Int(c & 63)])
+            }
+            if rest == 0 { return }
+            let (a, b) = (bytes[whole], rest == 2 ? bytes[whole + 1] : 0)
+            text.append(alphabet[Int(a >> 2)])
+            text.append(alphabet[Int((a & 3) << 4 | b >> 4)])
+            if rest == 2 { text.append(alphabet[Int((b & 15) << 2)]) }
+            if !isPadded { return }
+            for _ in rest..<3 { text.append(UInt8(ascii: "=")) }
+        }
     }
 }

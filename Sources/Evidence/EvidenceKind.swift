@@ -1,14 +1,5 @@
+package import Core
 internal import JSON
-
-/// The forms in which a store hands out what it states.
-package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
-    case appReceipt = "app_receipt"
-    case signedTransaction = "signed_transaction"
-    case renewalInfo = "renewal_info"
-    case appTransaction = "app_transaction"
-    case notification
-    case verifyReceiptReply = "verify_receipt_reply"
-}
 
 extension EvidenceKind {
     /// The kind that `bytes` look like; `nil` when they resemble none. This proves nothing.

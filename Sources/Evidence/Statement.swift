@@ -68,22 +68,6 @@ struct Contents: Sendable {
     var members: JSONObject?
 }
 
-/// What a notification says about itself.
-package struct NotificationHead: Hashable, Sendable {
-    /// The same in every repetition of one notification.
-    package let id: String
-    package let type: String
-    package let subtype: String?
-    package let version: String?
-
-    init(id: String, type: String, subtype: String?, version: String?) {
-        self.id = id
-        self.type = type
-        self.subtype = subtype
-        self.version = version
-    }
-}
-
 extension Statement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }

@@ -1,20 +1,6 @@
 package import Core
 internal import Crypto
 
-/// An app whose evidence is taken.
-package struct TrustedApp: Hashable, Sendable {
-    package let id: AppID
-    /// Apple's number of the app, compared wherever evidence names one.
-    package let appleID: Int64?
-    package let environments: Set<Environment>
-
-    package init(id: AppID, appleID: Int64?, environments: Set<Environment>) {
-        self.id = id
-        self.appleID = appleID
-        self.environments = environments
-    }
-}
-
 /// What evidence is measured against, beside the roots: whose it may be, and when it is read.
 package struct Terms: Sendable {
     package var apps: [TrustedApp]

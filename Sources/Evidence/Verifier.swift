@@ -1,4 +1,4 @@
-internal import Core
+package import Core
 package import Crypto
 
 /// Believes or refuses evidence. The answer depends on the bytes, the roots and the terms alone;
@@ -19,7 +19,8 @@ package final class Verifier: Sendable {
                 + extraRoots.map { TrustAnchor($0, .extra) })
     }
 
-    init(anchors: [TrustAnchor]) {
+    /// Trusts just these.
+    package init(anchors: [TrustAnchor]) {
         receiptChains = ChainVerifier(anchors: anchors, rules: AppleRoots.receiptRules)
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
     }
@@ -38,17 +39,29 @@ package final class Verifier: Sendable {
         }
     }
 
+    /// What evidence of that kind states whose proof was made before, of just these bytes: only the
+    /// terms are asked again.
+    func reread(
+        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
+    ) throws(EvidenceRefusal) -> Statement<Verified> {
+        if kind == .verifyReceiptReply { throw .unsigned }
+        let statement = try Verifier.read(bytes, as: kind, rank: terms.rank)
+        try terms.requireNotInFuture(statement.signedAt)
+        try terms.requireApp(statement)
+        try terms.requireLicence(statement)
+        return statement.vouched(by: nil)
+    }
+
     /// What the bytes state, believed or not, for people who look into a refusal.
     package static func read(
-        _ bytes: [UInt8], as kind: EvidenceKind
+        _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction
     ) throws(EvidenceRefusal) -> Statement<Unverified> {
         if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         switch kind {
         case .appReceipt:
             return try ReceiptFrame(bytes).statement()
         case .signedTransaction, .renewalInfo, .appTransaction:
-            return try SignedJSON(bytes).statement(
-                as: kind, rank: .clientTransaction, companion: nil)
+            return try SignedJSON(bytes).statement(as: kind, rank: rank, companion: nil)
         case .notification:
             return try Notification.read(bytes)
         case .verifyReceiptReply:

@@ -4,15 +4,17 @@ package import Core
 package struct Ports: Sendable {
     package var ledger: LedgerPort
     package var directory: DirectoryPort
+    package var evidence: EvidencePort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
 
     package init(
-        ledger: LedgerPort, directory: DirectoryPort, secrets: SecretsPort,
-        now: @escaping @Sendable () -> Instant
+        ledger: LedgerPort, directory: DirectoryPort, evidence: EvidencePort,
+        secrets: SecretsPort, now: @escaping @Sendable () -> Instant
     ) {
         self.ledger = ledger
         self.directory = directory
+        self.evidence = evidence
         self.secrets = secrets
         self.now = now
     }

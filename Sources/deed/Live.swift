@@ -14,7 +14,9 @@ struct Live: Sendable {
     let ledger: Ledger
     let ports: Ports
 
-    init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
+    init(
+        _ settings: LedgerSettings, extraRoots: [Certificate], log: Log, metrics: Metrics
+    ) {
         let ledger = Ledger(settings, log: log, metrics: metrics)
         self.ledger = ledger
         ports = Ports(
@@ -36,6 +38,7 @@ struct Live: Sendable {
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
                 }),
+            evidence: EvidencePort(extraRoots: extraRoots, metrics: metrics),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
@@ -124,7 +127,8 @@ extension Invocation {
         settings.committers = 1
         settings.readers = 1
         settings.lookups = 1
-        let live = Live(settings, log: .silent, metrics: Metrics())
+        let live = Live(
+            settings, extraRoots: try extraRoots(), log: .silent, metrics: Metrics())
         defer { live.ledger.close() }
         if let project {
             try obey { () throws(CommandError) in try live.ports.requireProject(project) }

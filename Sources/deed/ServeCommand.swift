@@ -1,5 +1,6 @@
 import API
 import Core
+import Crypto
 import Glibc
 import HTTPServer
 import JSON
@@ -30,7 +31,7 @@ let serveCommand = CommandSpec(
         .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
         .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
         .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
-        .databaseURL, .dataDir,
+        .extraRoots, .databaseURL, .dataDir,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
 ) { invocation throws(CommandEnd) in
@@ -38,13 +39,15 @@ let serveCommand = CommandSpec(
     let log = standardErrorLog
     let settings = Settings(invocation)
     let sizes = try ServiceSizes(invocation)
+    let roots = try invocation.extraRoots()
+    log.tellExtraRoots(roots)
     let lock = try settings.serviceLock(listen: sizes.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
     let database = try Database(settings, mayCreate: true, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
-    let service = try RunningService(sizes, database, log: log)
+    let service = try RunningService(sizes, database, extraRoots: roots, log: log)
     StopSignal.wait()
     service.stop()
 }
@@ -97,10 +100,13 @@ private struct RunningService {
     private let projector: Projector
     private let log: Log
 
-    init(_ sizes: ServiceSizes, _ database: Database, log: Log) throws(CommandEnd) {
+    init(
+        _ sizes: ServiceSizes, _ database: Database, extraRoots: [Certificate], log: Log
+    ) throws(CommandEnd) {
         self.log = log
         let metrics = Metrics()
-        live = Live(sizes.ledger(over: database), log: log, metrics: metrics)
+        live = Live(
+            sizes.ledger(over: database), extraRoots: extraRoots, log: log, metrics: metrics)
         let keys = KeyRing(live.ports)
         projector = Projector(live.ledger, log: log)
         watch = Watch(keys: keys, database: database, log: log)

@@ -10,7 +10,7 @@ let verifyCommand = CommandSpec(
     positionals: [Positional(name: "FILE", help: "a receipt, a signed transaction, …")],
     options: [
         .value("bundle-id", "ID", "the app that it must be for"),
-        .setting("extra-roots", "FOLDER", "certificates that vouch for sandbox evidence too"),
+        .extraRoots,
         .value("device-id", "ID", "the vendor identifier or network address of its device"),
         .value("app-version", "VERSION", "the version of the app that it must name"),
         .value("at", "INSTANT", "when it is read (without it: now)"), .json,
@@ -37,7 +37,7 @@ extension Invocation {
             }
             question.device = device
         }
-        let roots = try self["extra-roots"].map(readRoots) ?? []
+        let roots = try extraRoots()
         let evidence = try readFile(positional(0) ?? "", limit: Verifier.byteLimit + 1)
         return Verifier(extraRoots: roots).examine(evidence, question)
     }

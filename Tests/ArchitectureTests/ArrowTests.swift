@@ -10,7 +10,7 @@ struct ArrowTests {
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],
-        "Evidence": ["Core", "Crypto", "JSON"],
+        "Evidence": ["Core", "Crypto", "JSON", "Telemetry"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],
         "Ledger": [

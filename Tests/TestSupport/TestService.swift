@@ -1,9 +1,11 @@
 package import API
 package import Core
 import Crypto
+import Evidence
 import HTTPServer
 package import JSON
 import Ledger
+import Minting
 package import Service
 import Synchronization
 package import Telemetry
@@ -46,6 +48,7 @@ package final class TestService: Sendable {
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
                 }),
+            evidence: EvidencePort(minted: metrics),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),

@@ -7,7 +7,8 @@ struct ReceiptFrame {
 
     let content: ByteRange
     let signer: Signer
-    private let certificates: [ByteRange]
+    /// Where the certificates lie in the binary form.
+    let certificates: [ByteRange]
     private let certificateBytes: ByteRange?
 
     struct Signer {
@@ -21,15 +22,7 @@ struct ReceiptFrame {
 
     /// Takes a receipt in base64 or in binary.
     init(_ bytes: [UInt8]) throws(EvidenceRefusal) {
-        guard bytes.first != BERTag.sequence else {
-            try self.init(binary: bytes)
-            return
-        }
-        guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
-        try self.init(binary: binary)
-    }
-
-    private init(binary: [UInt8]) throws(EvidenceRefusal) {
+        let binary = try ReceiptFrame.binary(of: bytes)
         do {
             try self.init(reading: binary)
         } catch let refusal as EvidenceRefusal {
@@ -37,6 +30,13 @@ struct ReceiptFrame {
         } catch {
             throw .badASN1
         }
+    }
+
+    /// A receipt in binary, whichever way it was written.
+    static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
+        if bytes.first == BERTag.sequence { return bytes }
+        guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
+        return binary
     }
 
     /// - Throws: `BERFault` or `EvidenceRefusal`.

@@ -1,0 +1,109 @@
+/// The forms in which a store hands out what it states.
+package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
+    case appReceipt = "app_receipt"
+    case signedTransaction = "signed_transaction"
+    case renewalInfo = "renewal_info"
+    case appTransaction = "app_transaction"
+    case notification
+    case verifyReceiptReply = "verify_receipt_reply"
+}
+
+/// An app whose evidence is taken.
+package struct TrustedApp: Hashable, Sendable {
+    package let id: AppID
+    /// Apple's number of the app, compared wherever evidence names one.
+    package let appleID: Int64?
+    package let environments: Set<Environment>
+
+    package init(id: AppID, appleID: Int64?, environments: Set<Environment>) {
+        self.id = id
+        self.appleID = appleID
+        self.environments = environments
+    }
+}
+
+/// What a notification says about itself.
+package struct NotificationHead: Hashable, Sendable {
+    /// The same in every repetition of one notification.
+    package let id: String
+    package let type: String
+    package let subtype: String?
+    package let version: String?
+
+    package init(id: String, type: String, subtype: String?, version: String?) {
+        self.id = id
+        self.type = type
+        self.subtype = subtype
+        self.version = version
+    }
+}
+
+/// Evidence as it came; nothing in it is believed.
+package struct RawEvidence: Hashable, Sendable {
+    package let kind: EvidenceKind
+    package let bytes: [UInt8]
+    /// How it came; receipts and notifications have a rank of their own.
+    package let rank: Rank
+
+    package init(_ kind: EvidenceKind, _ bytes: [UInt8], rank: Rank = .clientTransaction) {
+        self.kind = kind
+        self.bytes = bytes
+        self.rank = rank
+    }
+}
+
+/// What evidence says of itself, whoever wrote it: enough to know whom to ask, and no more.
+package struct EvidenceHeading: Hashable, Sendable {
+    /// SHA-256 of the evidence, however it was wrapped.
+    package let digest: [UInt8]
+    package let kind: EvidenceKind
+    package let environment: Environment
+    package let app: AppID
+
+    package init(digest: [UInt8], kind: EvidenceKind, environment: Environment, app: AppID) {
+        self.digest = digest
+        self.kind = kind
+        self.environment = environment
+        self.app = app
+    }
+}
+
+/// What evidence states, once it is proven that the store says so, of a trusted app.
+package struct ProvenEvidence: Hashable, Sendable {
+    package let kind: EvidenceKind
+    package let environment: Environment
+    package let app: AppID
+    package let facts: Facts
+    /// Only notifications have one.
+    package let notification: NotificationHead?
+    /// The evidence as it is kept.
+    package let record: EvidenceRecord
+
+    package init(
+        kind: EvidenceKind, environment: Environment, app: AppID, facts: Facts,
+        notification: NotificationHead? = nil, record: EvidenceRecord
+    ) {
+        self.kind = kind
+        self.environment = environment
+        self.app = app
+        self.facts = facts
+        self.notification = notification
+        self.record = record
+    }
+}
+
+/// Why evidence is not believed.
+package struct RefusedEvidence: Error, Hashable, Sendable {
+    /// The stable name that programs compare.
+    package let code: String
+    /// What is wrong with it, in one sentence.
+    package let sentence: String
+    /// Whether the same bytes may be believed later.
+    package let isRetryable: Bool
+
+    package init(code: String, sentence: String, isRetryable: Bool) {
+        self.code = code
+        self.sentence = sentence
+        self.isRetryable = isRetryable
+    }
+}

@@ -1,0 +1,133 @@
+/// Evidence as it is kept: a content without certificates, and the certificates that were cut out.
+///
+/// The content is a row of pieces, each a mark and what belongs to it: literal bytes, the number of
+/// a certificate that goes there in DER or in base64, or pieces that go there as base64url. So the
+/// parts of a signed statement are kept decoded, those of a statement inside another one too.
+package struct PackedEvidence: Hashable, Sendable {
+    package let content: [UInt8]
+    /// In DER, each once.
+    package let certificates: [[UInt8]]
+
+    package init(content: [UInt8], certificates: [[UInt8]]) {
+        self.content = content
+        self.certificates = certificates
+    }
+
+    init(_ pieces: [Piece]) {
+        var writer = PieceWriter()
+        for piece in pieces { writer.write(piece) }
+        content = writer.content
+        certificates = writer.certificates
+    }
+
+    /// The evidence as it was, byte for byte; `nil` when the content or a certificate is damaged.
+    package func unpacked() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        let reader = PieceReader(content: content, certificates: certificates)
+        return reader.unpack(content.indices, into: &bytes, depth: 0) ? bytes : nil
+    }
+}
+
+/// A part of evidence, by what it takes to put it back.
+enum Piece: Sendable {
+    case literal([UInt8])
+    case certificate([UInt8])
+    /// A certificate that stands there in base64.
+    case certificateText([UInt8])
+    /// Pieces that stand there in base64url.
+    case encoded([Piece])
+}
+
+private enum Mark {
+    static let literal: UInt8 = 0
+    static let certificate: UInt8 = 1
+    static let certificateText: UInt8 = 2
+    static let encoded: UInt8 = 3
+}
+
+private struct PieceWriter {
+    private(set) var content: [UInt8] = []
+    private(set) var certificates: [[UInt8]] = []
+
+    mutating func write(_ piece: Piece) {
+        switch piece {
+        case .literal(let bytes):
+            content.append(Mark.literal)
+            write(length: bytes.count)
+            content.append(contentsOf: bytes)
+        case .certificate(let der): content += [Mark.certificate, number(of: der)]
+        case .certificateText(let der): content += [Mark.certificateText, number(of: der)]
+        case .encoded(let pieces):
+            content.append(Mark.encoded)
+            let at = content.count
+            write(length: 0)
+            for piece in pieces { write(piece) }
+            let length = content.count - at - 4
+            for place in 0..<4 { content[at + place] = octet(place, of: length) }
+        }
+    }
+
+    private mutating func number(of der: [UInt8]) -> UInt8 {
+        if let index = certificates.firstIndex(of: der) {
+            return UInt8(truncatingIfNeeded: index)
+        }
+        certificates.append(der)
+        // Where a number does not fit, the evidence is not put back as it was, and is kept whole.
+        return UInt8(truncatingIfNeeded: certificates.count - 1)
+    }
+
+    private mutating func write(length: Int) {
+        for place in 0..<4 { content.append(octet(place, of: length)) }
+    }
+
+    private func octet(_ place: Int, of length: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: length >> (24 - 8 * place))
+    }
+}
+
+/// Puts pieces together; trusts nothing that it reads.
+private struct PieceReader {
+    /// A statement inside a statement takes three.
+    private static let depthLimit = 4
+
+    let content: [UInt8]
+    let certificates: [[UInt8]]
+
+    func unpack(_ range: Range<Int>, into bytes: inout [UInt8], depth: Int) -> Bool {
+        if depth > PieceReader.depthLimit { return false }
+        var rest = range
+        while !rest.isEmpty {
+            let mark = content[rest.removeFirst()]
+            switch mark {
+            case Mark.literal:
+                guard let literal = take(from: &rest) else { return false }
+                bytes += content[literal]
+            case Mark.certificate, Mark.certificateText:
+                guard let number = rest.popFirst().map({ Int(content[$0]) }),
+                    number < certificates.count
+                else { return false }
+                let der = certificates[number]
+                bytes += mark == Mark.certificate ? der : Base64.standard.encode(der)
+            case Mark.encoded:
+                var decoded: [UInt8] = []
+                guard let inside = take(from: &rest),
+                    unpack(inside, into: &decoded, depth: depth + 1)
+                else { return false }
+                bytes += Base64.url.encode(decoded)
+            default: return false
+            }
+            if bytes.count > Verifier.byteLimit { return false }
+        }
+        return true
+    }
+
+    /// The bytes behind a length.
+    private func take(from rest: inout Range<Int>) -> Range<Int>? {
+        if rest.count < 4 { return nil }
+        var length = 0
+        for _ in 0..<4 { length = length << 8 | Int(content[rest.removeFirst()]) }
+        if length > rest.count { return nil }
+        defer { rest = rest.lowerBound + length..<rest.upperBound }
+        return rest.lowerBound..<rest.lowerBound + length
+    }
+}

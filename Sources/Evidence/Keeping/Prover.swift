@@ -1,0 +1,131 @@
+package import Core
+internal import Crypto
+package import Telemetry
+
+/// Proves evidence for those who record what it states, and gives it as it is to be kept.
+///
+/// What was believed lately is known again by its digest: then its signatures are not verified anew,
+/// only the terms, which may have changed.
+package final class Prover: Sendable {
+    private let verifier: Verifier
+    private let packer = EvidencePacker()
+    private let believed = RecentDigests(limit: 1 << 16)
+    private let measures: ProofMeasures
+
+    package init(_ verifier: Verifier, metrics: Metrics) {
+        self.verifier = verifier
+        measures = ProofMeasures(metrics)
+    }
+
+    /// What the evidence states, once it is proven to be a store's and of one of the apps.
+    package func prove(
+        _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        do throws(EvidenceRefusal) {
+            let bare = try BareEvidence(raw)
+            let terms = Terms(apps: apps, now: now, rank: raw.rank)
+            if believed.holds(bare.digest) {
+                let again = try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
+                measures.known.add()
+                return again
+            }
+            let proven = try proven(bare, verifier.verify(bare.bytes, as: raw.kind, on: terms))
+            believed.remember(bare.digest)
+            measures.believed(raw.kind)
+            return proven
+        } catch {
+            measures.refused(raw.kind)
+            throw RefusedEvidence(error)
+        }
+    }
+
+    /// What evidence states that somebody else vouches for: the store that was asked about it.
+    package func read(
+        vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        do throws(EvidenceRefusal) {
+            let bare = try BareEvidence(raw)
+            let terms = Terms(apps: apps, now: now, rank: raw.rank)
+            return try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
+        } catch {
+            throw RefusedEvidence(error)
+        }
+    }
+
+    /// What the evidence says of itself, whoever wrote it.
+    package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
+        do throws(EvidenceRefusal) {
+            let bare = try BareEvidence(raw)
+            let statement = try Verifier.read(bare.bytes, as: raw.kind)
+            guard let app = statement.app else { throw .invalidMember("bundleId") }
+            return EvidenceHeading(
+                digest: bare.digest.bytes, kind: raw.kind, environment: statement.environment,
+                app: app)
+        } catch {
+            throw RefusedEvidence(error)
+        }
+    }
+
+    private func proven(
+        _ bare: BareEvidence, _ statement: Statement<Verified>
+    ) throws(EvidenceRefusal) -> ProvenEvidence {
+        guard let app = statement.app else { throw .invalidMember("bundleId") }
+        let packed = packer.pack(bare.bytes, as: statement.kind)
+        return ProvenEvidence(
+            kind: statement.kind, environment: statement.environment, app: app,
+            facts: statement.facts, notification: statement.notification,
+            record: EvidenceRecord(
+                digest: bare.digest.bytes, kind: statement.kind.rawValue, app: app,
+                signedAt: statement.signedAt, content: packed.content,
+                certificates: packed.certificates,
+                isKeptAlways: statement.kind == .notification))
+    }
+}
+
+/// Evidence without what it was wrapped in for the way: the same whether a receipt came in base64 or
+/// in binary, and whatever JSON a notification came in.
+struct BareEvidence {
+    let bytes: [UInt8]
+    let digest: Digest32
+
+    init(_ raw: RawEvidence) throws(EvidenceRefusal) {
+        if raw.bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        switch raw.kind {
+        case .appReceipt: bytes = try ReceiptFrame.binary(of: raw.bytes)
+        case .notification: bytes = try Notification.signedPart(of: raw.bytes)
+        default: bytes = raw.bytes
+        }
+        digest = SHA256.digest(bytes)
+    }
+}
+
+extension RefusedEvidence {
+    init(_ refusal: EvidenceRefusal) {
+        self.init(
+            code: refusal.code, sentence: refusal.description, isRetryable: refusal.isRetryable)
+    }
+}
+
+/// How proofs came out.
+private struct ProofMeasures: Sendable {
+    let known: Counter
+    private let outcomes: [EvidenceKind: (believed: Counter, refused: Counter)]
+
+    init(_ metrics: Metrics) {
+        known = metrics.counter(
+            "deed_evidence_known_total", "Evidence that had been believed before.")
+        var outcomes: [EvidenceKind: (believed: Counter, refused: Counter)] = [:]
+        for kind in EvidenceKind.allCases {
+            let counter = { (outcome: String) in
+                metrics.counter(
+                    "deed_evidence_verifications_total", "Evidence that was verified.",
+                    labels: [("kind", kind.rawValue), ("outcome", outcome)])
+            }
+            outcomes[kind] = (counter("believed"), counter("refused"))
+        }
+        self.outcomes = outcomes
+    }
+
+    func believed(_ kind: EvidenceKind) { outcomes[kind]?.believed.add() }
+    func refused(_ kind: EvidenceKind) { outcomes[kind]?.refused.add() }
+}

@@ -1,0 +1,30 @@
+package import Core
+
+/// What the use cases need of those who can tell genuine evidence from any other.
+package struct EvidencePort: Sendable {
+    /// What the evidence states, once it is proven to be a store's and of one of the apps. Bytes that
+    /// were believed before cost a look-up.
+    package var prove:
+        @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
+            ProvenEvidence
+    /// What evidence states that is known to be believed: the store was asked about these bytes.
+    package var readVouched:
+        @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
+            ProvenEvidence
+    /// What the evidence says of itself, whoever wrote it: whom to ask about it.
+    package var heading: @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
+
+    package init(
+        prove:
+            @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
+            throws(RefusedEvidence) -> ProvenEvidence,
+        readVouched:
+            @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
+            throws(RefusedEvidence) -> ProvenEvidence,
+        heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
+    ) {
+        self.prove = prove
+        self.readVouched = readVouched
+        self.heading = heading
+    }
+}

@@ -1,0 +1,6 @@
+-- 1 digests, 2 certificates in DER
+insert into deed.certificates (digest, der)
+select * from unnest($1::bytea[], $2::bytea[]) as new (digest, der)
+-- Always in the same order, so that two who insert the same ones wait and never lock each other.
+order by new.digest
+on conflict (digest) do nothing
