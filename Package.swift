@@ -78,7 +78,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "API", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Postgres", "Service",
-                "Telemetry",
+                "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),

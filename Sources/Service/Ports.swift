@@ -4,15 +4,17 @@ package import Core
 package struct Ports: Sendable {
     package var ledger: LedgerPort
     package var directory: DirectoryPort
+    package var reading: ReadingPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
 
     package init(
-        ledger: LedgerPort, directory: DirectoryPort, secrets: SecretsPort,
+        ledger: LedgerPort, directory: DirectoryPort, reading: ReadingPort, secrets: SecretsPort,
         now: @escaping @Sendable () -> Instant
     ) {
         self.ledger = ledger
         self.directory = directory
+        self.reading = reading
         self.secrets = secrets
         self.now = now
     }
@@ -63,6 +65,22 @@ package struct DirectoryPort: Sendable {
 
     package init(apps: @escaping @Sendable () throws(Fault) -> [ListedApp]) {
         self.apps = apps
+    }
+}
+
+/// What reads need of the log beside single customers.
+package struct ReadingPort: Sendable {
+    /// The last position of each shard, by the shard's number.
+    package var heads: @Sendable () throws(Fault) -> [Int64]
+    /// Many customers of one project and the project now, in one round trip.
+    package var customers: @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+
+    package init(
+        heads: @escaping @Sendable () throws(Fault) -> [Int64],
+        customers: @escaping @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+    ) {
+        self.heads = heads
+        self.customers = customers
     }
 }
 

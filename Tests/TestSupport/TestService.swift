@@ -7,6 +7,7 @@ import Ledger
 package import Service
 import Synchronization
 package import Telemetry
+import Threading
 
 /// The whole service but its socket: router and use cases over a ledger in a database of its own.
 package final class TestService: Sendable {
@@ -14,6 +15,7 @@ package final class TestService: Sendable {
     package let clock: TestClock
     package let metrics = Metrics()
     package let ports: Ports
+    package let reads: CustomerReads
     package let router: Router
     package let keys: KeyRing
     /// What `/readyz` gives as reasons.
@@ -25,7 +27,11 @@ package final class TestService: Sendable {
         let database = try ScratchDatabase()
         let clock = TestClock()
         let now: @Sendable () -> Instant = { clock.now }
-        let ledger = database.ledger(clock: now, metrics: metrics)
+        let answers = AnswerCache(
+            bytes: 16 << 20, now: now, monotonicClock: monotonicMilliseconds,
+            render: { $0.ready })
+        let ledger = database.ledger(
+            clock: now, metrics: metrics, follower: Follower(answers))
         ports = Ports(
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
@@ -40,13 +46,18 @@ package final class TestService: Sendable {
                 projects: { () throws(Fault) in try ledger.projects() },
                 liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
             directory: DirectoryPort(apps: { () throws(Fault) in try ledger.apps() }),
+            reading: ReadingPort(
+                heads: { () throws(Fault) in try ledger.heads() },
+                customers: { streams throws(Fault) in try ledger.customers(streams) }),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
             now: now)
         keys = KeyRing(ports)
+        reads = CustomerReads(ports, cache: answers)
+        reads.publish(to: metrics)
         router = Router(
-            ports, keys: keys,
+            reads, keys: keys,
             operations: Operations(
                 obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
@@ -95,6 +106,16 @@ package final class TestService: Sendable {
         case .now(let response): return Reply(response)
         case .later(let answer): return Reply(answer())
         }
+    }
+}
+
+extension Follower {
+    init(_ answers: AnswerCache) {
+        self.init(
+            applied: { answers.applied }, epoch: { answers.epoch },
+            committed: { answers.follow($0, epoch: $1) },
+            followed: { answers.follow($0, askedAt: $1, isComplete: $2, epoch: $3) },
+            forget: { answers.forget() })
     }
 }
 
