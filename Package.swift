@@ -80,7 +80,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
-                "Postgres", "Service", "Telemetry",
+                "Postgres", "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),

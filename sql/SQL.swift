@@ -102,6 +102,8 @@ extension Statement {
         name: "mark_projected", embedded: PackageResources.mark_projected_sql)
     package static let listShards = Statement(
         name: "list_shards", embedded: PackageResources.list_shards_sql)
+    package static let followShards = Statement(
+        name: "follow_shards", embedded: PackageResources.follow_shards_sql)
     package static let scanShard = Statement(
         name: "scan_shard", embedded: PackageResources.scan_shard_sql)
 

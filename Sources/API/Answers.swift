@@ -4,11 +4,15 @@ package import JSON
 package import Service
 
 extension Response {
+    /// Nobody may give a kept answer again without asking whether it still holds: access may end, or
+    /// be taken back, at any moment. What one key may see is nobody else's.
+    static let askAgain = ("Cache-Control", "private, no-cache")
+
     /// A JSON answer that holds up to a place in the log.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
-        var headers = [("Content-Type", "application/json")]
+        var headers = [("Content-Type", "application/json"), askAgain]
         if let position { headers.append(("Deed-Position", position.description)) }
         return Response(status: status, headers: headers, body: body.bytes)
     }
@@ -16,39 +20,6 @@ extension Response {
 
 extension JSON {
     static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
-}
-
-extension EntitlementsAnswer {
-    /// `GET /v1/customers/{c}/entitlements`
-    package var json: JSON {
-        var object = header
-        var members = JSONObject()
-        for entitlement in entitlements.all {
-            members.append(entitlement.id.text, .object(entitlement.members(of: stream)))
-        }
-        object.append("entitlements", .object(members))
-        return .object(object)
-    }
-
-    /// `GET /v1/customers/{c}/entitlements/{e}`: one that was never held reads as not active.
-    func json(of id: EntitlementID) -> JSON {
-        var object = header
-        object.append("entitlement", .string(id.text))
-        let members =
-            entitlements[id]?.members(of: stream) ?? Entitlement.neverHeld(in: stream)
-        for member in members.members { object.append(member.name, member.value) }
-        return .object(object)
-    }
-
-    private var header: JSONObject {
-        var object = JSONObject()
-        object.append("customer", .string(stream.customer.text))
-        object.append("environment", .string(stream.environment.rawValue))
-        object.append("at", .instant(entitlements.at))
-        object.append("position", .string(position.description))
-        object.append("next_change", .instant(entitlements.nextChange))
-        return object
-    }
 }
 
 extension Entitlement {

@@ -3,9 +3,8 @@ import HTTPServer
 import JSON
 import Service
 
-/// The calls about one customer.
+/// The calls that change a customer.
 struct CustomerRoutes: Sendable {
-    private static let pageLimit: Int64 = 1000
     private let ports: Ports
 
     init(_ ports: Ports) {
@@ -15,76 +14,9 @@ struct CustomerRoutes: Sendable {
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"
         return [
-            Route("GET", "\(customer)/entitlements", .keyed(.reader, entitlements)),
-            Route("GET", "\(customer)/entitlements/{entitlement}", .keyed(.reader, entitlement)),
-            Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
-            Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
-            Route("GET", "\(customer)/events", .keyed(.reader, events)),
             Route("POST", "\(customer)/grants", .writing(.admin, giveGrant)),
             Route("DELETE", "\(customer)/grants/{grant}", .writing(.admin, revokeGrant)),
         ]
-    }
-
-    private func entitlements(_ call: Call) throws(Problem) -> Response {
-        let answer = try read(call)
-        return .json(answer.json, position: answer.position)
-    }
-
-    private func entitlement(_ call: Call) throws(Problem) -> Response {
-        let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        let answer = try read(call)
-        return .json(answer.json(of: id), position: answer.position)
-    }
-
-    private func read(_ call: Call) throws(Problem) -> EntitlementsAnswer {
-        let stream = try call.stream()
-        if let consistency = call.query["consistency"], consistency != "strong" {
-            throw .invalid("consistency", "The parameter \"consistency\" takes \"strong\" only.")
-        }
-        let at = try call.query.instant("at")
-        let known = try call.query.instant("known")
-        do throws(Fault) {
-            return try ports.entitlements(of: stream, at: at, known: known)
-        } catch {
-            throw Problem(error)
-        }
-    }
-
-    private func explain(_ call: Call) throws(Problem) -> Response {
-        let stream = try call.stream()
-        guard let text = call.query["entitlement"] else {
-            throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
-        }
-        let entitlement = try EntitlementID(member: "entitlement", text)
-        let at = try call.query.instant("at")
-        let known = try call.query.instant("known")
-        do throws(Fault) {
-            let answer = try ports.explanation(of: entitlement, for: stream, at: at, known: known)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
-    }
-
-    private func balances(_ call: Call) throws(Problem) -> Response {
-        let stream = try call.stream()
-        do throws(Fault) {
-            let answer = try ports.balances(of: stream)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
-    }
-
-    private func events(_ call: Call) throws(Problem) -> Response {
-        let stream = try call.stream()
-        let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
-        let limit = try call.query.integer("limit", in: 1...CustomerRoutes.pageLimit, default: 100)
-        do throws(Fault) {
-            return .json(try ports.events(of: stream, after: after, limit: Int(limit)).json)
-        } catch {
-            throw Problem(error)
-        }
     }
 
     private func giveGrant(_ call: Call) throws(Problem) -> Writing {

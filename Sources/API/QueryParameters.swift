@@ -26,6 +26,11 @@ struct QueryParameters: Sendable {
 
     subscript(name: String) -> String? { values[name] }
 
+    var isEmpty: Bool { values.isEmpty }
+
+    /// Whether that parameter is the only one.
+    func isOnly(_ name: String) -> Bool { values.count == 1 && values[name] != nil }
+
     func instant(_ name: String) throws(Problem) -> Instant? {
         guard let text = values[name] else { return nil }
         guard let instant = Instant(text: text) else {

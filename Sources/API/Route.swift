@@ -14,10 +14,14 @@ struct Route: Sendable {
         /// For anyone, from memory.
         case open(@Sendable () -> Response)
         /// For keys of a role or a stronger one; waits for the database.
-        case keyed(Role, @Sendable (Call) throws(Problem) -> Response)
+        case keyed(Role, Respond)
+        /// The same, but answered at once when the first can do it from memory.
+        case remembered(Role, Recall, Respond)
         /// For keys of a role or a stronger one; answered when its commands are committed.
         case writing(Role, @Sendable (Call) throws(Problem) -> Writing)
     }
+    typealias Respond = @Sendable (Call) throws(Problem) -> Response
+    typealias Recall = @Sendable (Call) throws(Problem) -> Response?
 
     let method: String
     /// As in `/v1/customers/{customer}/grants`.
@@ -66,6 +70,10 @@ struct Call: Sendable {
     let query: QueryParameters
     let body: [UInt8]
     let idempotencyKey: String?
+    /// What the answer must come after.
+    let after: Position?
+    /// The tags of answers that the reader has, as `If-None-Match` lists them.
+    let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
 }

@@ -14,9 +14,10 @@ package struct Router: Sendable {
     private let keys: KeyRing
     private let submit: Submit
 
-    package init(_ ports: Ports, keys: KeyRing, operations: Operations) {
+    package init(_ reads: CustomerReads, keys: KeyRing, operations: Operations) {
+        let ports = reads.ports
         let all =
-            CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
+            ReadRoutes(reads).routes + CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
             + BalanceRoutes(ports).routes + operations.routes
         routes = all.map { route in
@@ -54,6 +55,14 @@ package struct Router: Sendable {
                     draft.write(role, keys, make).perform(submit) { response in
                         reply(measures.record(response, since: started))
                     }
+                }
+            case .remembered(let role, let recall, let respond):
+                let draft = try CallDraft(request, arguments: found.arguments)
+                if let response = try draft.recall(role, keys, recall) {
+                    return .now(measures.record(response, since: started))
+                }
+                return .later { [keys] in
+                    measures.record(draft.respond(role, keys, respond), since: started)
                 }
             }
         } catch {
@@ -97,6 +106,8 @@ private struct CallDraft: Sendable {
     let query: String?
     let body: [UInt8]
     let idempotencyKey: String?
+    let after: String?
+    let knownTags: String?
 
     init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
         guard let authorization = try CallDraft.header("Authorization", of: request),
@@ -107,6 +118,8 @@ private struct CallDraft: Sendable {
         query = request.query
         body = request.body
         idempotencyKey = try CallDraft.header("Idempotency-Key", of: request)
+        after = try CallDraft.header("Deed-After", of: request)
+        knownTags = try CallDraft.header("If-None-Match", of: request)
     }
 
     /// The header's one value: to guess which of two is meant could swallow a write.
@@ -123,8 +136,16 @@ private struct CallDraft: Sendable {
         }
     }
 
+    /// What memory alone can answer.
+    func recall(
+        _ role: Role, _ keys: KeyRing, _ work: Route.Recall
+    ) throws(Problem) -> Response? {
+        guard let key = keys.remembered(key) else { return nil }
+        return try work(try call(access: try Route.Access(key, role)))
+    }
+
     func respond(
-        _ role: Role, _ keys: KeyRing, _ work: (Call) throws(Problem) -> Response
+        _ role: Role, _ keys: KeyRing, _ work: Route.Respond
     ) -> Response {
         do throws(Problem) {
             return try work(try call(access: try access(role, keys)))
@@ -151,8 +172,7 @@ private struct CallDraft: Sendable {
             throw Problem(error)
         }
         guard let found else { throw .unknownKey }
-        if found.role < role { throw .wrongRole(needed: role, held: found.role) }
-        return Route.Access(project: found.project, actor: found.actor)
+        return try Route.Access(found, role)
     }
 
     private func call(access: Route.Access) throws(Problem) -> Call {
@@ -165,7 +185,16 @@ private struct CallDraft: Sendable {
         }
         return Call(
             access: access, arguments: decoded, query: try QueryParameters(query), body: body,
-            idempotencyKey: try validIdempotencyKey())
+            idempotencyKey: try validIdempotencyKey(), after: try position(), knownTags: knownTags)
+    }
+
+    private func position() throws(Problem) -> Position? {
+        guard let after else { return nil }
+        guard let position = Position(after) else {
+            throw .invalid(
+                "Deed-After", "\"Deed-After\" takes a position as \"Deed-Position\" gives it.")
+        }
+        return position
     }
 
     private func validIdempotencyKey() throws(Problem) -> String? {
@@ -179,6 +208,14 @@ private struct CallDraft: Sendable {
                 "\"Idempotency-Key\" takes 1 to \(limit) bytes of printable UTF-8.")
         }
         return idempotencyKey
+    }
+}
+
+extension Route.Access {
+    /// What a key opens, unless its role is too weak.
+    fileprivate init(_ key: LiveKey, _ role: Role) throws(Problem) {
+        if key.role < role { throw .wrongRole(needed: role, held: key.role) }
+        self.init(project: key.project, actor: key.actor)
     }
 }
 

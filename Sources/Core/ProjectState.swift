@@ -1,6 +1,8 @@
 /// All that a project's own stream says.
 package struct ProjectState: Hashable, Sendable {
     package private(set) var version: Int64 = 0
+    /// The version of the newest event that answers about customers may depend on.
+    package private(set) var rulesVersion: Int64 = 0
     package private(set) var createdAt: Instant?
     package private(set) var keys: [Key] = []
     package private(set) var catalog = Catalog()
@@ -16,6 +18,7 @@ package struct ProjectState: Hashable, Sendable {
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
+        if !event.isAboutKeys { rulesVersion = version }
         switch event {
         case .projectCreated:
             createdAt = recordedAt

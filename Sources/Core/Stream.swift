@@ -24,6 +24,15 @@ package struct Stream: Hashable, Sendable {
         Stream(project: project, environment: .production, customer: .ofProject)
     }
 
+    /// The same customer's stream in the other world.
+    package var inSandbox: Stream {
+        Stream(project: project, environment: .sandbox, customer: customer)
+    }
+
+    package var inProduction: Stream {
+        Stream(project: project, environment: .production, customer: customer)
+    }
+
     package var isOfProject: Bool { customer == .ofProject }
 }
 

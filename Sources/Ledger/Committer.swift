@@ -21,6 +21,7 @@ struct Committer: ~Copyable {
     private let queue: BoundedQueue<PendingCommand>
     private let answers: BoundedQueue<GivenAnswer>
     private let cache: StateCache
+    private let follower: Follower?
     private let clock: @Sendable () -> Instant
     private let log: Log
     private let batchSizes: Histogram
@@ -29,11 +30,13 @@ struct Committer: ~Copyable {
 
     init(
         queue: BoundedQueue<PendingCommand>, answers: BoundedQueue<GivenAnswer>,
-        cache: StateCache, settings: LedgerSettings, log: Log, measures: LedgerMeasures
+        cache: StateCache, follower: Follower?, settings: LedgerSettings, log: Log,
+        measures: LedgerMeasures
     ) {
         self.queue = queue
         self.answers = answers
         self.cache = cache
+        self.follower = follower
         self.log = log
         clock = settings.clock
         batchSizes = measures.batchSizes
@@ -129,6 +132,7 @@ struct Committer: ~Copyable {
     /// Commits what can be decided, answers it, and returns what has to be decided again.
     private mutating func attempt(_ errands: [Errand]) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
+        let epoch = follower?.epoch() ?? 0
         var decisions: [Result<Outcome, Undecided>] = []
         let decided = try link.settled { connection throws(LedgerError) in
             var batch = try connection.lockAndLoad(errands.map(\.candidate), cache: cache, clock)
@@ -139,6 +143,7 @@ struct Committer: ~Copyable {
             return batch
         }
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
+        if !decided.entries.isEmpty { follower?.committed(decided.commit, epoch) }
         var given: [GivenAnswer] = []
         var again: [Errand] = []
         for (errand, decision) in zip(errands, decisions) {

@@ -61,7 +61,7 @@ struct EventSeal {
 }
 
 extension Stream {
-    fileprivate init(project: String, environment: String, customer: String) throws(LedgerError) {
+    init(project: String, environment: String, customer: String) throws(LedgerError) {
         guard let environment = Environment(rawValue: environment) else {
             throw .unreadable("the environment \(environment)")
         }

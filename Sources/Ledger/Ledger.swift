@@ -11,27 +11,35 @@ package final class Ledger: Sendable {
     private let commands: [BoundedQueue<PendingCommand>]
     private let reads: BoundedQueue<PendingRead>
     private let running: Monitor<Int>
+    private let follower: Follower?
+    private let isClosing = Monitor(false)
     let pool: Pool
 
     /// A ledger over a database whose schema is right (see `Schema`).
-    package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
+    package init(
+        _ settings: LedgerSettings, log: Log, metrics: Metrics, follower: Follower? = nil
+    ) {
         self.settings = settings
+        self.follower = follower
         cache = StateCache(bytes: settings.cachedBytes)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = BoundedQueue(limit: settings.queueLimit)
-        pool = Pool(settings.connection, size: settings.lookups)
-        running = Monitor(2 * settings.committers + settings.readers)
+        pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
+        running = Monitor(
+            2 * settings.committers + settings.readers + (follower == nil ? 0 : 1))
         startCommitters(log, LedgerMeasures(metrics))
         startReaders()
+        startTail(log)
         addGauges(to: metrics)
     }
 
     private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<GivenAnswer>(limit: settings.queueLimit)
-            startThread("committer-\(index)") { [cache, settings, running] in
+            startThread("committer-\(index)") { [cache, follower, settings, running] in
                 var committer = Committer(
-                    queue: queue, answers: answers, cache: cache, settings: settings, log: log,
+                    queue: queue, answers: answers, cache: cache, follower: follower,
+                    settings: settings, log: log,
                     measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
@@ -52,6 +60,17 @@ package final class Ledger: Sendable {
                 reader.run()
                 running.change { $0 -= 1 }
             }
+        }
+    }
+
+    private func startTail(_ log: Log) {
+        guard let follower else { return }
+        startThread("tail") { [settings, running, isClosing] in
+            var tail = Tail(follower, settings: settings, log: log)
+            tail.run {
+                isClosing.wait(milliseconds: settings.tailMilliseconds) { $0 ? () : nil } == nil
+            }
+            running.change { $0 -= 1 }
         }
     }
 
@@ -121,7 +140,7 @@ package final class Ledger: Sendable {
     private func read(_ stream: Stream) throws(LedgerError) -> Reading {
         let pending = PendingRead(stream)
         guard reads.add(pending),
-            let answer = pending.wait(milliseconds: settings.patienceMilliseconds)
+            let answer = pending.wait(milliseconds: settings.readPatienceMilliseconds)
         else {
             throw .postgres(PostgresError(.exhausted, serverMessage: "no reader came free"))
         }
@@ -166,6 +185,7 @@ package final class Ledger: Sendable {
     package func close() -> Bool {
         for queue in commands { queue.close() }
         reads.close()
+        isClosing.change { $0 = true }
         let milliseconds = 2 * settings.patienceMilliseconds
         return running.wait(milliseconds: milliseconds) { $0 == 0 ? () : nil } != nil
     }

@@ -19,6 +19,10 @@ package struct LedgerSettings: Sendable {
     package var cachedBytes = 128 << 20
     /// How long a command may wait for a database that does not answer.
     package var patienceMilliseconds: Int64 = 5000
+    /// How long a read may.
+    package var readPatienceMilliseconds: Int64 = 2000
+    /// The pause between two looks at what other instances have appended.
+    package var tailMilliseconds: Int64 = 50
 
     package init(connection: ConnectionSettings, clock: @escaping @Sendable () -> Instant) {
         self.connection = connection

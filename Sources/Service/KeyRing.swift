@@ -32,6 +32,11 @@ package final class KeyRing: Sendable {
         }
     }
 
+    /// The key with this text, as far as it is known in memory.
+    package func remembered(_ text: String) -> LiveKey? {
+        known(ports.secrets.digest(Array(text.utf8)))
+    }
+
     private func known(_ digest: [UInt8]) -> LiveKey? {
         state.withLock { $0.keys[digest] }
     }

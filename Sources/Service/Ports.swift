@@ -5,16 +5,18 @@ package struct Ports: Sendable {
     package var ledger: LedgerPort
     package var directory: DirectoryPort
     package var evidence: EvidencePort
+    package var reading: ReadingPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
 
     package init(
         ledger: LedgerPort, directory: DirectoryPort, evidence: EvidencePort,
-        secrets: SecretsPort, now: @escaping @Sendable () -> Instant
+        reading: ReadingPort, secrets: SecretsPort, now: @escaping @Sendable () -> Instant
     ) {
         self.ledger = ledger
         self.directory = directory
         self.evidence = evidence
+        self.reading = reading
         self.secrets = secrets
         self.now = now
     }
@@ -77,6 +79,22 @@ package struct DirectoryPort: Sendable {
     ) {
         self.apps = apps
         self.owner = owner
+    }
+}
+
+/// What reads need of the log beside single customers.
+package struct ReadingPort: Sendable {
+    /// The last position of each shard, by the shard's number.
+    package var heads: @Sendable () throws(Fault) -> [Int64]
+    /// Many customers of one project and the project now, in one round trip.
+    package var customers: @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+
+    package init(
+        heads: @escaping @Sendable () throws(Fault) -> [Int64],
+        customers: @escaping @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+    ) {
+        self.heads = heads
+        self.customers = customers
     }
 }
 

@@ -5,6 +5,19 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
+    /// The version of the project's rules that it was derived by.
+    let rules: Int64
+    /// Up to where the sandbox holds that it includes; `nil` when it includes none.
+    let sandbox: Position?
+
+    init(_ snapshot: CustomerSnapshot, of stream: Stream, at instant: Instant) {
+        self.stream = stream
+        entitlements = snapshot.customer.entitlements(
+            at: instant, catalog: snapshot.project.catalog)
+        position = snapshot.position
+        rules = snapshot.project.rulesVersion
+        sandbox = nil
+    }
 }
 
 /// Why a customer may use something, or why not.
@@ -27,6 +40,7 @@ package struct BalancesAnswer: Hashable, Sendable {
 package struct EventsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entries: [LogEntry]
+    package let position: Position
     /// The version to ask for next; `nil` when there is no more.
     package let next: Int64?
 }
@@ -38,11 +52,7 @@ extension Ports {
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
         let snapshot = try snapshot(of: stream, known: known)
-        return EntitlementsAnswer(
-            stream: stream,
-            entitlements: snapshot.customer.entitlements(
-                at: at ?? now(), catalog: snapshot.project.catalog),
-            position: snapshot.position)
+        return EntitlementsAnswer(snapshot, of: stream, at: at ?? now())
     }
 
     /// The facts, rules and boundaries behind the answer about one entitlement.
@@ -92,10 +102,12 @@ extension Ports {
     package func events(
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> EventsAnswer {
+        let head = try reading.heads()[Int(stream.shard.number)]
         let entries = try ledger.events(stream, version, limit + 1)
         let page = Array(entries.prefix(limit))
         return EventsAnswer(
             stream: stream, entries: page,
+            position: Position(shard: stream.shard, sequence: head),
             next: entries.count > limit ? page.last?.recorded.version : nil)
     }
 }

@@ -50,7 +50,7 @@ package final class Metrics: Sendable {
     package enum Unit: Sendable { case plain, microsecondsAsSeconds }
 
     private enum Value: Sendable {
-        case counter(Counter)
+        case counter(@Sendable () -> Int64)
         case gauge(@Sendable () -> Int64)
         case histogram(Histogram, Unit)
     }
@@ -73,8 +73,15 @@ package final class Metrics: Sendable {
         _ name: String, _ help: String, labels: [(String, String)] = []
     ) -> Counter {
         let counter = Counter()
-        add(name, help, "counter", labels, .counter(counter))
+        add(name, help, "counter", labels, .counter { counter.value })
         return counter
+    }
+
+    /// A counter that is kept elsewhere and asked for whenever metrics are read.
+    package func counter(
+        _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
+    ) {
+        add(name, help, "counter", [], .counter(value))
     }
 
     /// A gauge whose value is asked for whenever metrics are read.
@@ -126,8 +133,8 @@ package final class Metrics: Sendable {
         let labels = series.labels.map { "\($0.name)=\"\(escaped($0.value))\"" }
         let suffix = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
         switch series.value {
-        case .counter(let counter): lines.append("\(name)\(suffix) \(counter.value)")
-        case .gauge(let value): lines.append("\(name)\(suffix) \(value())")
+        case .counter(let value), .gauge(let value):
+            lines.append("\(name)\(suffix) \(value())")
         case .histogram(let histogram, let unit):
             var cumulative: Int64 = 0
             for (index, count) in histogram.counts.enumerated() {

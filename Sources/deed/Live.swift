@@ -14,10 +14,13 @@ struct Live: Sendable {
     let ledger: Ledger
     let ports: Ports
 
+    /// `answers` follow the log where there are any.
     init(
-        _ settings: LedgerSettings, extraRoots: [Certificate], log: Log, metrics: Metrics
+        _ settings: LedgerSettings, extraRoots: [Certificate], log: Log, metrics: Metrics,
+        answers: AnswerCache? = nil
     ) {
-        let ledger = Ledger(settings, log: log, metrics: metrics)
+        let ledger = Ledger(
+            settings, log: log, metrics: metrics, follower: answers.map(Follower.init))
         self.ledger = ledger
         ports = Ports(
             ledger: LedgerPort(
@@ -39,10 +42,24 @@ struct Live: Sendable {
                     try ledger.owner(of: order, in: project, environment)
                 }),
             evidence: EvidencePort(extraRoots: extraRoots, metrics: metrics),
+            reading: ReadingPort(
+                heads: { () throws(Fault) in try ledger.heads() },
+                customers: { streams throws(Fault) in try ledger.customers(streams) }),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
             now: systemClock)
+    }
+}
+
+extension Follower {
+    /// The answers' way to hear of what happens to the log.
+    fileprivate init(_ answers: AnswerCache) {
+        self.init(
+            applied: { answers.applied }, epoch: { answers.epoch },
+            committed: { answers.follow($0, epoch: $1) },
+            followed: { answers.follow($0, askedAt: $1, isComplete: $2, epoch: $3) },
+            forget: { answers.forget() })
     }
 }
 

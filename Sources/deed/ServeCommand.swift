@@ -31,6 +31,12 @@ let serveCommand = CommandSpec(
         .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
         .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
         .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
+        .setting(
+            "answer-memory", "MEGABYTES", "memory for answers about recently read customers",
+            fallback: "256"),
+        .setting(
+            "max-stale", "SECONDS", "how old an answer may be while the database is gone",
+            fallback: "60"),
         .extraRoots, .databaseURL, .dataDir,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
@@ -71,12 +77,17 @@ private struct ServiceSizes {
     private let readers: Int?
     private let lookups: Int?
     private let committers: Int?
+    let answerBytes: Int
+    let staleMilliseconds: Int64
 
     init(_ invocation: Invocation) throws(CommandEnd) {
         server = try ServerSettings(invocation)
         readers = try invocation.integer("readers", in: 1...1000)
         lookups = try invocation.integer("lookups", in: 1...1000)
         committers = try invocation.integer("committers", in: 1...64)
+        answerBytes = (try invocation.integer("answer-memory", in: 1...1_000_000) ?? 256) << 20
+        staleMilliseconds =
+            Int64(try invocation.integer("max-stale", in: 0...86_400) ?? 60) * 1000
     }
 
     func ledger(over database: Database) -> LedgerSettings {
@@ -105,13 +116,21 @@ private struct RunningService {
     ) throws(CommandEnd) {
         self.log = log
         let metrics = Metrics()
+        let answers = AnswerCache(
+            bytes: sizes.answerBytes, now: systemClock, monotonicClock: monotonicMilliseconds,
+            render: { $0.ready })
         live = Live(
-            sizes.ledger(over: database), extraRoots: extraRoots, log: log, metrics: metrics)
+            sizes.ledger(over: database), extraRoots: extraRoots, log: log, metrics: metrics,
+            answers: answers)
         let keys = KeyRing(live.ports)
+        let reads = CustomerReads(
+            live.ports, cache: answers, staleMilliseconds: sizes.staleMilliseconds)
+        reads.publish(to: metrics)
         projector = Projector(live.ledger, log: log)
         watch = Watch(keys: keys, database: database, log: log)
+        answers.whenKeysChange { [watch] in watch.hurry() }
         let router = Router(
-            live.ports, keys: keys,
+            reads, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
         do throws(ServerError) {
             server = try Server(

@@ -14,6 +14,7 @@ final class Watch: Sendable {
 
     private struct State {
         var isStopping = false
+        var isHurried = false
         var isOver = true
         /// `nil` before the first look.
         var isReachable: Bool?
@@ -47,11 +48,25 @@ final class Watch: Sendable {
         look()
         state.change { $0.isOver = false }
         startThread("watch") { [self] in
-            while state.wait(milliseconds: Watch.pause, for: { $0.isStopping ? () : nil }) == nil {
-                look()
-            }
+            while !pause() { look() }
             state.change { $0.isOver = true }
         }
+    }
+
+    /// Looks at once: keys have changed.
+    func hurry() {
+        state.change { $0.isHurried = true }
+    }
+
+    /// Waits for the next look; true when there is none any more.
+    private func pause() -> Bool {
+        let isStopping = state.wait(milliseconds: Watch.pause) { state -> Bool? in
+            if state.isStopping { return true }
+            if !state.isHurried { return nil }
+            state.isHurried = false
+            return false
+        }
+        return isStopping ?? false
     }
 
     func stop() {

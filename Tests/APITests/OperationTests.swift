@@ -67,7 +67,8 @@ struct OperationTests {
         let key = try service.key(.admin)
         #expect(service.send("GET", "/v1/customers/u1/entitlements", key: key).status == 200)
         try service.database.drop()
-        let reply = service.send("GET", "/v1/customers/u1/entitlements", key: key)
+        // Somebody of whom nothing is remembered.
+        let reply = service.send("GET", "/v1/customers/u2/entitlements", key: key)
         #expect(reply.status == 503)
         #expect(reply.header("Retry-After") == "1")
         #expect(try reply.json["code"]?.string == "database_unavailable")

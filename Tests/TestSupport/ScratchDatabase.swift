@@ -47,13 +47,13 @@ package final class ScratchDatabase: Sendable {
     /// A ledger as the service has it.
     package func ledger(
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_795_202_460_000) },
-        log: Log = .silent, metrics: Metrics = Metrics(),
+        log: Log = .silent, metrics: Metrics = Metrics(), follower: Follower? = nil,
         change: (inout LedgerSettings) -> Void = { _ in }
     ) -> Ledger {
         var settings = LedgerSettings(
             connection: settings(role: LedgerSettings.serviceRole), clock: clock)
         change(&settings)
-        return Ledger(settings, log: log, metrics: metrics)
+        return Ledger(settings, log: log, metrics: metrics, follower: follower)
     }
 
     /// Runs SQL of the test's own as the owner of the schema, or as a role.

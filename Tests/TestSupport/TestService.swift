@@ -17,6 +17,7 @@ package final class TestService: Sendable {
     package let clock: TestClock
     package let metrics = Metrics()
     package let ports: Ports
+    package let reads: CustomerReads
     package let router: Router
     package let keys: KeyRing
     /// What `/readyz` gives as reasons.
@@ -28,7 +29,11 @@ package final class TestService: Sendable {
         let database = try ScratchDatabase()
         let clock = TestClock()
         let now: @Sendable () -> Instant = { clock.now }
-        let ledger = database.ledger(clock: now, metrics: metrics)
+        let answers = AnswerCache(
+            bytes: 16 << 20, now: now, monotonicClock: monotonicMilliseconds,
+            render: { $0.ready })
+        let ledger = database.ledger(
+            clock: now, metrics: metrics, follower: Follower(answers))
         ports = Ports(
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
@@ -49,13 +54,18 @@ package final class TestService: Sendable {
                     try ledger.owner(of: order, in: project, environment)
                 }),
             evidence: EvidencePort(minted: metrics),
+            reading: ReadingPort(
+                heads: { () throws(Fault) in try ledger.heads() },
+                customers: { streams throws(Fault) in try ledger.customers(streams) }),
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
             now: now)
         keys = KeyRing(ports)
+        reads = CustomerReads(ports, cache: answers)
+        reads.publish(to: metrics)
         router = Router(
-            ports, keys: keys,
+            reads, keys: keys,
             operations: Operations(
                 obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
@@ -112,6 +122,16 @@ package final class TestService: Sendable {
             work(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
             return given.wait { $0 } ?? Response(status: 0)
         }
+    }
+}
+
+extension Follower {
+    init(_ answers: AnswerCache) {
+        self.init(
+            applied: { answers.applied }, epoch: { answers.epoch },
+            committed: { answers.follow($0, epoch: $1) },
+            followed: { answers.follow($0, askedAt: $1, isComplete: $2, epoch: $3) },
+            forget: { answers.forget() })
     }
 }
 

@@ -1,0 +1,27 @@
+package import Service
+package import Telemetry
+
+extension CustomerReads {
+    /// Publishes what the answers in memory come to.
+    package func publish(to metrics: Metrics) {
+        func count(
+            _ name: String, _ help: String, _ value: @escaping @Sendable (AnswerTally) -> Int64
+        ) {
+            metrics.counter(name, help) { [cache] in value(cache.tally) }
+        }
+        count("deed_answer_hits_total", "Reads whose answer was in memory.", \.hits)
+        count("deed_answer_misses_total", "Reads whose answer was not in memory.", \.misses)
+        count(
+            "deed_answer_evictions_total", "Answers that made room for others.", \.evictions)
+        metrics.counter("deed_answer_stale_total", "Answers that were given as stale.") {
+            [weak self] in self?.staleCount ?? 0
+        }
+        metrics.gauge("deed_answer_bytes", "Memory that answers take, roughly.") {
+            [cache] in cache.tally.bytes
+        }
+        metrics.gauge("deed_answers", "Answers in memory.") { [cache] in cache.tally.entries }
+        metrics.gauge(
+            "deed_tail_lag_milliseconds", "Since the log was last followed to its end."
+        ) { [cache] in cache.lag }
+    }
+}

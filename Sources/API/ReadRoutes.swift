@@ -1,0 +1,174 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// The calls that read a customer.
+struct ReadRoutes: Sendable {
+    private static let pageLimit: Int64 = 1000
+    private let reads: CustomerReads
+    private var ports: Ports { reads.ports }
+
+    init(_ reads: CustomerReads) {
+        self.reads = reads
+    }
+
+    var routes: [Route] {
+        let customer = "/v1/customers/{customer}"
+        return [
+            Route(
+                "GET", "\(customer)/entitlements",
+                .remembered(.reader, rememberedEntitlements, entitlements)),
+            Route(
+                "GET", "\(customer)/entitlements/{entitlement}",
+                .remembered(.reader, rememberedEntitlement, entitlement)),
+            Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
+            Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
+            Route("GET", "\(customer)/events", .keyed(.reader, events)),
+        ]
+    }
+
+    // MARK: Entitlements
+
+    private func rememberedEntitlements(_ call: Call) throws(Problem) -> Response? {
+        try remembered(call)?.response(of: call)
+    }
+
+    private func entitlements(_ call: Call) throws(Problem) -> Response {
+        let wish = try Wish(call)
+        if wish.isOfNow { return try read(call, wish).response(of: call) }
+        return try derive(call, wish).response(of: call)
+    }
+
+    private func rememberedEntitlement(_ call: Call) throws(Problem) -> Response? {
+        let id = try EntitlementID(member: "entitlement", call.arguments[1])
+        return try remembered(call)?.response(of: call, id)
+    }
+
+    private func entitlement(_ call: Call) throws(Problem) -> Response {
+        let id = try EntitlementID(member: "entitlement", call.arguments[1])
+        let wish = try Wish(call)
+        if wish.isOfNow { return try read(call, wish).response(of: call, id) }
+        return try derive(call, wish).response(of: call, id)
+    }
+
+    /// The answer from memory, for those who ask for nothing special.
+    private func remembered(_ call: Call) throws(Problem) -> FilledAnswer? {
+        guard call.query.isEmpty || call.query.isOnly("environment") else { return nil }
+        return reads.remembered(try call.stream(), after: call.after)
+    }
+
+    private func read(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+        let stream = try call.stream()
+        do throws(ReadError) {
+            return try reads.read(stream, after: call.after, isStrong: wish.isStrong)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// The answer of another instant, or as it was known at one.
+    private func derive(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+        let stream = try call.stream()
+        let answer = try ask { () throws(Fault) in
+            try ports.entitlements(of: stream, at: wish.at, known: wish.known)
+        }
+        try require(call.after, within: answer.position)
+        return FilledAnswer(
+            answer.ready, of: stream, at: answer.entitlements.at, answer.position)
+    }
+
+    // MARK: The rest, from the database
+
+    private func explain(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        guard let text = call.query["entitlement"] else {
+            throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
+        }
+        let entitlement = try EntitlementID(member: "entitlement", text)
+        let wish = try Wish(call)
+        let answer = try ask { () throws(Fault) in
+            try ports.explanation(
+                of: entitlement, for: stream, at: wish.at, known: wish.known)
+        }
+        try require(call.after, within: answer.position)
+        return .json(answer.json, position: answer.position)
+    }
+
+    private func balances(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let answer = try ask { () throws(Fault) in try ports.balances(of: stream) }
+        try require(call.after, within: answer.position)
+        return .json(answer.json, position: answer.position)
+    }
+
+    private func events(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
+        let limit = try call.query.integer("limit", in: 1...ReadRoutes.pageLimit, default: 100)
+        let answer = try ask { () throws(Fault) in
+            try ports.events(of: stream, after: after, limit: Int(limit))
+        }
+        try require(call.after, within: answer.position)
+        return .json(answer.json, position: answer.position)
+    }
+
+    private func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(Problem) -> Answer {
+        do throws(Fault) {
+            return try body()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func require(_ after: Position?, within position: Position) throws(Problem) {
+        do throws(ReadError) {
+            try reads.require(after, within: position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+/// What a reader asks for beside the customer.
+private struct Wish {
+    let at: Instant?
+    let known: Instant?
+    let isStrong: Bool
+
+    init(_ call: Call) throws(Problem) {
+        if let consistency = call.query["consistency"], consistency != "strong" {
+            throw .invalid("consistency", "The parameter \"consistency\" takes \"strong\" only.")
+        }
+        isStrong = call.query["consistency"] != nil
+        at = try call.query.instant("at")
+        known = try call.query.instant("known")
+    }
+
+    var isOfNow: Bool { at == nil && known == nil }
+}
+
+extension FilledAnswer {
+    fileprivate func response(of call: Call) -> Response {
+        response(call) { ready.body(at: at, position) }
+    }
+
+    fileprivate func response(of call: Call, _ entitlement: EntitlementID) -> Response {
+        response(call) {
+            ready.body(of: entitlement, in: stream, at: at, position)
+        }
+    }
+}
+
+extension Problem {
+    init(_ error: ReadError) {
+        switch error {
+        case .fault(let fault): self.init(fault)
+        case .notReached(let position, let head):
+            self = .busy(
+                "The log ends at \(head) and does not reach \(position): send a position that "
+                    + "Deed gave. After a failover, one that was given before may be lost.",
+                code: "position_not_reached")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// What a stretch of one shard's events changed, for those who keep answers in memory.
+package struct ShardChange: Sendable {
+    package let shard: Shard
+    /// The first and the last position of the stretch.
+    package let positions: ClosedRange<Int64>
+    package let extent: Extent
+
+    package enum Extent: Sendable {
+        /// Nothing but these, each once, with its last position in the stretch.
+        case these([Change])
+        /// Nobody looked what.
+        case anything
+    }
+
+    package struct Change: Sendable {
+        package let subject: Subject
+        package let sequence: Int64
+
+        package init(_ subject: Subject, at sequence: Int64) {
+            self.subject = subject
+            self.sequence = sequence
+        }
+    }
+
+    package enum Subject: Hashable, Sendable {
+        case customer(Stream)
+        /// What the project's answers depend on, as of a version of its stream.
+        case rules(ProjectID, version: Int64)
+        /// Who may ask about the project.
+        case keys(ProjectID)
+    }
+
+    package init(_ shard: Shard, _ positions: ClosedRange<Int64>, _ extent: Extent) {
+        self.shard = shard
+        self.positions = positions
+        self.extent = extent
+    }
+}
+
+extension ShardChange.Subject {
+    /// What an event of that type and version in the stream is about.
+    package init(_ stream: Stream, type: String, version: Int64) {
+        if !stream.isOfProject {
+            self = .customer(stream)
+        } else if Event.typesAboutKeys.contains(type) {
+            self = .keys(stream.project)
+        } else {
+            self = .rules(stream.project, version: version)
+        }
+    }
+}
+
+extension Event {
+    static let typesAboutKeys: Set<String> = ["key.created", "key.revoked"]
+
+    /// Whether it is about who may ask, and not about any answer.
+    var isAboutKeys: Bool {
+        switch self {
+        case .keyCreated, .keyRevoked: true
+        default: false
+        }
+    }
+}
+
+/// What one commit of this instance changed.
+package struct Commit: Sendable {
+    package let changes: [ShardChange]
+    /// A changed customer as the commit left it.
+    package let customer: @Sendable (Stream) -> CustomerSnapshot?
+
+    package init(
+        changes: [ShardChange], customer: @escaping @Sendable (Stream) -> CustomerSnapshot?
+    ) {
+        self.changes = changes
+        self.customer = customer
+    }
+}

@@ -1,0 +1,62 @@
+package import Core
+import Postgres
+import SQL
+
+extension Ledger {
+    /// The last position of each shard, by the shard's number.
+    package func heads() throws(Fault) -> [Int64] {
+        try list(Statement.listShards()) { rows, row in rows.int8(row, 1) }
+    }
+
+    /// Many customers of one project and the project now: one round trip.
+    ///
+    /// What is known of their states is not read again, and states are not kept: who asks for a
+    /// thousand at once must not push those out of memory who are in use.
+    package func customers(_ streams: [Stream]) throws(Fault) -> [CustomerSnapshot] {
+        guard let project = streams.first?.project else { return [] }
+        do throws(LedgerError) {
+            return try pool.settled { connection throws(LedgerError) in
+                try connection.snapshots(of: streams, in: project, cache: cache)
+            }
+        } catch {
+            throw error.fault
+        }
+    }
+}
+
+extension Connection {
+    fileprivate mutating func snapshots(
+        of streams: [Stream], in project: ProjectID, cache: StateCache
+    ) throws(LedgerError) -> [CustomerSnapshot] {
+        let wanted = Array(Set(streams).union([.ofProject(project)]))
+        let seenHeads = cache.seenHeads
+        let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
+        var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
+        var heads: [Int64] = []
+        // The heads first: the states may be newer than the positions that are told, never older.
+        try read([
+            Statement.listShards(), Statement.loadStreams(of: wanted, after: known.map(\.version)),
+        ]) { index, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                if index == 0 {
+                    heads.append(rows.int8(row, 1))
+                    continue
+                }
+                let recorded = try EventRow(rows, row).recorded()
+                states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+            }
+        }
+        for shard in Shard.all {
+            let isThere = cache.observe(
+                head: heads[Int(shard.number)], of: shard, askedAfter: seenHeads)
+            if !isThere { throw .logShrunk }
+        }
+        let rules = states[.ofProject(project)]?.project ?? ProjectState()
+        return streams.map { stream in
+            CustomerSnapshot(
+                customer: states[stream]?.customer ?? CustomerState(), project: rules,
+                position: Position(
+                    shard: stream.shard, sequence: heads[Int(stream.shard.number)]))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import Core
+import Synchronization
+
+/// What became of answers so far, and how many there are.
+package struct AnswerTally: Hashable, Sendable {
+    package fileprivate(set) var hits: Int64 = 0
+    package fileprivate(set) var misses: Int64 = 0
+    package fileprivate(set) var evictions: Int64 = 0
+    package fileprivate(set) var bytes: Int64 = 0
+    package fileprivate(set) var entries: Int64 = 0
+
+    mutating func add(_ other: AnswerTally) {
+        hits += other.hits
+        misses += other.misses
+        evictions += other.evictions
+        bytes += other.bytes
+        entries += other.entries
+    }
+}
+
+/// The ready answers about the customers of one shard.
+///
+/// Whoever needs room gives every answer a second chance: a hand goes round, takes the mark off
+/// those that were used since it came by, and removes those without. That comes close to removing
+/// what was used least recently, and a use costs no more than setting the mark.
+struct AnswerPartition {
+    /// A ready answer, and as long as what it holds.
+    struct Entry {
+        var stream: Stream
+        var answer: ReadyAnswer
+        /// The instant that it was derived for, and the one at which it ends.
+        var from: Instant
+        var until: Instant
+        /// The version of the project's rules that it was derived by.
+        var rules: Int64
+        /// The sequence in this shard up to which it was read.
+        var sequence: Int64
+        /// The sequence up to which the sandbox was read that it includes, in the sandbox's shard.
+        var sandboxSequence: Int64?
+        /// When the database was asked, on the monotonic clock.
+        var confirmedAt: Int64
+
+        /// Bytes of memory, roughly: the arrays with their headers, the entry, and twice the key.
+        var weight: Int {
+            answer.bytes.count + answer.entitlementPlaces.count * 4 + 64
+                + MemoryLayout<Entry>.stride + 2 * MemoryLayout<Stream>.stride
+                + stream.customer.text.utf8.count
+        }
+    }
+    private struct Slot {
+        var entry: Entry?
+        var isUsed = false
+        var project = 0
+    }
+    private static let marks = 256
+
+    private(set) var tally = AnswerTally()
+    /// Up to where every event of the shard was taken in.
+    private(set) var applied: Int64 = 0
+    private(set) var epoch = 0
+    /// In bytes.
+    private let limit: Int
+    private var slots: [Slot] = []
+    private var places: [Stream: Int] = [:]
+    private var free: [Int] = []
+    private var hand = 0
+    /// The projects whose rules are known, by the order in which they came up, and the rules.
+    private var projects: [ProjectID: Int] = [:]
+    private var rules: [Int64] = []
+    /// The last sequence at which any of the streams changed that share a mark. What was read of
+    /// one of them before that is not kept any more.
+    private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    // MARK: Reading
+
+    mutating func find(_ stream: Stream, at now: Instant) -> Entry? {
+        guard let place = places[stream], let entry = slots[place].entry,
+            entry.from <= now, now < entry.until, rules[slots[place].project] <= entry.rules
+        else {
+            tally.misses += 1
+            return nil
+        }
+        slots[place].isUsed = true
+        tally.hits += 1
+        return entry
+    }
+
+    func holds(_ stream: Stream) -> Bool { places[stream] != nil }
+
+    /// Whether what was read of the stream up to the sequence still is all.
+    func isCurrent(_ stream: Stream, at sequence: Int64) -> Bool {
+        changed[AnswerPartition.mark(of: stream)] <= sequence
+    }
+
+    // MARK: Keeping
+
+    /// Keeps the entry unless it is outdated, or would need more room than there is for many.
+    mutating func keep(_ entry: Entry) {
+        let project = index(of: entry.stream.project)
+        let weight = entry.weight
+        guard isCurrent(entry.stream, at: entry.sequence), rules[project] <= entry.rules,
+            weight <= limit / 4
+        else { return }
+        if let place = places[entry.stream] {
+            if let known = slots[place].entry, entry.isOlder(than: known) { return }
+            remove(place)
+        }
+        while Int(tally.bytes) + weight > limit { evict() }
+        let slot = Slot(entry: entry, isUsed: false, project: project)
+        if let place = free.popLast() {
+            slots[place] = slot
+            places[entry.stream] = place
+        } else {
+            places[entry.stream] = slots.count
+            slots.append(slot)
+        }
+        tally.bytes += Int64(weight)
+        tally.entries += 1
+    }
+
+    /// Takes the mark off the next entry, or removes it when it has none.
+    private mutating func evict() {
+        hand = hand + 1 < slots.count ? hand + 1 : 0
+        if slots[hand].isUsed {
+            slots[hand].isUsed = false
+        } else if slots[hand].entry != nil {
+            remove(hand)
+            tally.evictions += 1
+        }
+    }
+
+    private mutating func remove(_ place: Int) {
+        guard let entry = slots[place].entry else { return }
+        places[entry.stream] = nil
+        slots[place] = Slot()
+        free.append(place)
+        tally.bytes -= Int64(entry.weight)
+        tally.entries -= 1
+    }
+
+    private mutating func index(of project: ProjectID) -> Int {
+        if let index = projects[project] { return index }
+        projects[project] = rules.count
+        rules.append(0)
+        return rules.count - 1
+    }
+
+    // MARK: Following the log
+
+    /// Notes that the stream changed, so that nothing older is kept any more.
+    mutating func note(_ stream: Stream, at sequence: Int64) {
+        let mark = AnswerPartition.mark(of: stream)
+        changed[mark] = max(changed[mark], sequence)
+    }
+
+    /// Lets go of what was read of the stream before that.
+    mutating func drop(_ stream: Stream, before sequence: Int64) {
+        guard let place = places[stream], let entry = slots[place].entry,
+            entry.sequence < sequence
+        else { return }
+        remove(place)
+    }
+
+    /// Lets go of what includes the sandbox as it was before that.
+    mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64) {
+        guard let place = places[stream], let known = slots[place].entry?.sandboxSequence,
+            known < sequence
+        else { return }
+        remove(place)
+    }
+
+    mutating func outdate(_ project: ProjectID, before version: Int64) {
+        let index = index(of: project)
+        rules[index] = max(rules[index], version)
+    }
+
+    /// Everything in those positions was taken in.
+    mutating func advance(over positions: ClosedRange<Int64>) {
+        if positions.lowerBound <= applied + 1 { applied = max(applied, positions.upperBound) }
+    }
+
+    /// What happened up to there is not known, and nothing is held that it could concern.
+    mutating func skip(to sequence: Int64) { applied = max(applied, sequence) }
+
+    /// Lets go of everything; what was read in an earlier epoch is not kept any more.
+    mutating func clear(for epoch: Int, applied: Int64) {
+        var fresh = AnswerPartition(limit: limit)
+        fresh.epoch = epoch
+        fresh.applied = applied
+        fresh.tally.hits = tally.hits
+        fresh.tally.misses = tally.misses
+        fresh.tally.evictions = tally.evictions + tally.entries
+        self = fresh
+    }
+
+    private static func mark(of stream: Stream) -> Int {
+        abs(stream.hashValue % AnswerPartition.marks)
+    }
+}
+
+extension AnswerPartition.Entry {
+    /// Whether the other one of the same stream knows more, or the same for a later instant.
+    fileprivate func isOlder(than other: Self) -> Bool {
+        if sequence != other.sequence { return sequence < other.sequence }
+        return rules == other.rules ? from < other.from : rules < other.rules
+    }
+}
+
+/// A partition and its lock.
+final class GuardedPartition: Sendable {
+    private let partition: Mutex<AnswerPartition>
+
+    init(limit: Int) {
+        partition = Mutex(AnswerPartition(limit: limit))
+    }
+
+    func withLock<Result: Sendable>(
+        _ body: (inout AnswerPartition) -> Result
+    ) -> Result {
+        partition.withLock { partition in body(&partition) }
+    }
+}
+
+extension AnswerPartition.Entry {
+    init(_ answer: EntitlementsAnswer, _ ready: ReadyAnswer, confirmedAt: Int64) {
+        self.init(
+            stream: answer.stream, answer: ready, from: answer.entitlements.at,
+            until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
+            sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
+            confirmedAt: confirmedAt)
+    }
+}

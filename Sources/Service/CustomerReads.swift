@@ -1,0 +1,118 @@
+package import Core
+import Synchronization
+
+/// Reads of entitlements: from memory as long as what is there is known to hold, from the database
+/// else, and from memory again, marked as stale, when the database is gone.
+package final class CustomerReads: Sendable {
+    /// What is kept is not trusted when the tail was told nothing for so many milliseconds.
+    package static let trustedMilliseconds: Int64 = 1000
+    /// While the database is gone, one read in so many milliseconds asks it all the same.
+    private static let probePause: Int64 = 1000
+
+    package let ports: Ports
+    package let cache: AnswerCache
+    private let staleMilliseconds: Int64
+    private let isOut = Atomic(false)
+    private let nextProbe = Atomic<Int64>(0)
+    private let stale = Atomic<Int64>(0)
+
+    /// `staleMilliseconds` is how old a stale answer may be.
+    package init(_ ports: Ports, cache: AnswerCache, staleMilliseconds: Int64 = 60_000) {
+        self.ports = ports
+        self.cache = cache
+        self.staleMilliseconds = staleMilliseconds
+    }
+
+    /// How many answers were stale so far.
+    package var staleCount: Int64 { stale.load(ordering: .relaxed) }
+
+    /// The answer of now from memory; `nil` when the database has to be asked.
+    package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
+        let now = ports.now()
+        guard let held = cache.find(stream, at: now), reaches(after, held.position) else {
+            return nil
+        }
+        let time = cache.time()
+        if time - held.confirmedAt <= CustomerReads.trustedMilliseconds {
+            return FilledAnswer(held.answer, of: stream, at: now, held.position)
+        }
+        if !isOut.load(ordering: .relaxed) || isProbe(at: time) { return nil }
+        return staleAnswer(held, of: stream, at: now, time)
+    }
+
+    /// The answer of now, from the database if it can be asked. Only who wants a `strong` answer gets
+    /// none rather than a stale one.
+    package func read(
+        _ stream: Stream, after: Position?, isStrong: Bool
+    ) throws(ReadError) -> FilledAnswer {
+        let beginning = cache.begin()
+        let answer: EntitlementsAnswer
+        do throws(Fault) {
+            answer = try ports.entitlements(of: stream, at: nil, known: nil)
+            isOut.store(false, ordering: .relaxed)
+        } catch {
+            if case .broken = error { throw .fault(error) }
+            isOut.store(true, ordering: .relaxed)
+            let now = ports.now()
+            if !isStrong, let held = cache.find(stream, at: now), reaches(after, held.position),
+                let answer = staleAnswer(held, of: stream, at: now, cache.time())
+            {
+                return answer
+            }
+            throw .fault(error)
+        }
+        try require(after, within: answer.position)
+        return FilledAnswer(
+            cache.keep(answer, since: beginning), of: stream, at: answer.entitlements.at,
+            answer.position)
+    }
+
+    private func staleAnswer(
+        _ held: AnswerCache.Held, of stream: Stream, at now: Instant, _ time: Int64
+    ) -> FilledAnswer? {
+        let age = time - held.confirmedAt
+        guard age <= staleMilliseconds else { return nil }
+        stale.add(1, ordering: .relaxed)
+        return FilledAnswer(held.answer, of: stream, at: now, held.position, staleness: age)
+    }
+
+    private func isProbe(at time: Int64) -> Bool {
+        let next = nextProbe.load(ordering: .relaxed)
+        guard time >= next else { return false }
+        return nextProbe.compareExchange(
+            expected: next, desired: time + CustomerReads.probePause, ordering: .relaxed
+        ).exchanged
+    }
+
+    // MARK: Positions
+
+    /// Whether an answer that holds at `position` holds after the other one too, as far as memory
+    /// can tell.
+    private func reaches(_ after: Position?, _ position: Position) -> Bool {
+        guard let after else { return true }
+        if after.shard == position.shard { return after.sequence <= position.sequence }
+        return after.sequence <= cache.applied(of: after.shard)
+    }
+
+    /// Throws unless what the database just answered comes after the position. It does for every
+    /// position that anybody was ever told; any other one is not in this log.
+    package func require(_ after: Position?, within position: Position) throws(ReadError) {
+        guard let after, !reaches(after, position) else { return }
+        if after.shard == position.shard { throw .notReached(after, head: position) }
+        let heads: [Int64]
+        do throws(Fault) {
+            heads = try ports.reading.heads()
+        } catch {
+            throw .fault(error)
+        }
+        let head = Position(shard: after.shard, sequence: heads[Int(after.shard.number)])
+        if head.sequence < after.sequence { throw .notReached(after, head: head) }
+    }
+}
+
+/// Why a read has no answer.
+package enum ReadError: Error, Hashable, Sendable {
+    case fault(Fault)
+    /// The log is not that long.
+    case notReached(Position, head: Position)
+}
