@@ -6,7 +6,8 @@ import SQL
 extension Batch {
     /// The calls that write what was decided and commit it.
     var writes: [Call] {
-        [insertEvents, advanceShards] + holders.calls + projections + [Statement.commit()]
+        (entries.isEmpty ? [] : [insertEvents, advanceShards] + holders.calls + projections)
+            + EvidenceRows(evidence).calls + [Statement.commit()]
     }
 
     private var insertEvents: Call {
