@@ -52,6 +52,30 @@ struct LinkTests {
         #expect(second != first)
     }
 
+    @Test(
+        "A server that says nothing for too long is given up, and the next call has a new session")
+    func silent() throws {
+        let database = try ScratchDatabase(migrated: false)
+        var settings = database.settings()
+        settings.statementTimeoutMilliseconds = 300
+        var link = Link(settings)
+        let first = try backend(&link)
+        let sleep = Statement(
+            name: "sleep",
+            text: "select pg_sleep(30) from set_config('statement_timeout', '0', false)")
+        let unlimited = Statement(
+            name: "unlimited", text: "select set_config('statement_timeout', '0', false)")
+        try link.use { connection throws(PostgresError) in try connection.run([unlimited()]) }
+        let started = monotonicMilliseconds()
+        let failure = #expect(throws: PostgresError.self) {
+            try link.use { connection throws(PostgresError) in try connection.run([sleep()]) }
+        }
+        #expect(failure?.kind == .connection)
+        #expect(failure?.serverMessage == "the server has fallen silent")
+        #expect(monotonicMilliseconds() - started < 5000)
+        #expect(try backend(&link) != first)
+    }
+
     @Test("A session that ends in the middle of a call is noticed by that call")
     func terminatedMeanwhile() throws {
         let database = try ScratchDatabase(migrated: false)

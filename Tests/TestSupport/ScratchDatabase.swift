@@ -10,6 +10,9 @@ package final class ScratchDatabase: Sendable {
     package let url: String
     private let server: String
 
+    /// A database beside it, from which it can be governed.
+    package var serverURL: String { server }
+
     package struct NoServer: Error, CustomStringConvertible {
         package var description: String {
             "DEED_TEST_DATABASE_URL names no PostgreSQL; run the tests with: scripts/test"

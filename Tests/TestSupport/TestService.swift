@@ -156,6 +156,8 @@ package struct Reply: Sendable {
 package final class TestClock: Sendable {
     private let instant = Mutex(Instant(milliseconds: 1_795_202_460_000))
 
+    package init() {}
+
     package var now: Instant { instant.withLock { $0 } }
 
     package func advance(byMilliseconds amount: Int64) {

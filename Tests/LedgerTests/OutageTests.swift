@@ -1,0 +1,157 @@
+import Core
+import Foundation
+import Ledger
+import Postgres
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@Suite("A ledger while its database is in trouble")
+struct OutageTests {
+    private let database: ScratchDatabase
+
+    init() throws {
+        database = try ScratchDatabase()
+    }
+
+    /// Ends every session of the ledger.
+    private func endSessions() throws {
+        try govern(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = '\(database.name)'
+            """)
+    }
+
+    private func allowConnections(_ allowed: Bool) throws {
+        try govern("alter database \(database.name) allow_connections \(allowed)")
+    }
+
+    /// Runs SQL from a database beside it, which stays open to the test.
+    private func govern(_ text: String) throws {
+        var server = try Connection.open(ConnectionSettings(url: database.serverURL, role: nil))
+        try server.run(Script(embedded: Array(text.utf8)))
+    }
+
+    @Test("A lock that somebody else holds delays a commit and breaks nothing")
+    func lockElsewhere() throws {
+        let ledger = database.ledger(change: { $0.patienceMilliseconds = 8000 })
+        defer { ledger.close() }
+        let held = Monitor(false)
+        let url = database.url
+        startThread("holder") {
+            guard var connection = try? Connection.open(ConnectionSettings(url: url, role: nil))
+            else { return }
+            // Longer than a statement of the ledger may take.
+            let text = "begin; lock deed.shards in exclusive mode; select 1"
+            try? connection.run(Script(embedded: Array(text.utf8)))
+            held.change { $0 = true }
+            pause(milliseconds: 4500)
+            try? connection.run(Script(embedded: Array("rollback".utf8)))
+        }
+        held.wait { $0 ? () : nil }
+        let started = monotonicMilliseconds()
+        let outcome = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        #expect(monotonicMilliseconds() - started > 3000)
+        #expect(outcome.position.sequence == 1)
+        #expect(try database.number("select count(*) from deed.events") == 1)
+    }
+
+    @Test("What was known of a log that was put back to an earlier day is forgotten")
+    func putBack() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for grant in ["g1", "g2"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            delete from deed.events where seq = 2;
+            update deed.shards as s
+            set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
+            """)
+        try endSessions()
+        #expect(try ledger.customer(of: stream).customer.grants.map(\.id.text) == ["g1"])
+        _ = try ledger.append(.give("pro", to: stream, grant: "g3"))
+        #expect(try ledger.audit(stream.shard).finding == nil)
+    }
+
+    @Test("A read meets a session that was ended, and has its answer all the same")
+    func readAgain() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        _ = try ledger.append(.give("pro", to: stream, grant: "g1"))
+        for _ in 0..<5 {
+            _ = try ledger.customer(of: stream)
+            _ = try ledger.events(of: stream, after: 0, limit: 10)
+            try endSessions()
+            #expect(try ledger.customer(of: stream).customer.grants.count == 1)
+            #expect(try ledger.events(of: stream, after: 0, limit: 10).count == 1)
+        }
+    }
+
+    @Test("An outage is one line in the log, and its end another one")
+    func oneLine() throws {
+        let lines = Mutex<[String]>([])
+        let ledger = database.ledger(
+            log: Log { line in lines.withLock { $0.append(line) } },
+            change: {
+                $0.committers = 1
+                $0.patienceMilliseconds = 8000
+            })
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        try allowConnections(false)
+        try endSessions()
+        startThread("operator") {
+            pause(milliseconds: 700)
+            try? allowConnections(true)
+        }
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
+        // The line is written behind the answer.
+        ledger.close()
+        let events = lines.withLock { $0 }.compactMap { line in
+            ["commit_retried", "commit_succeeded"].first { line.contains($0) }
+        }
+        #expect(events == ["commit_retried", "commit_succeeded"])
+    }
+
+    @Test(
+        "A command that finds no database within its patience is told so, and was not obeyed twice")
+    func outOfPatience() throws {
+        let ledger = database.ledger(change: { $0.patienceMilliseconds = 300 })
+        defer { ledger.close() }
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        try allowConnections(false)
+        try endSessions()
+        #expect(throws: CommandError.fault(.unavailable)) {
+            try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
+        }
+        try allowConnections(true)
+        while (try? ledger.append(.give("pro", to: .test("u1"), grant: "g2"))) == nil {
+            pause(milliseconds: 20)
+        }
+        #expect(try database.number("select count(*) from deed.events") == 2)
+    }
+
+    @Test("A ledger with next to no memory for folds answers the same")
+    func smallCache() throws {
+        let ledger = database.ledger(change: { $0.cachedBytes = 2000 })
+        defer { ledger.close() }
+        for round in 0..<3 {
+            for number in 0..<20 {
+                _ = try ledger.append(
+                    .give("pro", to: .test("u\(number)"), grant: "g\(round)"))
+            }
+        }
+        for number in 0..<20 {
+            #expect(try ledger.customer(of: .test("u\(number)")).customer.grants.count == 3)
+        }
+    }
+}

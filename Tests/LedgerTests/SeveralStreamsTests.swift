@@ -1,0 +1,216 @@
+import Core
+import Histories
+import Ledger
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Commands that concern several customers")
+struct SeveralStreamsTests {
+    private let database: ScratchDatabase
+    private let ledger: Ledger
+
+    init() throws {
+        database = try ScratchDatabase()
+        // Each batch is decided later than any cool-down after the one before.
+        let clock = TestClock()
+        ledger = database.ledger(clock: {
+            clock.advance(byMilliseconds: 2000)
+            return clock.now
+        })
+    }
+
+    /// Proves a purchase for a customer, under a policy by which it moves to whoever proves it.
+    private func claim(
+        _ fact: TransactionFact, for customer: String, key: String, token: String? = nil,
+        evidence: [EvidenceRecord] = []
+    ) throws -> Command {
+        let stream = try Stream.test(customer)
+        let coolDown = try #require(CalendarDuration("PT1S"))
+        let policy = TransferPolicy(rule: .transfer, coolDown: coolDown)
+        let cause = Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+        var command = Command(stream: stream, actor: try Actor("test"), cause: cause) {
+            situation throws(Refusal) in
+            let contact = Contact(
+                purchase: fact.purchase,
+                tokenOwner: token.flatMap { situation.tokenOwners[$0] },
+                submitter: stream.customer)
+            let placement = try policy.place(
+                contact, holder: situation.holder(of: fact.purchase), catalog: shop,
+                now: situation.now)
+            switch placement {
+            case .record(let customer):
+                let wish = RecordFacts(Histories.facts([fact]), catalog: shop)
+                let events = situation.customer(customer).decide(wish)
+                return Decision(
+                    parts: [.init(customer: customer, events: events)], restsOn: [0])
+            case .move(let from, let to, let cause):
+                let move = try MovePurchase(
+                    fact.purchase, from: from, to: to, cause: cause, catalog: shop
+                ).decide(
+                    from: situation.customer(from), to: situation.customer(to),
+                    now: situation.now)
+                return Decision(
+                    parts: [
+                        .init(customer: from, events: move.leaving),
+                        .init(customer: to, events: move.arriving),
+                    ], restsOn: [0])
+            }
+        }
+        command.purchases = [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        command.tokens = token.map { [$0] } ?? []
+        command.evidence = evidence
+        return command
+    }
+
+    private func types(_ customer: String) throws -> [String] {
+        try ledger.events(of: .test(customer), after: 0, limit: 100).map(\.type)
+    }
+
+    private var level: TransactionFact { transaction("t1", "level2", .nonConsumable, at(0)) }
+
+    @Test("A move writes both streams in one commit, and each says where the purchase went")
+    func move() throws {
+        defer { ledger.close() }
+        _ = try ledger.append(claim(level, for: "first", key: "1"))
+        let outcome = try ledger.append(claim(level, for: "second", key: "1"))
+        #expect(try types("first") == ["purchase.made", "purchase.detached"])
+        #expect(try types("second") == ["purchase.attached"])
+        #expect(outcome.events.map(\.event.typeName) == ["purchase.attached"])
+        #expect(
+            try database.number(
+                "select count(*) from deed.holders where customer = 'second'") == 1)
+        #expect(
+            try database.number(
+                "select count(*) from deed.purchases where customer = 'second'") == 1)
+        #expect(try database.number("select count(*) from deed.purchases") == 1)
+    }
+
+    @Test("What a command writes into another's stream uses up none of that one's causes")
+    func linkedCause() throws {
+        defer { ledger.close() }
+        _ = try ledger.append(claim(level, for: "first", key: "a"))
+        _ = try ledger.append(claim(level, for: "second", key: "b"))
+        let entries = try ledger.events(of: .test("first"), after: 0, limit: 10)
+        #expect(entries.last?.recorded.cause.hasPrefix("linked:") == true)
+        let grant = try ledger.append(.give("pro", to: .test("first"), grant: "g", key: "b"))
+        #expect(grant.events.map(\.event.typeName) == ["grant.given"])
+    }
+
+    @Test("A purchase goes back and forth as often as it is proven, also within one batch")
+    func backAndForth() throws {
+        defer { ledger.close() }
+        let moves = 40
+        inParallel(4) { lane in
+            for index in 0..<moves / 4 {
+                let customer = "customer \((lane + index) % 3)"
+                _ = try? ledger.append(claim(level, for: customer, key: "\(lane)-\(index)"))
+            }
+        }
+        var held = 0
+        var attached: Int64 = 0
+        for number in 0..<3 {
+            let state = try ledger.customer(of: .test("customer \(number)")).customer
+            held += state.purchases.count
+        }
+        attached = try database.number(
+            "select count(*) from deed.events where type = 'purchase.attached'")
+        #expect(held == 1)
+        #expect(
+            try database.number(
+                "select count(*) from deed.events where type = 'purchase.detached'") == attached)
+        #expect(try database.number("select count(*) from deed.purchases") == 1)
+        for shard in Shard.all { #expect(try ledger.audit(shard).finding == nil) }
+    }
+
+    @Test("Of many who prove one purchase at the same time on two instances, one holds it")
+    func race() throws {
+        let other = database.ledger()
+        defer {
+            ledger.close()
+            other.close()
+        }
+        let facts = Histories.facts([level])
+        let results = Mutex<[Result<Outcome, CommandError>]>([])
+        inParallel(32) { index in
+            let ledger = index % 2 == 0 ? ledger : other
+            guard let stream = try? Stream.test("customer \(index)"),
+                let command = try? Command.record(facts, for: stream, key: "1")
+            else { return }
+            let result = Result { () throws(CommandError) in try ledger.append(command) }
+            results.withLock { $0.append(result) }
+        }
+        let all = results.withLock { $0 }
+        #expect(all.count == 32)
+        #expect(all.count { (try? $0.get()) != nil } == 1)
+        for case .failure(let error) in all { #expect(error == .refused(.heldByAnother)) }
+        #expect(try database.number("select count(*) from deed.events") == 1)
+        #expect(try database.number("select count(*) from deed.holders") == 1)
+    }
+
+    @Test("The owner of an account token gets the purchase, whoever proves it")
+    func token() throws {
+        defer { ledger.close() }
+        try database.run(
+            """
+            insert into deed.tokens (project, environment, token, customer)
+            values ('default', 'production', '0b1d-token', 'owner')
+            """)
+        let command = try claim(level, for: "bearer", key: "1", token: "0B1D-TOKEN")
+        let outcome = try ledger.append(command)
+        #expect(outcome.events == [])
+        #expect(try types("bearer") == [])
+        #expect(try types("owner") == ["purchase.made"])
+    }
+
+    @Test("Evidence is kept with the events that rest on it, and each certificate once")
+    func evidence() throws {
+        defer { ledger.close() }
+        for number in UInt8(0)..<5 {
+            let fact = transaction("t\(number)", "level2", .nonConsumable, at(0))
+            let record = EvidenceRecord(
+                digest: [UInt8](repeating: number, count: 32), kind: "signed_transaction",
+                app: fact.app, signedAt: at(0), content: [1, 2, number],
+                certificates: [[7, 7], [8, 8]])
+            for time in 0..<2 {
+                _ = try ledger.append(
+                    claim(fact, for: "u\(number)", key: "\(time)", evidence: [record]))
+            }
+        }
+        #expect(try database.number("select count(*) from deed.evidence") == 5)
+        #expect(try database.number("select count(*) from deed.certificates") == 2)
+        #expect(
+            try database.number(
+                """
+                select count(*) from deed.evidence
+                where octet_length(certificates) = 64 and octet_length(content) = 3
+                """) == 5)
+    }
+
+    @Test("A cause that was obeyed long ago is answered from the log, also by another instance")
+    func replay() throws {
+        let stream = try Stream.test("u1")
+        let first = try ledger.append(.give("pro", to: stream, grant: "g0", key: "first"))
+        for number in 1..<50 {
+            _ = try ledger.append(.give("pro", to: stream, grant: "g\(number)"))
+        }
+        let again = try ledger.append(.give("pro", to: stream, grant: "other", key: "first"))
+        #expect(again.events == first.events)
+        ledger.close()
+        let cold = database.ledger()
+        defer { cold.close() }
+        let later = try cold.append(.give("pro", to: stream, grant: "other", key: "first"))
+        #expect(later.events == first.events)
+        #expect(try cold.events(of: stream, after: 0, limit: 100).count == 50)
+    }
+
+    @Test("Causes are told apart by their bytes, not by how they look")
+    func bytes() throws {
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for (index, key) in ["caf\u{E9}", "cafe\u{301}"].enumerated() {
+            _ = try ledger.append(.give("pro", to: stream, grant: "g\(index)", key: key))
+        }
+        #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+    }
+}
