@@ -126,7 +126,7 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "Core", "Histories", "JSON", "Minting", "Outbound", "Postgres",
+                "deed", "Core", "Histories", "JSON", "Ledger", "Minting", "Outbound", "Postgres",
                 "TestSupport", "Threading",
             ],
             swiftSettings: common),

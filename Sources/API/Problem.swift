@@ -175,7 +175,7 @@ extension Refusal {
             .orderFulfilled, .tooManyOrders, .insufficientBalance, .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .heldByAnother,
             .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
-            .catalogChangedMeanwhile, .appTaken, .tooManyApps:
+            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409
         case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange, .tooManyListed,
             .waitTooLong:

@@ -19,7 +19,7 @@ package struct Router: Sendable {
         let all =
             ReadRoutes(reads).routes + CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
-            + BalanceRoutes(ports).routes + operations.routes
+            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + operations.routes
         routes = all.map { route in
             MeasuredRoute(
                 route: route,

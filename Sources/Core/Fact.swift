@@ -38,6 +38,15 @@ package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertib
         self.original = original
     }
 
+    /// Reads `apple:2000000123`; the store's name ends at the first colon.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let store = Store(rawValue: String(parts[0])),
+            let original = try? TransactionID(String(parts[1]))
+        else { return nil }
+        self.init(store: store, original: original)
+    }
+
     package var description: String { "\(store.rawValue):\(original)" }
 
     package static func < (one: Self, other: Self) -> Bool {

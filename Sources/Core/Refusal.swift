@@ -30,6 +30,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case alreadyHeld(PurchaseID)
     case neverMoved(PurchaseID)
     case boundByBalance(PurchaseID)
+    case purchaseChangedMeanwhile(PurchaseID)
     case catalogChangedMeanwhile(found: Int64)
 
     /// The stable name of this refusal.
@@ -65,6 +66,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .alreadyHeld: "already_held"
         case .neverMoved: "never_moved"
         case .boundByBalance: "bound_by_balance"
+        case .purchaseChangedMeanwhile: "purchase_changed_meanwhile"
         case .catalogChangedMeanwhile: "catalog_changed_meanwhile"
         }
     }
@@ -132,6 +134,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
         case .boundByBalance(let id):
             "The purchase \"\(id)\" added to a balance, which never moves; adjust balances instead."
+        case .purchaseChangedMeanwhile(let id):
+            "The purchase \"\(id)\" changed at this very moment; look at who holds it and try again."
         case .catalogChangedMeanwhile(let found):
             "The catalog is at version \(found) by now; look at what differs from it and try again."
         }

@@ -6,7 +6,8 @@ import JSON
 enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
-        + catalogCommands + grantCommands + [adjustCommand] + orderCommands + customerCommands
+        + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
+        + customerCommands
         + [verifyCommand, auditCommand]
 
     static func run(_ arguments: [String]) -> Int32 {

@@ -169,6 +169,13 @@ package struct Move: Hashable, Sendable {
 }
 
 extension Purchase {
+    /// The purchase as its holder is found by: in each app that its facts name.
+    package var heldPurchases: [HeldPurchase] {
+        let facts = facts
+        return Set(facts.transactions.map(\.app) + facts.renewals.map(\.app))
+            .map { HeldPurchase(app: $0, purchase: id) }
+    }
+
     /// The facts that bring this purchase back when they are recorded elsewhere.
     var facts: Facts {
         var facts = Facts()

@@ -5,12 +5,10 @@ extension PurchaseID: PayloadCodable {
     var payload: JSON { .string(description) }
 
     init(_ payload: Payload) throws {
-        // The store's name ends at the first colon; a transaction's may hold more of them.
-        let parts = (payload.value.string ?? "").split(separator: ":", maxSplits: 1)
-        guard parts.count == 2, let store = Store(rawValue: String(parts[0])) else {
+        guard let purchase = payload.value.string.flatMap(PurchaseID.init) else {
             throw Payload.Misfit(name: "purchase")
         }
-        self.init(store: store, original: try TransactionID(String(parts[1])))
+        self = purchase
     }
 }
 

@@ -1,0 +1,27 @@
+import Core
+package import JSON
+package import Service
+
+extension MoveAnswer {
+    /// `POST /v1/customers/{c}/purchases/{p}/transfer` and `…/undo_transfer`
+    package var json: JSON {
+        [
+            "purchase": .string(moved.purchase.description),
+            "environment": .string(stream.environment.rawValue),
+            "from": .string(stream.customer.text), "to": .string(moved.to.text),
+            "position": .string(position.description), "moved_at": .instant(moved.at),
+            "reason": .optional(moved.cause.adminReason?.reason.text),
+            "ticket": .optional(moved.cause.adminReason?.ticket?.text),
+        ]
+    }
+}
+
+extension MoveCause {
+    fileprivate var adminReason: AdminReason? {
+        switch self {
+        case .claimed, .transferred: nil
+        case .admin(let reason, let ticket), .undone(let reason, let ticket):
+            AdminReason(reason: reason, ticket: ticket)
+        }
+    }
+}
