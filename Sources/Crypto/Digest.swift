@@ -32,14 +32,10 @@ package struct Digest32: Sendable, CustomStringConvertible {
     }
 
     package var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(32)
-        for word in [words.0, words.1, words.2, words.3] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-            }
-        }
-        return bytes
+        let ordered = (
+            words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
+        )
+        return withUnsafeBytes(of: ordered) { Array($0) }
     }
 
     /// The 64 lower-case hexadecimal digits.

@@ -36,9 +36,13 @@ struct Candidate: Sendable {
         others = Set(command.customers.map { command.stream.neighbour($0) })
     }
 
-    var streams: Set<Stream> { others.union([command.stream]) }
     var holderKeys: [HolderKey] {
         command.purchases.map { HolderKey($0, in: command.stream) }
+    }
+
+    /// Whether it concerns nobody but its own customer.
+    var isAlone: Bool {
+        others.isEmpty && command.purchases.isEmpty && command.tokens.isEmpty
     }
 
     /// Takes in what was found to be lacking.
@@ -122,7 +126,7 @@ struct Batch {
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
-        let situation = try situation(of: command)
+        let situation = try situation(of: candidate)
         var events: [RecordedEvent] = []
         do throws(Refusal) {
             let decision = try command.decide(situation)
@@ -147,8 +151,14 @@ struct Batch {
         return new.map(\.recorded)
     }
 
-    private func situation(of command: Command) throws(Undecided) -> Situation {
+    private func situation(of candidate: Candidate) throws(Undecided) -> Situation {
+        let command = candidate.command
         let stream = command.stream
+        if candidate.isAlone {
+            let state = folds[stream]?.state.customer ?? CustomerState()
+            return Situation(
+                now: now, project: project(of: stream), states: [stream.customer: state])
+        }
         var holding: [PurchaseID: CustomerID] = [:]
         for held in command.purchases {
             holding[held.purchase] = holders[HolderKey(held, in: stream)]

@@ -10,6 +10,7 @@ struct ChainLink {
     init(after previous: [UInt8], header: EventHeader, payload: String) {
         digest = SHA256.digest(Array(payload.utf8))
         var bytes = previous
+        bytes.reserveCapacity(640)
         header.append(to: &bytes)
         bytes.append(contentsOf: digest.bytes)
         chain = SHA256.digest(bytes)
@@ -28,9 +29,7 @@ struct EventHeader {
 
     func append(to bytes: inout [UInt8]) {
         func number(_ value: Int64) {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: value >> Int64(shift)))
-            }
+            unsafe withUnsafeBytes(of: value.bigEndian) { unsafe bytes.append(contentsOf: $0) }
         }
         func text(_ value: String) {
             number(Int64(value.utf8.count))

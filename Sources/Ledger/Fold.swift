@@ -1,5 +1,4 @@
 import Core
-import Crypto
 
 /// What a stream's first events come to: its state, and the causes that it has obeyed.
 ///
@@ -37,17 +36,25 @@ struct ObeyedCause: Sendable {
     fileprivate(set) var last: Int64
 }
 
-/// Tells causes apart by the first half of a digest: texts of up to 300 bytes would fill the memory.
+/// Tells causes apart by 128 bits: texts of up to 300 bytes would fill the memory. The hash is keyed
+/// anew by each process, so that nobody can choose two causes that look alike.
 private struct CauseMark: Hashable, Sendable {
-    private let halves: (UInt64, UInt64)
+    private let first: Int
+    private let second: Int
 
     init(_ text: String) {
-        halves = firstHalf(of: SHA256.digest(Array(text.utf8)).bytes)
+        first = CauseMark.hash(of: text, salt: 1)
+        second = CauseMark.hash(of: text, salt: 2)
     }
 
-    static func == (one: CauseMark, other: CauseMark) -> Bool { one.halves == other.halves }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(halves.0) }
+    /// By its bytes: Swift compares texts more loosely than the database does.
+    private static func hash(of text: String, salt: UInt8) -> Int {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        var text = text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize()
+    }
 }
 
 /// Tells one wish from another under the same cause.

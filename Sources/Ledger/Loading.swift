@@ -8,7 +8,8 @@ extension Connection {
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clock: () -> Instant
     ) throws(LedgerError) -> Batch {
-        let written = Set(candidates.flatMap(\.streams))
+        var written = Set(candidates.map(\.command.stream))
+        for candidate in candidates { written.formUnion(candidate.others) }
         let wanted = Wanted(candidates)
         var loaded = try lockAndLoad(written, wanted, cache: cache, clock)
         for candidate in candidates {

@@ -6,7 +6,7 @@ create table deed.shards (
     chain bytea not null check (octet_length(chain) = 32),
     -- Never runs backwards, whatever the clocks of the writers do.
     recorded_at bigint not null default 0
-) with (fillfactor = 50);
+) with (fillfactor = 10);
 
 insert into deed.shards (shard, chain)
 select number, decode(repeat('00', 32), 'hex') from generate_series(0, 63) as number;
