@@ -69,6 +69,8 @@ struct Lack: Error {
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
+    /// What should never happen.
+    case broken(String)
 }
 
 /// Commands decided one after the other in memory, on streams that are locked in the database.
@@ -127,14 +129,14 @@ struct Batch {
         let command = candidate.command
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
         let situation = try situation(of: candidate)
-        var events: [RecordedEvent] = []
+        let decision: Decision
         do throws(Refusal) {
-            let decision = try command.decide(situation)
-            events = try append(decision, of: command)
-            return outcome(of: command, events, items: decision.items)
+            decision = try command.decide(situation)
         } catch {
             throw .refused(error)
         }
+        let events = try append(decision, of: command)
+        return outcome(of: command, events, items: decision.items)
     }
 
     /// The events by which the command's twin was obeyed, if there was one.
@@ -205,7 +207,7 @@ extension Batch {
     /// Appends what was decided, all of it or nothing.
     private mutating func append(
         _ decision: Decision, of command: Command
-    ) throws(Refusal) -> [RecordedEvent] {
+    ) throws(Undecided) -> [RecordedEvent] {
         let streams = decision.parts.map { command.stream.neighbour($0.customer) }
         var holders = holders
         for (stream, part) in zip(streams, decision.parts) {

@@ -151,6 +151,9 @@ struct Committer: ~Copyable {
             switch decision {
             case .success(let outcome): answer = .success(outcome)
             case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
+            case .failure(.broken(let what)):
+                log.error("command_failed", ["reason": .string(what)])
+                answer = .failure(.fault(.broken(what)))
             case .failure(.lacking(let lack)):
                 var errand = errand
                 errand.candidate.learn(lack)

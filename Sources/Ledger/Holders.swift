@@ -46,10 +46,12 @@ struct Holders {
     subscript(key: HolderKey) -> CustomerID? { known[key] }
 
     /// Takes in that an event of the stream tells about purchases of its customer.
-    mutating func apply(_ event: Event, of stream: Stream) throws(Refusal) {
+    mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
         for held in event.heldPurchases {
             let key = HolderKey(held, in: stream)
-            precondition(asked.contains(key), "a command did not name a purchase that it is about")
+            guard asked.contains(key) else {
+                throw .broken("a command did not name a purchase that it is about")
+            }
             if known[key] == stream.customer { continue }
             if case .purchaseAttached = event {
                 if known[key] != nil, !claimed.contains(key) {
@@ -60,7 +62,7 @@ struct Holders {
             } else if known[key] == nil {
                 claimed.insert(key)
             } else {
-                throw .heldByAnother
+                throw .refused(.heldByAnother)
             }
             known[key] = stream.customer
         }

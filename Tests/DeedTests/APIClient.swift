@@ -14,10 +14,11 @@ struct APIClient: ~Copyable {
 
     mutating func send(
         _ method: String, _ url: String, body: String = "", idempotencyKey: String? = nil,
-        timeoutMilliseconds: Int = 20_000
+        after position: String? = nil, timeoutMilliseconds: Int = 20_000
     ) throws -> (status: Int, text: String) {
         var headers = [("Authorization", "Bearer \(key)")]
         if let idempotencyKey { headers.append(("Idempotency-Key", idempotencyKey)) }
+        if let position { headers.append(("Deed-After", position)) }
         var request = OutboundRequest(method, url, headers: headers, body: Array(body.utf8))
         request.timeoutMilliseconds = timeoutMilliseconds
         let response = try http.send(request)

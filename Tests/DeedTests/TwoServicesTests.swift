@@ -69,6 +69,8 @@ private final class MixedClient: Sendable {
         var model: Model = [:]
         var entitlementOf: [String: String] = [:]
         var sent: [Sent] = []
+        /// Where the newest write of each customer stands.
+        var positions: [String: String] = [:]
         var findings: [String] = []
     }
     private let index: Int
@@ -119,12 +121,12 @@ private final class MixedClient: Sendable {
         let body = #"{"entitlement":"\#(entitlement)","reason":"r"}"#
         let key = "\(index)-\(number)"
         let answer = try client.send("POST", service + path, body: body, idempotencyKey: key)
-        guard answer.status == 201,
-            let grant = try JSON.read(answer.text)["grant"]?["id"]?.string
-        else {
+        let json = try JSON.read(answer.text)
+        guard answer.status == 201, let grant = json["grant"]?["id"]?.string else {
             state.findings.append("giving was answered \(answer)")
             return
         }
+        state.positions[customer] = json["position"]?.string
         state.model[customer, default: [:]][grant] = true
         state.entitlementOf[grant] = entitlement
         state.sent.append(Sent(path: path, body: body, key: key, answer: answer.text))
@@ -140,6 +142,7 @@ private final class MixedClient: Sendable {
         let answer = try client.send(
             "DELETE", "\(service)/v1/customers/\(customer)/grants/\(grant)?reason=r")
         if answer.status != 200 { state.findings.append("revoking was answered \(answer)") }
+        state.positions[customer] = try JSON.read(answer.text)["position"]?.string
         state.model[customer]?[grant] = false
         try readBack(&state, &client, service, customer)
     }
@@ -155,11 +158,13 @@ private final class MixedClient: Sendable {
         }
     }
 
-    /// Every write of this client is seen by now through the service that took the last one.
+    /// Every write of this client is seen through either service by whoever says where it stands.
     private func readBack(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {
-        let answer = try client.send("GET", "\(service)/v1/customers/\(customer)/entitlements")
+        let answer = try client.send(
+            "GET", "\(service)/v1/customers/\(customer)/entitlements",
+            after: state.positions[customer])
         guard answer.status == 200 else {
             state.findings.append("reading was answered \(answer)")
             return

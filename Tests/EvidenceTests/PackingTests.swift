@@ -134,8 +134,8 @@ struct PackingTests {
         var random = SeededRandom(seed: seed)
         for _ in 0..<2000 {
             var content = packed.content
-            content[Int.random(in: 0..<content.count, using: &random)] = .random(
-                in: 0...255, using: &random)
+            content[Int.random(in: 0..<content.count, using: &random)] ^= .random(
+                in: 1...255, using: &random)
             content.removeLast(Int.random(in: 0..<20, using: &random))
             let unpacked = PackedEvidence(
                 content: content, certificates: packed.certificates
