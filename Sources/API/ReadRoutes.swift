@@ -35,9 +35,9 @@ struct ReadRoutes: Sendable {
     }
 
     private func entitlements(_ call: Call) throws(Problem) -> Response {
-        let wish = try Wish(call)
-        if wish.isOfNow { return try read(call, wish).response(of: call) }
-        return try derive(call, wish).response(of: call)
+        let question = try Question(call)
+        if question.isOfNow { return try read(call, question).response(of: call) }
+        return try derive(call, question).response(of: call)
     }
 
     private func rememberedEntitlement(_ call: Call) throws(Problem) -> Response? {
@@ -47,9 +47,9 @@ struct ReadRoutes: Sendable {
 
     private func entitlement(_ call: Call) throws(Problem) -> Response {
         let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        let wish = try Wish(call)
-        if wish.isOfNow { return try read(call, wish).response(of: call, id) }
-        return try derive(call, wish).response(of: call, id)
+        let question = try Question(call)
+        if question.isOfNow { return try read(call, question).response(of: call, id) }
+        return try derive(call, question).response(of: call, id)
     }
 
     /// The answer from memory, for those who ask for nothing special.
@@ -58,20 +58,20 @@ struct ReadRoutes: Sendable {
         return reads.remembered(try call.stream(), after: call.after)
     }
 
-    private func read(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+    private func read(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
         let stream = try call.stream()
         do throws(ReadError) {
-            return try reads.read(stream, after: call.after, isStrong: wish.isStrong)
+            return try reads.read(stream, after: call.after, isStrong: question.isStrong)
         } catch {
             throw Problem(error)
         }
     }
 
     /// The answer of another instant, or as it was known at one.
-    private func derive(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+    private func derive(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
         let stream = try call.stream()
         let answer = try ask { () throws(Fault) in
-            try ports.entitlements(of: stream, at: wish.at, known: wish.known)
+            try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
         try require(call.after, within: answer.position)
         return FilledAnswer(
@@ -86,10 +86,10 @@ struct ReadRoutes: Sendable {
             throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
-        let wish = try Wish(call)
+        let question = try Question(call)
         let answer = try ask { () throws(Fault) in
             try ports.explanation(
-                of: entitlement, for: stream, at: wish.at, known: wish.known)
+                of: entitlement, for: stream, at: question.at, known: question.known)
         }
         try require(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -131,7 +131,7 @@ struct ReadRoutes: Sendable {
 }
 
 /// What a reader asks for beside the customer.
-private struct Wish {
+private struct Question {
     let at: Instant?
     let known: Instant?
     let isStrong: Bool

@@ -53,6 +53,7 @@ package final class CustomerReads: Sendable {
         } catch {
             if case .broken = error { throw .fault(error) }
             isOut.store(true, ordering: .relaxed)
+            nextProbe.store(cache.time() + CustomerReads.probePause, ordering: .relaxed)
             let now = ports.now()
             if !isStrong, let held = cache.find(stream, at: now), reaches(after, held.position),
                 let answer = staleAnswer(held, of: stream, at: now, cache.time())

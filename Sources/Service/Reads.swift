@@ -10,7 +10,7 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     /// Up to where the sandbox holds that it includes; `nil` when it includes none.
     let sandbox: Position?
 
-    init(_ snapshot: CustomerSnapshot, of stream: Stream, at instant: Instant) {
+    package init(_ snapshot: CustomerSnapshot, of stream: Stream, at instant: Instant) {
         self.stream = stream
         entitlements = snapshot.customer.entitlements(
             at: instant, catalog: snapshot.project.catalog)
