@@ -22,6 +22,7 @@ struct ReadRoutes: Sendable {
             Route(
                 "GET", "\(customer)/entitlements/{entitlement}",
                 .remembered(.reader, rememberedEntitlement, entitlement)),
+            Route("GET", customer, .keyed(.reader, wholeCustomer)),
             Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
             Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
             Route("GET", "\(customer)/events", .keyed(.reader, events)),
@@ -79,6 +80,16 @@ struct ReadRoutes: Sendable {
     }
 
     // MARK: The rest, from the database
+
+    private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let question = try Question(call)
+        let answer = try ask { () throws(Fault) in
+            try ports.customer(stream, at: question.at, known: question.known)
+        }
+        try require(call.after, within: answer.view.position)
+        return .json(answer.json, position: answer.view.position)
+    }
 
     private func explain(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()

@@ -123,9 +123,10 @@ extension AnswerCache {
         let isHeld = partitions[partition(of: stream.shard)].withLock { $0.holds(stream) }
         guard isHeld else { return }
         guard let snapshot = customer(stream),
-            snapshot.customer.version <= AnswerCache.renderedVersions
+            snapshot.customer.version <= AnswerCache.renderedVersions,
+            !snapshot.includesSandbox(of: stream)
         else { return change(stream.shard) { $0.drop(stream, before: sequence) } }
-        let answer = EntitlementsAnswer(snapshot, of: stream, at: now())
+        let answer = EntitlementsAnswer(CustomerView(snapshot, of: stream), at: now())
         let entry = AnswerPartition.Entry(answer, render(answer), confirmedAt: time)
         change(stream.shard) { partition in
             partition.drop(stream, before: sequence)

@@ -255,6 +255,6 @@ private struct Reading: Sendable {
             .catalogChanged(CatalogChanged(version: 1, catalog: catalog)), recordedAt: at(0))
         let snapshot = CustomerSnapshot(
             customer: customer, project: project, position: position)
-        return EntitlementsAnswer(snapshot, of: stream, at: instant).json.text == text
+        return EntitlementsAnswer(CustomerView(snapshot, of: stream), at: instant).json.text == text
     }
 }
