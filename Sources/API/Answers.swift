@@ -36,7 +36,7 @@ extension Entitlement {
         object.append("source", .string(source.name))
         object.append("purchase", .optional(purchase?.description))
         object.append("grant", .optional(grant?.text))
-        object.append("sandbox", .bool(stream.environment == .sandbox))
+        object.append("sandbox", .bool(isSandbox || stream.environment == .sandbox))
         object.append("next_product", .optional(nextProduct?.text))
         object.append("expiration_reason", .optional(expirationReason?.name))
         return object
@@ -77,14 +77,7 @@ extension GrantAnswer {
             "customer": .string(stream.customer.text),
             "environment": .string(stream.environment.rawValue),
             "position": .string(position.description),
-            "grant": [
-                "id": .string(grant.id.text),
-                "entitlement": .string(grant.given.entitlement.text),
-                "start": .instant(grant.given.start), "end": .instant(grant.given.end),
-                "reason": .string(grant.given.reason.text),
-                "ticket": .optional(grant.given.ticket?.text),
-                "revoked_at": .instant(grant.revocation?.at),
-            ],
+            "grant": grant.json,
         ]
     }
 }

@@ -13,8 +13,10 @@ extension ExplanationAnswer {
             "next_change": .instant(explanation.nextChange),
             "answer": .object(
                 explanation.answer?.members(of: stream) ?? Entitlement.neverHeld(in: stream)),
+            "words": .array(sentences.map(JSON.string)),
             "reasons": .array(explanation.reasons.map(\.json)),
             "ignored": .array(explanation.ignored.map(\.json)),
+            "events": .array(events.map(\.explainedJSON)),
         ]
     }
 }
@@ -22,14 +24,22 @@ extension ExplanationAnswer {
 extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
     package var json: JSON {
-        var amounts = JSONObject()
-        for currency in balances.currencies {
-            amounts.append(currency.text, .integer(balances[currency]))
-        }
-        return [
+        [
             "customer": .string(stream.customer.text),
             "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description), "balances": .object(amounts),
+            "position": .string(position.description), "balances": balances.json,
+        ]
+    }
+}
+
+extension RecordedEvent {
+    /// Who recorded what when, and by which evidence or wish; the customer's events have all of it.
+    fileprivate var explainedJSON: JSON {
+        [
+            "version": .integer(version), "environment": .string(stream.environment.rawValue),
+            "type": .string(event.typeName), "about": .string(subject),
+            "occurred_at": .instant(occurredAt), "recorded_at": .instant(recordedAt),
+            "actor": .string(actor.text), "cause": .string(cause),
         ]
     }
 }
@@ -63,6 +73,7 @@ extension TransactionFact {
             "kind": .optional(kind?.rawValue), "purchased": .instant(purchased),
             "expires": .instant(expires), "revoked_at": .instant(revocation?.at),
             "upgraded": .bool(isUpgraded), "family_shared": .bool(ownership == .familyShared),
+            "sandbox": .bool(environment == .sandbox),
             "signed_at": .instant(signedAt), "evidence": .string(rank.word),
         ]
     }

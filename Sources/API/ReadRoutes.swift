@@ -22,6 +22,7 @@ struct ReadRoutes: Sendable {
             Route(
                 "GET", "\(customer)/entitlements/{entitlement}",
                 .remembered(.reader, rememberedEntitlement, entitlement)),
+            Route("GET", customer, .keyed(.reader, wholeCustomer)),
             Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
             Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
             Route("GET", "\(customer)/events", .keyed(.reader, events)),
@@ -35,9 +36,9 @@ struct ReadRoutes: Sendable {
     }
 
     private func entitlements(_ call: Call) throws(Problem) -> Response {
-        let wish = try Wish(call)
-        if wish.isOfNow { return try read(call, wish).response(of: call) }
-        return try derive(call, wish).response(of: call)
+        let question = try Question(call)
+        if question.isOfNow { return try read(call, question).response(of: call) }
+        return try derive(call, question).response(of: call)
     }
 
     private func rememberedEntitlement(_ call: Call) throws(Problem) -> Response? {
@@ -47,9 +48,9 @@ struct ReadRoutes: Sendable {
 
     private func entitlement(_ call: Call) throws(Problem) -> Response {
         let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        let wish = try Wish(call)
-        if wish.isOfNow { return try read(call, wish).response(of: call, id) }
-        return try derive(call, wish).response(of: call, id)
+        let question = try Question(call)
+        if question.isOfNow { return try read(call, question).response(of: call, id) }
+        return try derive(call, question).response(of: call, id)
     }
 
     /// The answer from memory, for those who ask for nothing special.
@@ -58,20 +59,20 @@ struct ReadRoutes: Sendable {
         return reads.remembered(try call.stream(), after: call.after)
     }
 
-    private func read(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+    private func read(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
         let stream = try call.stream()
         do throws(ReadError) {
-            return try reads.read(stream, after: call.after, isStrong: wish.isStrong)
+            return try reads.read(stream, after: call.after, isStrong: question.isStrong)
         } catch {
             throw Problem(error)
         }
     }
 
     /// The answer of another instant, or as it was known at one.
-    private func derive(_ call: Call, _ wish: Wish) throws(Problem) -> FilledAnswer {
+    private func derive(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
         let stream = try call.stream()
         let answer = try ask { () throws(Fault) in
-            try ports.entitlements(of: stream, at: wish.at, known: wish.known)
+            try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
         try require(call.after, within: answer.position)
         return FilledAnswer(
@@ -80,16 +81,26 @@ struct ReadRoutes: Sendable {
 
     // MARK: The rest, from the database
 
+    private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
+        let stream = try call.stream()
+        let question = try Question(call)
+        let answer = try ask { () throws(Fault) in
+            try ports.customer(stream, at: question.at, known: question.known)
+        }
+        try require(call.after, within: answer.view.position)
+        return .json(answer.json, position: answer.view.position)
+    }
+
     private func explain(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         guard let text = call.query["entitlement"] else {
             throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
-        let wish = try Wish(call)
+        let question = try Question(call)
         let answer = try ask { () throws(Fault) in
             try ports.explanation(
-                of: entitlement, for: stream, at: wish.at, known: wish.known)
+                of: entitlement, for: stream, at: question.at, known: question.known)
         }
         try require(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -131,7 +142,7 @@ struct ReadRoutes: Sendable {
 }
 
 /// What a reader asks for beside the customer.
-private struct Wish {
+private struct Question {
     let at: Instant?
     let known: Instant?
     let isStrong: Bool

@@ -17,7 +17,8 @@ package struct Router: Sendable {
     package init(_ reads: CustomerReads, keys: KeyRing, operations: Operations) {
         let ports = reads.ports
         let all =
-            ReadRoutes(reads).routes + CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
+            ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
+            + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + operations.routes
         routes = all.map { route in

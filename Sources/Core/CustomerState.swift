@@ -65,6 +65,20 @@ package struct CustomerState: Hashable, Sendable {
         }
     }
 
+    /// The customer together with the purchases that another state holds of some apps: those of the
+    /// sandbox, where they count in production. Everything else of the other state stays apart.
+    package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
+        let guests = sandbox.purchases.filter { purchase in
+            purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
+        }
+        var both = self
+        both.purchases = (purchases + guests).enumerated().sorted {
+            $0.element.id == $1.element.id
+                ? $0.offset < $1.offset : $0.element.id < $1.element.id
+        }.map(\.element)
+        return both
+    }
+
     private init(erasedAt version: Int64) {
         self.version = version
         isErased = true

@@ -56,6 +56,8 @@ package struct Entitlement: Hashable, Sendable {
     package let nextProduct: ProductID?
     /// Why the subscription ended, where the store told.
     package let expirationReason: ExpirationIntent?
+    /// Whether it was bought in the sandbox.
+    package let isSandbox: Bool
 
     init(_ id: EntitlementID, _ verdict: Verdict, _ reading: Reading) {
         self.id = id
@@ -69,6 +71,7 @@ package struct Entitlement: Hashable, Sendable {
         willRenew = reading.willRenew
         nextProduct = reading.nextProduct
         expirationReason = reading.expirationReason
+        isSandbox = reading.isSandbox
     }
 
     /// The grant that decides, when one does.

@@ -112,3 +112,20 @@ extension Purchase {
         return needsTerm || known.entitlements.isEmpty ? .kindDiffersFromCatalog : nil
     }
 }
+
+extension Event {
+    /// Whether it tells something about what gives a right.
+    package func isAbout(_ source: Entitlement.Source) -> Bool {
+        switch (self, source) {
+        case (.grantGiven(let given), .grant(let id)): given.grant == id
+        case (.grantRevoked(let revoked), .grant(let id)): revoked.grant == id
+        case (.appInstalled(let fact), .originalAppVersion(let app)): fact.app == app
+        case (.purchaseAttached(let attached), .purchase(let id)): attached.purchase == id
+        case (.renewalChanged(let fact), .purchase(let id)),
+            (.renewalRestated(let fact), .purchase(let id)):
+            fact.purchase == id
+        case (_, .purchase(let id)): transactionFact?.purchase == id
+        default: false
+        }
+    }
+}

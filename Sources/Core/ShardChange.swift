@@ -62,16 +62,18 @@ extension Event {
     }
 }
 
-/// What one commit of this instance changed.
+/// What one commit of this instance changed, and what it saw of others' commits.
 package struct Commit: Sendable {
-    package let changes: [ShardChange]
+    package var changes: [ShardChange] = []
+    /// Customers who were looked at and not changed, with the last sequence of the shard before. Who
+    /// was told that nothing had to be done must find it done.
+    package var unchanged: [(stream: Stream, sequence: Int64)] = []
+    /// The versions of the rules by which was decided.
+    package var rules: [(project: ProjectID, version: Int64)] = []
     /// A changed customer as the commit left it.
     package let customer: @Sendable (Stream) -> CustomerSnapshot?
 
-    package init(
-        changes: [ShardChange], customer: @escaping @Sendable (Stream) -> CustomerSnapshot?
-    ) {
-        self.changes = changes
+    package init(customer: @escaping @Sendable (Stream) -> CustomerSnapshot?) {
         self.customer = customer
     }
 }

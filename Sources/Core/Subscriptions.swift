@@ -15,6 +15,8 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let willRenew: Bool
     package let nextProduct: ProductID?
     package let expirationReason: ExpirationIntent?
+    /// Whether it was bought in the sandbox.
+    package let isSandbox: Bool
 }
 
 extension CustomerState {
@@ -50,7 +52,7 @@ extension CustomerState {
             purchase: id, product: product, kind: kind, group: group, isCurrent: group == nil,
             isActive: reading.isActive, run: verdict.run, state: reading.state,
             code: reading.code, willRenew: reading.willRenew, nextProduct: reading.nextProduct,
-            expirationReason: reading.expirationReason)
+            expirationReason: reading.expirationReason, isSandbox: reading.isSandbox)
     }
 
     private func purchaseID(of right: Right) -> PurchaseID? {

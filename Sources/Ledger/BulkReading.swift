@@ -1,6 +1,7 @@
 package import Core
 import Postgres
 import SQL
+import Telemetry
 
 extension Ledger {
     /// The last position of each shard, by the shard's number.
@@ -14,6 +15,7 @@ extension Ledger {
     /// thousand at once must not push those out of memory who are in use.
     package func customers(_ streams: [Stream]) throws(Fault) -> [CustomerSnapshot] {
         guard let project = streams.first?.project else { return [] }
+        measures.bulkSizes.record(Int64(streams.count))
         do throws(LedgerError) {
             return try pool.settled { connection throws(LedgerError) in
                 try connection.snapshots(of: streams, in: project, cache: cache)

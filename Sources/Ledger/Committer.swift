@@ -143,7 +143,7 @@ struct Committer: ~Copyable {
             return batch
         }
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
-        if !decided.entries.isEmpty { follower?.committed(decided.commit, epoch) }
+        follower?.committed(decided.commit, epoch)
         var given: [GivenAnswer] = []
         var again: [Errand] = []
         for (errand, decision) in zip(errands, decisions) {

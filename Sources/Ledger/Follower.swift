@@ -33,31 +33,51 @@ package struct Follower: Sendable {
 }
 
 extension Batch {
-    /// What this batch has written, for the follower.
+    /// What this batch has written and seen, for the follower.
     var commit: Commit {
-        var first: [Shard: Int64] = [:]
-        var last: [Shard: Int64] = [:]
-        var changed: [Shard: [ShardChange.Subject: Int64]] = [:]
-        for header in entries.map(\.header) {
-            let (shard, sequence) = (header.position.shard, header.position.sequence)
-            first[shard] = min(first[shard] ?? sequence, sequence)
-            last[shard] = max(last[shard] ?? sequence, sequence)
-            let subject = ShardChange.Subject(
-                header.stream, type: header.type, version: header.version)
-            changed[shard, default: [:]][subject] = sequence
+        var written: [Shard: Written] = [:]
+        for entry in entries {
+            written[entry.header.position.shard, default: Written()].add(entry.header)
         }
-        let changes = last.map { shard, last in
-            ShardChange(
-                shard, (first[shard] ?? last)...last,
-                .these((changed[shard] ?? [:]).map { ShardChange.Change($0, at: $1) }))
-        }
-        return Commit(changes: changes) { [last] stream in
-            guard let customer = folds[stream]?.state.customer, let last = last[stream.shard] else {
-                return nil
-            }
+        var commit = Commit { [written] stream in
+            guard let customer = folds[stream]?.state.customer,
+                let last = written[stream.shard]?.positions?.upperBound
+            else { return nil }
             return CustomerSnapshot(
                 customer: customer, project: project(of: stream),
                 position: Position(shard: stream.shard, sequence: last))
         }
+        commit.changes = written.compactMap { shard, written in
+            written.positions.map { ShardChange(shard, $0, .these(written.changes)) }
+        }
+        for (stream, fold) in folds {
+            if let project = fold.state.project {
+                commit.rules.append((stream.project, project.rulesVersion))
+            } else if let head = heads[stream.shard] {
+                let written = written[stream.shard]
+                if written?.holds(stream) == true { continue }
+                let before = written?.positions.map { $0.lowerBound - 1 } ?? head.sequence
+                commit.unchanged.append((stream, before))
+            }
+        }
+        return commit
     }
+}
+
+/// What was written to one shard.
+private struct Written {
+    private(set) var positions: ClosedRange<Int64>?
+    private var sequences: [ShardChange.Subject: Int64] = [:]
+
+    mutating func add(_ header: EventHeader) {
+        let sequence = header.position.sequence
+        positions = (positions?.lowerBound ?? sequence)...sequence
+        let subject = ShardChange.Subject(
+            header.stream, type: header.type, version: header.version)
+        sequences[subject] = sequence
+    }
+
+    func holds(_ stream: Stream) -> Bool { sequences[.customer(stream)] != nil }
+
+    var changes: [ShardChange.Change] { sequences.map { ShardChange.Change($0, at: $1) } }
 }

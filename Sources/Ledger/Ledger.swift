@@ -13,6 +13,7 @@ package final class Ledger: Sendable {
     private let running: Monitor<Int>
     private let follower: Follower?
     private let isClosing = Monitor(false)
+    let measures: LedgerMeasures
     let pool: Pool
 
     /// A ledger over a database whose schema is right (see `Schema`).
@@ -27,7 +28,8 @@ package final class Ledger: Sendable {
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         running = Monitor(
             2 * settings.committers + settings.readers + (follower == nil ? 0 : 1))
-        startCommitters(log, LedgerMeasures(metrics))
+        measures = LedgerMeasures(metrics)
+        startCommitters(log, measures)
         startReaders()
         startTail(log)
         addGauges(to: metrics)

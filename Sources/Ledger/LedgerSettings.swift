@@ -34,6 +34,7 @@ package struct LedgerSettings: Sendable {
 package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram
+    let bulkSizes: Histogram
 
     package init(_ metrics: Metrics) {
         batchSizes = metrics.histogram(
@@ -41,5 +42,8 @@ package struct LedgerMeasures: Sendable {
             bounds: Histogram.sizeBounds, unit: .plain)
         commitTimes = metrics.histogram(
             "deed_commit_seconds", "From taking a batch to its commit.")
+        bulkSizes = metrics.histogram(
+            "deed_bulk_read_size", "Customers read together for one call.",
+            bounds: Histogram.sizeBounds + [1024], unit: .plain)
     }
 }

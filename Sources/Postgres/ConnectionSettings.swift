@@ -24,12 +24,14 @@ package struct ConnectionSettings: Sendable {
         statementTimeoutMilliseconds == 0 ? nil : Int64(statementTimeoutMilliseconds) + 1000
     }
 
-    /// The URL has the last word on everything but the encoding, which the reader relies on.
+    /// The URL has the last word on everything but the encoding, which the reader relies on. Of several
+    /// servers the one is taken that can be written to: a standby may lag behind what was acknowledged.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", "5"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
-            ("fallback_application_name", applicationName), ("dbname", url),
+            ("fallback_application_name", applicationName),
+            ("target_session_attrs", "read-write"), ("dbname", url),
             ("client_encoding", "UTF8"),
         ]
     }

@@ -28,6 +28,8 @@ package final class AnswerCache: Sendable {
     let render: Render
     let now: @Sendable () -> Instant
     private let monotonicClock: @Sendable () -> Int64
+    /// The versions of rules that every partition knows.
+    let rules = Mutex<[ProjectID: Int64]>([:])
     let onKeys: Mutex<@Sendable () -> Void>
     let newestEpoch = Atomic(0)
     /// Held while everything is let go of.
@@ -95,6 +97,7 @@ package final class AnswerCache: Sendable {
     /// Keeps what the database was asked for after `beginning`, and gives it as ready bytes.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
+        outdate(answer.stream.project, before: answer.rules, epoch: beginning.epoch)
         let entry = AnswerPartition.Entry(answer, ready, confirmedAt: beginning.time)
         let home = partition(of: answer.stream.shard)
         guard let sandbox = answer.sandbox else {

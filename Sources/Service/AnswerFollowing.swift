@@ -18,6 +18,7 @@ extension AnswerCache {
         clearing.withLock { _ in
             let epoch = newestEpoch.add(1, ordering: .acquiringAndReleasing).newValue
             if !keepsApplied { confirmedAt.store(AnswerCache.never, ordering: .relaxed) }
+            rules.withLock { $0 = [:] }
             for partition in partitions {
                 partition.withLock {
                     $0.clear(for: epoch, applied: keepsApplied ? $0.applied : 0)
@@ -42,6 +43,14 @@ extension AnswerCache {
                 replace(stream, by: commit.customer, at: sequence, time: time, epoch: epoch)
             }
             advance(over: change, epoch: epoch)
+        }
+        for (stream, sequence) in commit.unchanged {
+            change(stream.shard) { partition in
+                if partition.applied < sequence { partition.drop(stream, before: sequence) }
+            }
+        }
+        for (project, version) in commit.rules {
+            outdate(project, before: version, epoch: epoch)
         }
     }
 
@@ -84,11 +93,22 @@ extension AnswerCache {
             switch subject {
             case .customer: break
             case .rules(let project, let version):
-                for shard in Shard.all {
-                    change(shard, in: epoch) { $0.outdate(project, before: version) }
-                }
+                outdate(project, before: version, epoch: epoch)
             case .keys: tellOfKeys()
             }
+        }
+    }
+
+    /// No answer that was derived by older rules is given any more.
+    func outdate(_ project: ProjectID, before version: Int64, epoch: Int) {
+        let isKnown = rules.withLock { $0[project].map { version <= $0 } ?? false }
+        if isKnown { return }
+        for shard in Shard.all {
+            change(shard, in: epoch) { $0.outdate(project, before: version) }
+        }
+        clearing.withLock { _ in
+            guard self.epoch == epoch else { return }
+            rules.withLock { $0[project] = max($0[project] ?? 0, version) }
         }
     }
 
@@ -103,9 +123,10 @@ extension AnswerCache {
         let isHeld = partitions[partition(of: stream.shard)].withLock { $0.holds(stream) }
         guard isHeld else { return }
         guard let snapshot = customer(stream),
-            snapshot.customer.version <= AnswerCache.renderedVersions
+            snapshot.customer.version <= AnswerCache.renderedVersions,
+            !snapshot.includesSandbox(of: stream)
         else { return change(stream.shard) { $0.drop(stream, before: sequence) } }
-        let answer = EntitlementsAnswer(snapshot, of: stream, at: now())
+        let answer = EntitlementsAnswer(CustomerView(snapshot, of: stream), at: now())
         let entry = AnswerPartition.Entry(answer, render(answer), confirmedAt: time)
         change(stream.shard) { partition in
             partition.drop(stream, before: sequence)

@@ -51,12 +51,8 @@ package final class CustomerReads: Sendable {
             answer = try ports.entitlements(of: stream, at: nil, known: nil)
             isOut.store(false, ordering: .relaxed)
         } catch {
-            if case .broken = error { throw .fault(error) }
-            isOut.store(true, ordering: .relaxed)
-            let now = ports.now()
-            if !isStrong, let held = cache.find(stream, at: now), reaches(after, held.position),
-                let answer = staleAnswer(held, of: stream, at: now, cache.time())
-            {
+            try noteOutage(error)
+            if !isStrong, let answer = staleAnswer(of: stream), reaches(after, answer.position) {
                 return answer
             }
             throw .fault(error)
@@ -65,6 +61,64 @@ package final class CustomerReads: Sendable {
         return FilledAnswer(
             cache.keep(answer, since: beginning), of: stream, at: answer.entitlements.at,
             answer.position)
+    }
+
+    /// The answers of now about many customers of one project, in their order: those that memory lacks
+    /// are read together.
+    package func read(
+        _ streams: [Stream], after: Position?
+    ) throws(ReadError) -> [FilledAnswer] {
+        // Before the position is reached nothing in memory is of use.
+        let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
+        var found: [Stream: FilledAnswer] = [:]
+        if isReached {
+            for stream in Set(streams) { found[stream] = remembered(stream, after: nil) }
+        }
+        let missing = Array(Set(streams.filter { found[$0] == nil }))
+        if !missing.isEmpty {
+            try fill(&found, with: missing, after: isReached ? nil : after)
+        }
+        return streams.compactMap { found[$0] }
+    }
+
+    private func fill(
+        _ found: inout [Stream: FilledAnswer], with missing: [Stream], after: Position?
+    ) throws(ReadError) {
+        let beginning = cache.begin()
+        let views: [Stream: CustomerView]
+        do throws(Fault) {
+            views = try ports.views(of: missing)
+            isOut.store(false, ordering: .relaxed)
+        } catch {
+            try noteOutage(error)
+            for stream in missing {
+                guard after == nil, let answer = staleAnswer(of: stream) else {
+                    throw .fault(error)
+                }
+                found[stream] = answer
+            }
+            return
+        }
+        if let after { try requireHead(after) }
+        let now = ports.now()
+        for (stream, view) in views {
+            let answer = EntitlementsAnswer(view, at: now)
+            found[stream] = FilledAnswer(
+                cache.keep(answer, since: beginning), of: stream, at: now, answer.position)
+        }
+    }
+
+    /// Throws what is not for the database's absence.
+    private func noteOutage(_ fault: Fault) throws(ReadError) {
+        if case .broken = fault { throw .fault(fault) }
+        isOut.store(true, ordering: .relaxed)
+        nextProbe.store(cache.time() + CustomerReads.probePause, ordering: .relaxed)
+    }
+
+    private func staleAnswer(of stream: Stream) -> FilledAnswer? {
+        let now = ports.now()
+        guard let held = cache.find(stream, at: now) else { return nil }
+        return staleAnswer(held, of: stream, at: now, cache.time())
     }
 
     private func staleAnswer(
@@ -99,6 +153,10 @@ package final class CustomerReads: Sendable {
     package func require(_ after: Position?, within position: Position) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if after.shard == position.shard { throw .notReached(after, head: position) }
+        try requireHead(after)
+    }
+
+    private func requireHead(_ after: Position) throws(ReadError) {
         let heads: [Int64]
         do throws(Fault) {
             heads = try ports.reading.heads()

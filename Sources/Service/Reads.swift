@@ -10,14 +10,20 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     /// Up to where the sandbox holds that it includes; `nil` when it includes none.
     let sandbox: Position?
 
-    init(_ snapshot: CustomerSnapshot, of stream: Stream, at instant: Instant) {
-        self.stream = stream
-        entitlements = snapshot.customer.entitlements(
-            at: instant, catalog: snapshot.project.catalog)
-        position = snapshot.position
-        rules = snapshot.project.rulesVersion
-        sandbox = nil
+    package init(_ view: CustomerView, at instant: Instant) {
+        stream = view.stream
+        entitlements = view.customer.entitlements(at: instant, catalog: view.project.catalog)
+        position = view.position
+        rules = view.project.rulesVersion
+        sandbox = view.sandbox
     }
+}
+
+/// Everything about a customer at one instant.
+package struct CustomerAnswer: Sendable {
+    package let view: CustomerView
+    package let entitlements: EntitlementsAnswer
+    package let subscriptions: [SubscriptionStatus]
 }
 
 /// Why a customer may use something, or why not.
@@ -27,6 +33,8 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
+    /// What was recorded about whatever gives a right.
+    package let events: [RecordedEvent]
 }
 
 /// A customer's balances, and the place in the log up to which they hold.
@@ -51,21 +59,46 @@ extension Ports {
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
-        let snapshot = try snapshot(of: stream, known: known)
-        return EntitlementsAnswer(snapshot, of: stream, at: at ?? now())
+        let view = try view(of: stream, known: known)
+        return EntitlementsAnswer(view, at: at ?? now())
+    }
+
+    /// Everything about the customer, at the same two instants.
+    package func customer(
+        _ stream: Stream, at: Instant?, known: Instant?
+    ) throws(Fault) -> CustomerAnswer {
+        let view = try view(of: stream, known: known)
+        let at = at ?? now()
+        return CustomerAnswer(
+            view: view, entitlements: EntitlementsAnswer(view, at: at),
+            subscriptions: view.customer.subscriptions(at: at, catalog: view.project.catalog))
     }
 
     /// The facts, rules and boundaries behind the answer about one entitlement.
     package func explanation(
         of entitlement: EntitlementID, for stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> ExplanationAnswer {
-        let snapshot = try snapshot(of: stream, known: known)
+        let view = try view(of: stream, known: known)
         let at = at ?? now()
+        let explanation = view.customer.explanation(
+            of: entitlement, at: at, catalog: view.project.catalog)
         return ExplanationAnswer(
-            stream: stream, entitlement: entitlement, at: at,
-            explanation: snapshot.customer.explanation(
-                of: entitlement, at: at, catalog: snapshot.project.catalog),
-            position: snapshot.position)
+            stream: stream, entitlement: entitlement, at: at, explanation: explanation,
+            position: view.position, events: try events(behind: explanation, in: view, known))
+    }
+
+    /// What was recorded about the sources of the reasons, oldest first, the sandbox's behind.
+    private func events(
+        behind explanation: Explanation, in view: CustomerView, _ known: Instant?
+    ) throws(Fault) -> [RecordedEvent] {
+        let sources = Set(explanation.reasons.map(\.source))
+        if sources.isEmpty { return [] }
+        var events = try history(of: view.stream)
+        if view.sandbox != nil { events += try history(of: view.stream.inSandbox) }
+        return events.filter { recorded in
+            recorded.recordedAt <= known ?? .distantFuture
+                && sources.contains { recorded.event.isAbout($0) }
+        }
     }
 
     /// What the customer has of each currency now.
@@ -75,21 +108,8 @@ extension Ports {
             stream: stream, balances: snapshot.customer.balances, position: snapshot.position)
     }
 
-    /// A customer and its project, as they were known at an instant if one is given.
-    private func snapshot(
-        of stream: Stream, known: Instant?
-    ) throws(Fault) -> CustomerSnapshot {
-        let snapshot = try ledger.customer(stream)
-        guard let known else { return snapshot }
-        return CustomerSnapshot(
-            customer: CustomerState(folding: try history(of: stream), known: known),
-            project: ProjectState(
-                folding: try history(of: .ofProject(stream.project)), known: known),
-            position: snapshot.position)
-    }
-
     /// Every event of a stream.
-    private func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
+    func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         while true {
             let page = try ledger.events(stream, events.last?.version ?? 0, 1000)

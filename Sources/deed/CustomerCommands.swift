@@ -4,8 +4,8 @@ import JSON
 import Service
 
 let customerCommands = [
-    showCustomerCommand, explainCustomerCommand, listEventsCommand, listBalancesCommand,
-    listOrdersCommand,
+    showCustomerCommand, explainCustomerCommand, timelineCommand, listEventsCommand,
+    listBalancesCommand, listOrdersCommand,
 ]
 
 /// Whose rights a command is about.

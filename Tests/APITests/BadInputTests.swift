@@ -103,7 +103,7 @@ struct BadInputTests {
 extension BadInputTests {
     private static let routes: [BadCall] =
         [
-            "/", "", "/v1", "/v1/customers/u1",
+            "/", "", "/v1", "/v1/customers/u1/x",
             "/v1/customers/u1/entitlements/pro/more", "/v2/customers/u1/entitlements", "/Healthz",
             "/v1/customers/a/b/entitlements", "//v1/customers/u1/entitlements", "*",
         ].map { path in

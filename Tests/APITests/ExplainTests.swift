@@ -38,17 +38,29 @@ struct ExplainTests {
                 + #""state":"active","code":"5.0","will_renew":true,"product":"pro","#
                 + #""kind":"auto_renewable","source":"purchase","purchase":"apple:1","#
                 + #""grant":null,"sandbox":false,"next_product":null,"expiration_reason":null},"#
+                + #""words":["pro is active (5.0) for u1 in production at 2026-11-20T19:21:00.000Z, "#
+                + #"from 2026-11-19T19:21:00.000Z until 2026-12-19T19:21:00.000Z.","#
+                + #""It is active by a period of a subscription, purchase apple:1 of pro, "#
+                + #"from 2026-11-19T19:21:00.000Z until 2026-12-19T19:21:00.000Z.","#
+                + #""It goes on after 2026-12-19T19:21:00.000Z if the renewal is paid.","#
+                + #""It may read differently from 2026-12-19T19:21:00.000Z on.","#
+                + #""It does not count: purchase apple:2, transaction 2 of coins: a consumable adds "#
+                + #"to balances only.","It does not count: purchase apple:3, transaction 3 of "#
+                + #"unknown: the catalog does not have the product."],"#
                 + #""reasons":[{"rule":"period","holds":true,"#
                 + #""start":"2026-11-19T19:21:00.000Z","end":"2026-12-19T19:21:00.000Z","#
                 + #""cut":null,"source":"purchase","purchase":"apple:1","product":"pro","#
                 + #""transactions":[{"transaction":"1","product":"pro","kind":"auto_renewable","#
                 + #""purchased":"2026-11-19T19:21:00.000Z","expires":"2026-12-19T19:21:00.000Z","#
-                + #""revoked_at":null,"upgraded":false,"family_shared":false,"#
+                + #""revoked_at":null,"upgraded":false,"family_shared":false,"sandbox":false,"#
                 + #""signed_at":"2026-11-19T19:21:00.000Z","evidence":"client_transaction"}],"#
                 + #""renewals":[]}],"#
                 + #""ignored":[{"purchase":"apple:2","transaction":"2","product":"coins","#
                 + #""cause":"consumable"},{"purchase":"apple:3","transaction":"3","#
-                + #""product":"unknown","cause":"product_not_in_catalog"}]}"#)
+                + #""product":"unknown","cause":"product_not_in_catalog"}],"#
+                + #""events":[{"version":1,"environment":"production","type":"purchase.made","#
+                + #""about":"apple:1","occurred_at":"2026-11-19T19:21:00.000Z","#
+                + #""recorded_at":"2026-11-20T19:21:00.000Z","actor":"test","cause":"key:k"}]}"#)
     }
 
     @Test("An explanation agrees with the answer at any instant, and as known at any instant")

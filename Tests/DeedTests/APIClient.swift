@@ -25,6 +25,14 @@ struct APIClient: ~Copyable {
         return (response.status, String(decoding: response.body, as: UTF8.self))
     }
 
+    mutating func get(
+        _ url: String, headers: [(String, String)] = []
+    ) throws -> OutboundResponse {
+        try http.send(
+            OutboundRequest(
+                "GET", url, headers: [("Authorization", "Bearer \(key)")] + headers))
+    }
+
     /// Every event of a customer.
     mutating func events(of customer: String, at service: String) throws -> [JSON] {
         var events: [JSON] = []

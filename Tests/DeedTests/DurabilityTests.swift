@@ -99,13 +99,3 @@ func seededGenerator(_ name: String) -> SeededGenerator {
     print("seed of \(name): \(seed)")
     return SeededGenerator(seed: seed)
 }
-
-/// Whether `condition` comes true in time.
-func eventually(within milliseconds: Int64, _ condition: () throws -> Bool) rethrows -> Bool {
-    let deadline = monotonicMilliseconds() + milliseconds
-    while try !condition() {
-        if monotonicMilliseconds() > deadline { return false }
-        pause(milliseconds: 5)
-    }
-    return true
-}

@@ -52,6 +52,13 @@ final class Installation: Sendable {
         self.database = database
     }
 
+    /// Over whatever is at that URL.
+    init(url: String) throws {
+        folder = try ScratchFolder()
+        variables = ["DEED_DATABASE_URL": url]
+        database = nil
+    }
+
     deinit {
         for process in started.withLock({ $0 }) {
             process.signal(SIGKILL)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Threading
 
 /// Runs `body` on so many threads of their own at the same time, and returns when all are done.
 package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
@@ -34,4 +35,15 @@ package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16
     }
     if !result { throw NoPort() }
     return (listener, UInt16(bigEndian: address.sin_port))
+}
+
+/// Whether `condition` comes true in time.
+package func eventually(within milliseconds: Int64, _ condition: () throws -> Bool) rethrows -> Bool
+{
+    let deadline = monotonicMilliseconds() + milliseconds
+    while try !condition() {
+        if monotonicMilliseconds() > deadline { return false }
+        pause(milliseconds: 5)
+    }
+    return true
 }

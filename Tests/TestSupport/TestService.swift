@@ -22,15 +22,18 @@ package final class TestService: Sendable {
     package let keys: KeyRing
     /// What `/readyz` gives as reasons.
     package let obstacles = Obstacles()
+    /// What the answers in memory believe to have passed since the database was last heard of.
+    package let outage = Outage()
     private let ledger: Ledger
 
-    /// With the project `default`.
-    package init() throws {
-        let database = try ScratchDatabase()
-        let clock = TestClock()
+    /// Over a database of its own with the project `default`, or beside another service on the same.
+    package init(beside other: TestService? = nil, answerBytes: Int = 16 << 20) throws {
+        let database = try other?.database ?? ScratchDatabase()
+        let clock = other?.clock ?? TestClock()
         let now: @Sendable () -> Instant = { clock.now }
         let answers = AnswerCache(
-            bytes: 16 << 20, now: now, monotonicClock: monotonicMilliseconds,
+            bytes: answerBytes, now: now,
+            monotonicClock: { [outage] in monotonicMilliseconds() + outage.milliseconds },
             render: { $0.ready })
         let ledger = database.ledger(
             clock: now, metrics: metrics, follower: Follower(answers))
@@ -71,7 +74,7 @@ package final class TestService: Sendable {
         self.database = database
         self.clock = clock
         self.ledger = ledger
-        try createProject("default")
+        if other == nil { try createProject("default") }
     }
 
     deinit { ledger.close() }
@@ -110,17 +113,18 @@ package final class TestService: Sendable {
             method: method, path: String(parts[0]),
             query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
             body: Array(body.utf8))
-        return Reply(response(to: request))
+        let (response, isImmediate) = response(to: request)
+        return Reply(response, isImmediate: isImmediate)
     }
 
-    private func response(to request: borrowing Request) -> Response {
+    private func response(to request: borrowing Request) -> (Response, isImmediate: Bool) {
         switch router.answer(request) {
-        case .now(let response): return response
-        case .later(let work): return work()
+        case .now(let response): return (response, true)
+        case .later(let work): return (work(), false)
         case .eventually(let work):
             let given = Monitor<Response??>(nil)
             work(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
-            return given.wait { $0 } ?? Response(status: 0)
+            return (given.wait { $0 } ?? Response(status: 0), false)
         }
     }
 }
@@ -140,8 +144,11 @@ package struct Reply: Sendable {
     package let status: Int
     package let headers: [(String, String)]
     package let text: String
+    /// Whether it came from memory, on the thread that serves the connection.
+    package let isImmediate: Bool
 
-    init(_ response: Response) {
+    init(_ response: Response, isImmediate: Bool) {
+        self.isImmediate = isImmediate
         status = response.status
         headers = response.headers
         text = String(decoding: response.body, as: UTF8.self)
@@ -163,6 +170,15 @@ package final class TestClock: Sendable {
     package func advance(byMilliseconds amount: Int64) {
         instant.withLock { $0 = $0.advanced(byMilliseconds: amount) }
     }
+}
+
+/// Time that passes for the answers in memory only.
+package final class Outage: Sendable {
+    private let passed = Atomic<Int64>(0)
+
+    package var milliseconds: Int64 { passed.load(ordering: .relaxed) }
+
+    package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }
 }
 
 package final class Obstacles: Sendable {

@@ -56,7 +56,7 @@ extension Event {
     }
 
     /// The store's transaction that the event states something about.
-    var transactionFact: TransactionFact? {
+    package var transactionFact: TransactionFact? {
         switch self {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),

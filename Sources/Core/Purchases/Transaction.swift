@@ -15,6 +15,7 @@ struct Transaction: Hashable, Sendable {
     let isRevokedForApp: Bool
     let isUpgraded: Bool
     let isFamilyShared: Bool
+    let isSandbox: Bool
     let terms: OfferTerms
 
     init(_ fact: TransactionFact, product: Int) {
@@ -28,6 +29,7 @@ struct Transaction: Hashable, Sendable {
         isRevokedForApp = fact.revocation?.reason == .issueWithApp
         isUpgraded = fact.isUpgraded
         isFamilyShared = fact.ownership == .familyShared
+        isSandbox = fact.environment == .sandbox
         terms = OfferTerms(fact.offer)
     }
 }

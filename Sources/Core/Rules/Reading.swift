@@ -11,6 +11,8 @@ struct Reading {
     var expirationReason: ExpirationIntent?
     /// Whether the refund was the app's fault.
     var isRevokedForApp = false
+    /// Whether it was bought in the sandbox.
+    var isSandbox = false
 
     init(of right: Right, in state: CustomerState, at instant: Instant, _ catalog: Catalog) {
         let standing = right.standing(at: instant)
@@ -33,6 +35,7 @@ struct Reading {
             kind = purchase.kind(by: catalog)
             product = purchase.products[transaction.product]
             isRevokedForApp = transaction.isRevokedForApp
+            isSandbox = transaction.isSandbox
             if kind == .autoRenewable {
                 terms = transaction.terms
                 read(renewal)

@@ -1,12 +1,11 @@
-import Core
+package import Core
 import Glibc
-import Histories
 
 /// The rules of access once more, from the rules page: slow, obvious, and sharing no code with Core
 /// but the facts. It asks of single moments whether access is given, and finds every boundary by
 /// trying all the moments that any fact names.
-struct NaiveModel {
-    struct Product {
+package struct NaiveModel {
+    package struct Product: Sendable {
         var kind: ProductKind
         var entitlements: [String] = []
         var days: Int64 = 0
@@ -16,15 +15,27 @@ struct NaiveModel {
         var credits: [String: Int64] = [:]
     }
 
-    struct Answer: Hashable, CustomStringConvertible {
-        var isActive: Bool
-        var since: Int64
-        var until: Int64?
-        var state: String
-        var product: String?
-        var willRenew: Bool
+    package struct Answer: Hashable, CustomStringConvertible {
+        package var isActive: Bool
+        package var since: Int64
+        package var until: Int64?
+        package var state: String
+        package var product: String?
+        package var willRenew: Bool
 
-        var description: String {
+        package init(
+            isActive: Bool, since: Int64, until: Int64?, state: String, product: String?,
+            willRenew: Bool
+        ) {
+            self.isActive = isActive
+            self.since = since
+            self.until = until
+            self.state = state
+            self.product = product
+            self.willRenew = willRenew
+        }
+
+        package var description: String {
             "\(isActive ? "active" : "inactive") since \(since) until \(until.map(String.init) ?? "-")"
                 + " \(state) \(product ?? "-") \(willRenew ? "renews" : "ends")"
         }
@@ -42,7 +53,7 @@ struct NaiveModel {
     }
 
     /// Something that gives access between two moments, unless something else ends it before.
-    struct Source {
+    package struct Source {
         var entitlements: [String]
         var product: String?
         var start: Int64
@@ -70,7 +81,7 @@ struct NaiveModel {
     let products: [String: Product]
     let facts: Facts
 
-    init(products: [String: Product], facts: Facts) {
+    package init(products: [String: Product], facts: Facts) {
         self.products = products
         self.facts = facts
     }
@@ -147,7 +158,7 @@ extension NaiveModel {
         products[weighed.fact.product.text] ?? Product(kind: .consumable)
     }
 
-    func sources() -> [Source] {
+    package func sources() -> [Source] {
         originals.flatMap(sources(of:)) + terms() + installations()
     }
 
@@ -306,12 +317,12 @@ extension NaiveModel {
 
 extension NaiveModel {
     /// Every moment that matters, in order.
-    static func moments(_ sources: [Source]) -> [Int64] {
+    package static func moments(_ sources: [Source]) -> [Int64] {
         Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
     }
 
     /// All that gives one entitlement, and when access begins and ends.
-    struct Timeline {
+    package struct Timeline {
         let sources: [Source]
         let starts: [Int64]
         let ends: [Int64]
@@ -326,14 +337,14 @@ extension NaiveModel {
         }
     }
 
-    static func timelines(_ sources: [Source]) -> [String: Timeline] {
+    package static func timelines(_ sources: [Source]) -> [String: Timeline] {
         let pairs = Set(sources.flatMap(\.entitlements)).map { name in
             (name, Timeline(sources.filter { $0.entitlements.contains(name) }))
         }
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    static func answer(_ timeline: Timeline, at moment: Int64) -> Answer {
+    package static func answer(_ timeline: Timeline, at moment: Int64) -> Answer {
         let isActive = timeline.sources.contains { $0.covers(moment) }
         let begun = timeline.starts.last { $0 <= moment }
         let ahead = timeline.starts.first { $0 > moment }
@@ -363,7 +374,7 @@ extension NaiveModel {
     }
 
     /// What the consumables bring, refunds taken off.
-    func balances() -> [String: Int64] {
+    package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
         for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {
             for (currency, amount) in product(of: weighed).credits {

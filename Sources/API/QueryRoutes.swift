@@ -1,0 +1,68 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// The call that asks about many customers at once.
+struct QueryRoutes: Sendable {
+    private static let customerLimit = 1000
+    /// A thousand ids of 256 bytes have room in it, escaped or not as most are.
+    private static let bodyLimit = 1 << 20
+    private let reads: CustomerReads
+
+    init(_ reads: CustomerReads) {
+        self.reads = reads
+    }
+
+    var routes: [Route] {
+        [
+            Route(
+                "POST", "/v1/entitlements/query", bodyLimit: QueryRoutes.bodyLimit,
+                .keyed(.reader, query))
+        ]
+    }
+
+    private func query(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body)
+        let environment: Environment = try body.optionalWord("environment") ?? .production
+        guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
+            throw .missing("customers")
+        }
+        if customers.count > QueryRoutes.customerLimit {
+            throw .invalid(
+                "customers",
+                "\"customers\" holds \(customers.count) ids; ask about "
+                    + "\(QueryRoutes.customerLimit) at most in one call.")
+        }
+        if customers.contains(where: \.isReserved) {
+            throw .invalid(
+                "customers", "\"customers\" holds a name that Deed keeps for itself.")
+        }
+        let streams = customers.map {
+            Stream(project: call.access.project, environment: environment, customer: $0)
+        }
+        do throws(ReadError) {
+            return Response(answers: try reads.read(streams, after: call.after))
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Response {
+    /// `{"answers":[…]}`, each as it would be given alone.
+    fileprivate init(answers: [FilledAnswer]) {
+        var body = Array("{\"answers\":[".utf8)
+        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.bytes.count + 48 })
+        for (index, answer) in answers.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            answer.ready.append(to: &body, at: answer.at.text, answer.position.description)
+        }
+        body.append(contentsOf: "]}".utf8)
+        var headers = [("Content-Type", "application/json"), Response.askAgain]
+        if let staleness = answers.compactMap(\.staleness).max() {
+            headers.append(("Deed-Stale", String(staleness)))
+        }
+        self.init(status: 200, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,66 @@
+/// One line of what a customer held over time.
+package struct TimelineRow: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
+        /// Access, over all of its sources.
+        case entitlement(EntitlementID)
+        /// What gave access to the entitlement above.
+        case source(Entitlement.Source, ProductID?)
+        /// A purchase that gives no access.
+        case purchase(PurchaseID, ProductID)
+    }
+
+    package struct Bar: Hashable, Sendable {
+        package let interval: Interval
+        package let isGrace: Bool
+    }
+
+    package let subject: Subject
+    package var bars: [Bar] = []
+    /// When something was bought that lasts no time.
+    package var moments: [Instant] = []
+}
+
+extension CustomerState {
+    /// Each entitlement with its runs of access, below it what gave them, and at the end the
+    /// purchases that give none.
+    package func timeline(by catalog: Catalog) -> [TimelineRow] {
+        var rows: [TimelineRow] = []
+        var unlocking = Set<PurchaseID>()
+        for (id, runs) in runs(by: catalog).sorted(by: { $0.key < $1.key }) {
+            var access = TimelineRow(subject: .entitlement(id))
+            access.bars = runs.map { TimelineRow.Bar(interval: $0, isGrace: false) }
+            rows.append(access)
+            for row in sources(of: id, catalog) {
+                if case .source(.purchase(let purchase), _) = row.subject {
+                    unlocking.insert(purchase)
+                }
+                rows.append(row)
+            }
+        }
+        return rows + purchases.filter { !unlocking.contains($0.id) }.compactMap(\.moments)
+    }
+
+    /// One row for each product of each source, in the order of the rules.
+    private func sources(of id: EntitlementID, _ catalog: Catalog) -> [TimelineRow] {
+        var rows: [TimelineRow] = []
+        let reasons = explanation(of: id, at: .distantPast, catalog: catalog).reasons
+        for reason in reasons where !reason.interval.isEmpty {
+            let bar = TimelineRow.Bar(interval: reason.interval, isGrace: reason.rule == .grace)
+            let subject = TimelineRow.Subject.source(reason.source, reason.product)
+            if let place = rows.firstIndex(where: { $0.subject == subject }) {
+                rows[place].bars.append(bar)
+            } else {
+                rows.append(TimelineRow(subject: subject, bars: [bar]))
+            }
+        }
+        return rows
+    }
+}
+
+extension Purchase {
+    fileprivate var moments: TimelineRow? {
+        guard let newest = evidence.last?.effective else { return nil }
+        return TimelineRow(
+            subject: .purchase(id, newest.product), moments: evidence.map(\.effective.purchased))
+    }
+}

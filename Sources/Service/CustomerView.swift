@@ -1,0 +1,71 @@
+package import Core
+
+/// A customer as answers see it: in production together with the sandbox purchases that the project
+/// lets count there.
+package struct CustomerView: Sendable {
+    package let stream: Stream
+    package let customer: CustomerState
+    package let project: ProjectState
+    /// The place in the customer's shard up to which it holds.
+    package let position: Position
+    /// The same of the sandbox; `nil` when nothing of it counts.
+    package let sandbox: Position?
+
+    package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
+        self.init(snapshot, of: stream, including: nil)
+    }
+
+    init(_ own: CustomerSnapshot, of stream: Stream, including sandbox: CustomerSnapshot?) {
+        self.stream = stream
+        let apps = own.project.sandboxApps(for: stream.customer)
+        customer = sandbox.map { own.customer.including($0.customer, of: apps) } ?? own.customer
+        project = own.project
+        position = own.position
+        self.sandbox = sandbox?.position
+    }
+}
+
+extension CustomerSnapshot {
+    /// Whether answers about the stream include the same customer's sandbox.
+    func includesSandbox(of stream: Stream) -> Bool {
+        stream.environment == .production && !project.sandboxApps(for: stream.customer).isEmpty
+    }
+}
+
+extension Ports {
+    /// The customer now, or as it was known at an instant.
+    func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
+        let own = try snapshot(of: stream, known: known)
+        guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
+        let sandbox = try snapshot(of: stream.inSandbox, known: known)
+        return CustomerView(own, of: stream, including: sandbox)
+    }
+
+    /// Many customers of one project now, each once: one round trip, and a second one where sandboxes
+    /// count.
+    func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {
+        let snapshots = try reading.customers(streams)
+        let including = zip(streams, snapshots).filter { $1.includesSandbox(of: $0) }
+        let sandboxes = including.isEmpty ? [] : try reading.customers(including.map(\.0.inSandbox))
+        let sandboxOf = Dictionary(
+            zip(including.map(\.0), sandboxes), uniquingKeysWith: { first, _ in first })
+        var views: [Stream: CustomerView] = [:]
+        for (stream, own) in zip(streams, snapshots) {
+            views[stream] = CustomerView(own, of: stream, including: sandboxOf[stream])
+        }
+        return views
+    }
+
+    /// A customer and its project, as they were known at an instant if one is given.
+    private func snapshot(
+        of stream: Stream, known: Instant?
+    ) throws(Fault) -> CustomerSnapshot {
+        let snapshot = try ledger.customer(stream)
+        guard let known else { return snapshot }
+        return CustomerSnapshot(
+            customer: CustomerState(folding: try history(of: stream), known: known),
+            project: ProjectState(
+                folding: try history(of: .ofProject(stream.project)), known: known),
+            position: snapshot.position)
+    }
+}

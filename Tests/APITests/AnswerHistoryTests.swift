@@ -1,0 +1,260 @@
+import API
+import Core
+import Histories
+import JSON
+import Ledger
+import Postgres
+import Service
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Answers in the course of random histories", .timeLimit(.minutes(5)))
+struct AnswerHistoryTests {
+    private let services: [TestService]
+    private let key: NewKey
+    private let streams: [Core.Stream]
+
+    init() throws {
+        let first = try TestService()
+        services = [first, try TestService(beside: first)]
+        key = try first.key(.admin)
+        streams = try (0..<10).map { try Stream.test("customer \($0)") }
+        let now = first.clock.now.milliseconds
+        // From before the histories to behind them.
+        first.clock.advance(byMilliseconds: at(-1).milliseconds - now)
+        try change(to: bazaar, key: "bazaar")
+    }
+
+    private func change(to catalog: Catalog, key: String) throws {
+        let project = try ProjectID("default")
+        _ = try services[0].ports.ledger.append(
+            .project(
+                project, actor: try Actor("test"),
+                cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+            ) { state, _ throws(Refusal) in try state.change(to: catalog, of: project) })
+    }
+
+    @Test(
+        "No answer is older than its position, than Deed-After, or than the instance's own writes")
+    func neverOld() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        let course = Course(services, key: key, streams: streams)
+        inParallel(6) { lane in
+            var random = SeededGenerator(seed: seed &+ UInt64(lane))
+            if lane < 2 {
+                course.write(on: lane, seed: seed, &random)
+            } else {
+                course.read(on: lane % 2, &random)
+            }
+        }
+        #expect(course.faults == [])
+        var logs: [Core.Stream: [RecordedEvent]] = [:]
+        for stream in streams {
+            logs[stream] = try services[0].ports.ledger.events(stream, 0, 10_000).map(\.recorded)
+        }
+        let readings = course.readings
+        #expect(readings.count > 1000)
+        #expect(readings.contains { $0.isImmediate })
+        for reading in readings {
+            if let wrong = reading.complaint(logs[reading.stream] ?? [], catalog: bazaar) {
+                Issue.record("seed \(seed): \(wrong)")
+                return
+            }
+        }
+    }
+
+    @Test("Memory, database, SQL and the naive model give one answer at any boundary")
+    func oneAnswer() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var recorded: [Core.Stream: [AnyFact]] = [:]
+        for (index, stream) in streams.enumerated() {
+            let history = RandomHistory(seed: seed &+ UInt64(index), prefix: "\(index)-").facts
+            var random = SeededGenerator(seed: seed &+ UInt64(index))
+            recorded[stream] = history
+            for (number, fact) in history.shuffled(using: &random).enumerated() {
+                _ = services[0].send("GET", path(of: stream), key: key)
+                _ = try services[number % 2].ports.ledger.append(
+                    .record(AnyFact.facts([fact]), for: stream, key: "\(number)"))
+            }
+        }
+        var asked = 0
+        let clock = services[0].clock
+        for stream in streams {
+            let facts = AnyFact.facts(recorded[stream] ?? [])
+            let sources = NaiveModel(products: naiveBazaar, facts: facts).sources()
+            let timelines = NaiveModel.timelines(sources)
+            for boundary in NaiveModel.moments(sources) {
+                for offset: Int64 in -1...1 {
+                    clock.advance(byMilliseconds: boundary + offset - clock.now.milliseconds)
+                    let naive = timelines.mapValues { NaiveModel.answer($0, at: boundary + offset) }
+                    try compare(stream, with: naive, "seed \(seed), \(stream.customer)")
+                    asked += 1
+                }
+            }
+        }
+        #expect(asked > 100)
+        #expect(services[0].reads.cache.tally.hits > Int64(asked))
+    }
+
+    private func path(of stream: Core.Stream) -> String {
+        "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
+    }
+
+    private func compare(
+        _ stream: Core.Stream, with naive: [String: NaiveModel.Answer], _ context: String
+    ) throws {
+        let path = path(of: stream)
+        let strong = services[0].send("GET", path + "?consistency=strong", key: key)
+        let remembered = services[0].send("GET", path, key: key)
+        #expect(remembered.isImmediate)
+        #expect(remembered.text == strong.text, "\(context)")
+        // The other instance may have kept its answer for as long as it lasts.
+        let other = services[1].send(
+            "GET", path, key: key,
+            headers: [("Deed-After", try #require(strong.header("Deed-Position")))])
+        #expect(try other.json["entitlements"] == strong.json["entitlements"], "\(context)")
+        let entitlements = try #require(try strong.json["entitlements"]?.object).members
+        let answers = try entitlements.map { ($0.name, try NaiveModel.Answer($0.value)) }
+        #expect(Dictionary(uniqueKeysWithValues: answers) == naive, "\(context)")
+        for (name, answer) in answers {
+            let isEntitled = try services[0].database.number(
+                """
+                select deed.entitled('default', '\(stream.customer)', '\(name)',
+                    deed.instant(\(services[0].clock.now.milliseconds)))::integer::bigint
+                """)
+            #expect((isEntitled == 1) == answer.isActive, "\(context) \(name)")
+        }
+    }
+}
+
+extension NaiveModel.Answer {
+    fileprivate init(_ json: JSON) throws {
+        self.init(
+            isActive: json["active"] == true,
+            since: try #require(json["since"]?.string.flatMap { Instant(text: $0) }).milliseconds,
+            until: json["until"]?.string.flatMap { Instant(text: $0) }?.milliseconds,
+            state: try #require(json["state"]?.string), product: json["product"]?.string,
+            willRenew: json["will_renew"] == true)
+    }
+}
+
+/// Writers and readers on two instances, and what the readers were told.
+private final class Course: Sendable {
+    private struct State {
+        var writing = 2
+        /// The newest position that each instance acknowledged of each customer, and anybody did.
+        var written: [[Core.Stream: Position]] = [[:], [:]]
+        var readings: [Reading] = []
+        var faults: [String] = []
+    }
+    private let state = Mutex(State())
+    private let services: [TestService]
+    private let key: NewKey
+    private let streams: [Core.Stream]
+
+    init(_ services: [TestService], key: NewKey, streams: [Core.Stream]) {
+        self.services = services
+        self.key = key
+        self.streams = streams
+    }
+
+    var readings: [Reading] { state.withLock(\.readings) }
+    var faults: [String] { state.withLock(\.faults) }
+
+    func write(on instance: Int, seed: UInt64, _ random: inout SeededGenerator) {
+        for (index, stream) in streams.enumerated() {
+            let seed = seed &+ UInt64(index)
+            let history = RandomHistory(seed: seed, prefix: "\(index)-").facts
+            // Both instances tell all of it, each in an order of its own.
+            for (number, fact) in history.shuffled(using: &random).enumerated() {
+                let key = "\(instance)-\(number)"
+                append(on: instance, stream) {
+                    try .record(AnyFact.facts([fact]), for: stream, key: key)
+                }
+                if random.chance(20) {
+                    append(on: instance, stream) {
+                        try .give("vip\(number % 3)", to: stream, grant: "\(key)-\(index)")
+                    }
+                }
+                services[0].clock.advance(byMilliseconds: random.number(0...day / 4))
+            }
+        }
+        state.withLock { $0.writing -= 1 }
+    }
+
+    private func append(on instance: Int, _ stream: Core.Stream, _ command: () throws -> Command) {
+        do {
+            let outcome = try services[instance].ports.ledger.append(command())
+            state.withLock { $0.written[instance][stream] = outcome.position }
+        } catch {
+            state.withLock { $0.faults.append("\(error)") }
+        }
+    }
+
+    func read(on instance: Int, _ random: inout SeededGenerator) {
+        while state.withLock({ $0.writing > 0 }) {
+            let stream = streams[Int(random.number(0...Int64(streams.count - 1)))]
+            let asks = random.chance(30)
+            let (own, any) = state.withLock { state in
+                (state.written[instance][stream], state.written.compactMap { $0[stream] })
+            }
+            let after = asks ? any.max { $0.sequence < $1.sequence } : nil
+            let name = stream.customer.text.replacing(" ", with: "%20")
+            let reply = services[instance].send(
+                "GET", "/v1/customers/\(name)/entitlements", key: key,
+                headers: after.map { [("Deed-After", $0.description)] } ?? [])
+            let least = [own, after].compactMap { $0?.sequence }.max() ?? 0
+            state.withLock { state in
+                guard reply.status == 200 else {
+                    state.faults.append(reply.text)
+                    return
+                }
+                state.readings.append(
+                    Reading(
+                        stream: stream, text: reply.text, least: least,
+                        isImmediate: reply.isImmediate))
+            }
+        }
+    }
+}
+
+/// What a reader was told, and the sequence that it must not be older than.
+private struct Reading: Sendable {
+    let stream: Core.Stream
+    let text: String
+    let least: Int64
+    let isImmediate: Bool
+
+    /// What is wrong with it by the customer's log, if anything is.
+    func complaint(_ log: [RecordedEvent], catalog: Catalog) -> String? {
+        guard let json = try? JSON.read(text),
+            let position = json["position"]?.string.flatMap(Position.init),
+            let at = json["at"]?.string.flatMap({ Instant(text: $0) })
+        else { return "unreadable: \(text)" }
+        if position.sequence < least { return "\(text) is older than \(least)" }
+        var customer = CustomerState()
+        let known = log.prefix { $0.position.sequence <= position.sequence }
+        for recorded in known { customer.apply(recorded.event) }
+        // It may know more than it claims, and never less.
+        for recorded in [nil] + log.dropFirst(known.count).map(Optional.some) {
+            if let recorded { customer.apply(recorded.event) }
+            if matches(customer, at: at, position, catalog) { return nil }
+        }
+        return "no state of the customer from \(position) on gives: \(text)"
+    }
+
+    private func matches(
+        _ customer: CustomerState, at instant: Instant, _ position: Position, _ catalog: Catalog
+    ) -> Bool {
+        var project = ProjectState()
+        project.apply(
+            .catalogChanged(CatalogChanged(version: 1, catalog: catalog)), recordedAt: at(0))
+        let snapshot = CustomerSnapshot(
+            customer: customer, project: project, position: position)
+        return EntitlementsAnswer(CustomerView(snapshot, of: stream), at: instant).json.text == text
+    }
+}

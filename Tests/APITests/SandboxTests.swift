@@ -1,0 +1,136 @@
+import Core
+import JSON
+import Service
+import TestSupport
+import Testing
+
+@Suite("Sandbox purchases in production answers")
+struct SandboxTests {
+    private let service: TestService
+    private let admin: NewKey
+    private let path = "/v1/customers/u1/entitlements"
+
+    init() throws {
+        service = try TestService()
+        admin = try service.key(.admin)
+        _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
+    }
+
+    @Test("They count for whom the app's settings let them, are marked, and count no longer after")
+    func access() throws {
+        try buy("pro", transaction: "1", for: "u1")
+        #expect(try entitlements() == [:])
+        try setAccess(#""sandbox_access":"all""#)
+        #expect(try entitlements()["pro"]?["active"] == true)
+        #expect(try entitlements()["pro"]?["sandbox"] == true)
+        #expect(try entitlements()["pro"]?["purchase"]?.string == "apple:1")
+        try setAccess(#""sandbox_access":"listed","sandbox_customers":["u2"]"#)
+        #expect(try entitlements() == [:])
+        try setAccess(#""sandbox_access":"listed","sandbox_customers":["u1","u2"]"#)
+        #expect(try entitlements()["pro"]?["active"] == true)
+        try setAccess(#""sandbox_access":"none""#)
+        #expect(try entitlements() == [:])
+    }
+
+    @Test("A change of either world changes the answer at once, own and on another instance")
+    func eitherWorld() throws {
+        try setAccess(#""sandbox_access":"all""#)
+        let other = try TestService(beside: service)
+        #expect(try entitlements() == [:])
+        _ = other.send("GET", path, key: admin)
+        #expect(service.send("GET", path, key: admin).isImmediate)
+        try buy("pro", transaction: "1", for: "u1")
+        #expect(try entitlements()["pro"]?["active"] == true)
+        _ = service.send("GET", path, key: admin)
+        let given = service.send(
+            "POST", "/v1/customers/u1/grants", key: admin,
+            body: #"{"entitlement":"vip","reason":"r"}"#)
+        #expect(given.status == 201)
+        #expect(Set(try entitlements().keys).isSuperset(of: ["pro", "vip"]))
+        #expect(try entitlements()["vip"]?["sandbox"] == false)
+        #expect(
+            eventually(within: 3000) {
+                let json = try? other.send("GET", path, key: admin).json["entitlements"]
+                return json?["pro"] != nil && json?["vip"] != nil
+            })
+        #expect(service.send("GET", path, key: admin).isImmediate)
+    }
+
+    @Test("After the position of a sandbox write, production answers hold it on any instance")
+    func position() throws {
+        try setAccess(#""sandbox_access":"all""#)
+        let other = try TestService(beside: service)
+        for number in 1...20 {
+            _ = other.send("GET", path, key: admin)
+            let position = try buy("pro", transaction: "\(number)", for: "u1")
+            let reply = other.send(
+                "GET", "/v1/customers/u1", key: admin,
+                headers: [("Deed-After", position.description)])
+            #expect(try reply.json["purchases"]?.array?.count == number)
+            let read = other.send(
+                "GET", path, key: admin, headers: [("Deed-After", position.description)])
+            #expect(try read.json["entitlements"]?["pro"]?["active"] == true)
+        }
+    }
+
+    @Test("Grants and balances of the sandbox stay there, and so does its own answer")
+    func apart() throws {
+        try setAccess(#""sandbox_access":"all""#)
+        _ = service.send(
+            "POST", "/v1/customers/u1/grants?environment=sandbox", key: admin,
+            body: #"{"entitlement":"vip","reason":"r"}"#)
+        try buy("coins", transaction: "7", for: "u1", .consumable)
+        #expect(try entitlements() == [:])
+        let balances = service.send("GET", "/v1/customers/u1/balances", key: admin)
+        #expect(try balances.json["balances"] == [:])
+        let sandbox = service.send("GET", "\(path)?environment=sandbox", key: admin)
+        #expect(try sandbox.json["entitlements"]?["vip"]?["sandbox"] == true)
+    }
+
+    @Test("Explanations and queries see the same as the answer")
+    func everywhere() throws {
+        try setAccess(#""sandbox_access":"all""#)
+        try buy("pro", transaction: "1", for: "u1")
+        let explained = try service.send(
+            "GET", "/v1/customers/u1/explain?entitlement=pro", key: admin
+        ).json
+        #expect(explained["answer"]?["sandbox"] == true)
+        #expect(explained["events"]?.array?.map { $0["environment"]?.string } == ["sandbox"])
+        let queried = try service.send(
+            "POST", "/v1/entitlements/query", key: admin, body: #"{"customers":["u1","u2"]}"#
+        ).json
+        let alone = try service.send("GET", path, key: admin).json
+        #expect(queried["answers"]?.array?[0] == alone)
+        #expect(
+            try service.send(
+                "GET", "\(path)?known=2026-11-20T19:20:59Z", key: admin
+            ).json["entitlements"] == [:])
+    }
+
+    private func setAccess(_ members: String) throws {
+        let reply = service.send(
+            "PUT", "/v1/apps/com.example.game", key: admin, body: "{\(members)}")
+        #expect(reply.status == 200, "\(reply.text)")
+    }
+
+    @discardableResult
+    private func buy(
+        _ product: String, transaction: String, for customer: String,
+        _ kind: ProductKind = .autoRenewable
+    ) throws -> Position {
+        let start = service.clock.now
+        var fact = try TransactionFact.bought(
+            product, kind, transaction: transaction, at: start,
+            until: kind == .consumable ? nil : start.advanced(byMilliseconds: 86_400_000))
+        fact.environment = .sandbox
+        return try service.ports.ledger.append(
+            .record([fact], for: .test(customer, environment: .sandbox), key: transaction)
+        ).position
+    }
+
+    private func entitlements() throws -> [String: JSON] {
+        let members = try service.send("GET", path, key: admin).json["entitlements"]?.object?
+            .members
+        return Dictionary(uniqueKeysWithValues: (members ?? []).map { ($0.name, $0.value) })
+    }
+}
