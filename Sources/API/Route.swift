@@ -29,12 +29,6 @@ struct Route: Sendable {
     /// The longest body that the call takes.
     let bodyLimit: Int
     let handling: Handling
-    private let segments: [Segment]
-
-    private enum Segment: Sendable {
-        case text(String)
-        case argument
-    }
 
     init(
         _ method: String, _ pattern: String, bodyLimit: Int = Router.bodyLimit,
@@ -44,22 +38,6 @@ struct Route: Sendable {
         self.pattern = pattern
         self.bodyLimit = bodyLimit
         self.handling = handling
-        segments = pattern.dropFirst().split(separator: "/").map { part in
-            part.hasPrefix("{") ? .argument : .text(String(part))
-        }
-    }
-
-    /// The arguments in the path, still percent-encoded; `nil` when the path is another's.
-    func match(_ parts: [Substring]) -> [Substring]? {
-        guard parts.count == segments.count else { return nil }
-        var arguments: [Substring] = []
-        for (segment, part) in zip(segments, parts) {
-            switch segment {
-            case .text(let text): if part != text { return nil }
-            case .argument: arguments.append(part)
-            }
-        }
-        return arguments
     }
 }
 

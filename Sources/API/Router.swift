@@ -9,7 +9,7 @@ package struct Router: Sendable {
     /// The longest body of calls that do not need a longer one.
     package static let bodyLimit = 64 << 10
 
-    private let routes: [MeasuredRoute]
+    private let routes: RouteTable<MeasuredRoute>
     private let unrouted: RouteMeasures
     private let keys: KeyRing
     private let submit: Submit
@@ -21,12 +21,15 @@ package struct Router: Sendable {
             + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + operations.routes
-        routes = all.map { route in
-            MeasuredRoute(
-                route: route,
-                measures: RouteMeasures(
-                    operations.metrics, route: route.pattern, method: route.method))
+        var table = RouteTable<MeasuredRoute>()
+        for route in all {
+            let measures = RouteMeasures(
+                operations.metrics, route: route.pattern, method: route.method)
+            table.add(
+                MeasuredRoute(route: route, measures: measures), method: route.method,
+                pattern: route.pattern)
         }
+        routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
         submit = ports.ledger.submit
@@ -83,15 +86,9 @@ package struct Router: Sendable {
     private func find(
         method: String, path: String
     ) throws(Problem) -> (route: MeasuredRoute, arguments: [Substring]) {
-        guard path.first == "/" else { throw .unknownRoute }
-        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        var allowed: [String] = []
-        for route in routes {
-            guard let arguments = route.route.match(parts) else { continue }
-            if route.route.method == method { return (route, arguments) }
-            allowed.append(route.route.method)
-        }
-        throw allowed.isEmpty ? .unknownRoute : .wrongMethod(allowed: allowed)
+        guard let place = routes.find(path) else { throw .unknownRoute }
+        for end in place.ends where end.method == method { return (end.found, place.arguments) }
+        throw .wrongMethod(allowed: place.ends.map(\.method))
     }
 }
 
