@@ -10,7 +10,7 @@ struct Recording {
     private var states: [CustomerID: CustomerState] = [:]
     private var holders: [PurchaseID: CustomerID]
     private(set) var decision = Decision(parts: [])
-    private var eventCount = 0
+    private(set) var eventCount = 0
 
     init(_ submission: Submission, in situation: Situation) throws(Refusal) {
         bearer = submission.bearer

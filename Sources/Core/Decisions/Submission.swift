@@ -29,6 +29,9 @@ package struct Submission: Sendable {
             }
         }
     }
+    /// How many events one submission may lead to: others wait while they are written.
+    package static let eventLimit = 20_000
+
     package let items: [Item]
     package let bearer: Bearer
     /// An order of the customer that one of the transactions fulfils.
@@ -56,7 +59,12 @@ package struct Submission: Sendable {
     /// The events for everybody whom the evidence concerns, and what came of each piece of it.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
-        for (place, item) in items.enumerated() { recording.record(item, at: place) }
+        for (place, item) in items.enumerated() {
+            recording.record(item, at: place)
+            if recording.eventCount > Submission.eventLimit {
+                throw .tooMuchAtOnce(limit: Submission.eventLimit)
+            }
+        }
         return recording.decision
     }
 }
