@@ -95,20 +95,27 @@ struct Body {
     }
 
     func optionalIDs<Kind>(_ name: String) throws(Problem) -> [Identifier<Kind>]? {
+        guard let texts = try optionalTexts(name) else { return nil }
+        var ids: [Identifier<Kind>] = []
+        for text in texts { ids.append(try Identifier(member: name, text)) }
+        return ids
+    }
+
+    func optionalTexts(_ name: String) throws(Problem) -> [String]? {
         guard let value = members[name], !value.isNull else { return nil }
         guard let array = value.array else {
             throw .invalid(
                 name, "The member \"\(name)\" must be an array and is \(value.typeName).")
         }
-        var ids: [Identifier<Kind>] = []
+        var texts: [String] = []
         for element in array {
             guard let text = element.string else {
                 throw .invalid(
                     name, "\"\(name)\" takes strings and holds \(element.typeName).")
             }
-            ids.append(try Identifier(member: name, text))
+            texts.append(text)
         }
-        return ids
+        return texts
     }
 
     func optionalInstant(_ name: String) throws(Problem) -> Instant? {

@@ -180,6 +180,7 @@ extension Refusal {
         case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange, .tooManyListed,
             .waitTooLong:
             400
+        case .tooMuchAtOnce: 413
         case .idempotencyMismatch: 422
         }
     }

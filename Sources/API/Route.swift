@@ -17,6 +17,8 @@ struct Route: Sendable {
         case keyed(Role, Respond)
         /// The same, but answered at once when the first can do it from memory.
         case remembered(Role, Recall, Respond)
+        /// For anyone, about a body that proves itself; answered when its commands are committed.
+        case unkeyed(@Sendable (_ body: [UInt8]) -> Writing)
         /// For keys of a role or a stronger one; answered when its commands are committed.
         case writing(Role, @Sendable (Call) throws(Problem) -> Writing)
     }

@@ -14,13 +14,18 @@ package struct Router: Sendable {
     private let keys: KeyRing
     private let submit: Submit
 
-    package init(_ reads: CustomerReads, keys: KeyRing, operations: Operations) {
+    package init(
+        _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing, operations: Operations
+    ) {
         let ports = reads.ports
+        let submitting = SubmissionRoutes(
+            submissions, measures: NotificationMeasures(operations.metrics))
         let all =
             ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
             + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
-            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + operations.routes
+            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + submitting.routes
+            + operations.routes
         var table = RouteTable<MeasuredRoute>()
         for route in all {
             let measures = RouteMeasures(
@@ -52,6 +57,13 @@ package struct Router: Sendable {
                 let draft = try CallDraft(request, arguments: found.arguments)
                 return .later { [keys] in
                     measures.record(draft.respond(role, keys, respond), since: started)
+                }
+            case .unkeyed(let make):
+                let body = request.body
+                return .eventually { [submit] reply in
+                    make(body).perform(submit) { response in
+                        reply(measures.record(response, since: started))
+                    }
                 }
             case .writing(let role, let make):
                 let draft = try CallDraft(request, arguments: found.arguments)

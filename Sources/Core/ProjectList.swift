@@ -13,10 +13,26 @@ package struct ListedProject: Hashable, Sendable {
 package struct ListedApp: Hashable, Sendable {
     package let app: AppKey
     package let project: ProjectID
+    package let appleID: Int64?
+    package let receipts: ReceiptJudge
+    /// Whether sandbox purchases of any customer count in production answers.
+    package let countsSandbox: Bool
 
-    package init(app: AppKey, project: ProjectID) {
+    package init(
+        app: AppKey, project: ProjectID, appleID: Int64? = nil, receipts: ReceiptJudge = .local,
+        countsSandbox: Bool = false
+    ) {
         self.app = app
         self.project = project
+        self.appleID = appleID
+        self.receipts = receipts
+        self.countsSandbox = countsSandbox
+    }
+
+    /// As evidence is measured against it. That of the sandbox is taken, too: whether it counts is
+    /// decided where it is read.
+    package var trusted: TrustedApp {
+        TrustedApp(id: app.id, appleID: appleID, environments: Set(Environment.allCases))
     }
 }
 

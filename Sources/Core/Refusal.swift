@@ -26,6 +26,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyTokens(limit: Int)
     case heldByAnother
     case movedRecently(until: Instant)
+    case tooMuchAtOnce(limit: Int)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
     case neverMoved(PurchaseID)
@@ -62,6 +63,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyTokens: "too_many_tokens"
         case .heldByAnother: "held_by_another"
         case .movedRecently: "moved_recently"
+        case .tooMuchAtOnce: "too_much_at_once"
         case .purchaseUnknown: "purchase_unknown"
         case .alreadyHeld: "already_held"
         case .neverMoved: "never_moved"
@@ -126,6 +128,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "Another customer holds this purchase; an admin can transfer it."
         case .movedRecently(let end):
             "The purchase was moved lately and stays where it is until \(end.text); try again then."
+        case .tooMuchAtOnce(let limit):
+            "The evidence leads to more than \(limit) events; submit it in several calls."
         case .purchaseUnknown(let id):
             "The customer does not hold the purchase \"\(id)\"; look up who does."
         case .alreadyHeld(let id):

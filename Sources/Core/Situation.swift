@@ -35,7 +35,7 @@ package struct Decision: Sendable {
     /// Events of one stream, in the project and environment of the command's own.
     package struct Part: Sendable {
         package let customer: CustomerID
-        package let events: [Event]
+        package internal(set) var events: [Event]
 
         package init(customer: CustomerID, events: [Event]) {
             self.customer = customer
@@ -68,19 +68,21 @@ package struct ItemOutcome: Hashable, Sendable {
         case recorded
         /// Everything that it states was known.
         case alreadyKnown
-        /// Another customer holds the purchase and keeps it.
+        /// Whoever sent it does not get the purchase, as another customer's; what it states counts.
         case refused(Refusal)
         /// Support settled the order before; the client is to finish the transaction.
         case alreadySettled(OrderID)
     }
     /// The place of the piece of evidence in the submission.
     package let index: Int
-    package let purchase: PurchaseID
+    /// `nil` where the evidence states nothing about any purchase.
+    package let purchase: PurchaseID?
+    /// The newest one of the purchase that the evidence tells of.
     package let transaction: TransactionID?
     package let result: Result
 
     package init(
-        index: Int, purchase: PurchaseID, transaction: TransactionID?, result: Result
+        index: Int, purchase: PurchaseID?, transaction: TransactionID?, result: Result
     ) {
         self.index = index
         self.purchase = purchase

@@ -29,6 +29,11 @@ package struct Stream: Hashable, Sendable {
         Stream(project: project, environment: .sandbox, customer: customer)
     }
 
+    /// The same customer in the environment that this is not.
+    package var inOtherEnvironment: Stream {
+        environment == .production ? inSandbox : inProduction
+    }
+
     package var inProduction: Stream {
         Stream(project: project, environment: .production, customer: customer)
     }
@@ -43,6 +48,10 @@ extension CustomerID {
     package static func unclaimed(_ purchase: PurchaseID) -> CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
+
+    /// In whose stream it is decided what is about no customer and no purchase: nothing ever happens
+    /// there.
+    package static let nobody = CustomerID(known: "$unclaimed/")
 
     /// Names that Deed keeps for streams of its own; no back end may choose one.
     package var isReserved: Bool {

@@ -14,12 +14,14 @@ extension Ledger {
     /// Every app of every project.
     package func apps() throws(Fault) -> [ListedApp] {
         try list(Statement.listApps()) { rows, row throws(LedgerError) in
-            guard let store = Store(rawValue: rows.text(row, 0)) else {
-                throw .unreadable("the store of an app")
-            }
+            guard let store = Store(rawValue: rows.text(row, 0)),
+                let receipts = ReceiptJudge(rawValue: rows.text(row, 4))
+            else { throw .unreadable("the store of an app, or who judges its receipts") }
             return ListedApp(
                 app: AppKey(store: store, id: try rows.identifier(row, 1)),
-                project: try rows.identifier(row, 2))
+                project: try rows.identifier(row, 2),
+                appleID: rows.optionalInt8(row, 3), receipts: receipts,
+                countsSandbox: rows.bool(row, 5))
         }
     }
 

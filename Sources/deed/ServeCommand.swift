@@ -127,10 +127,11 @@ private struct RunningService {
             live.ports, cache: answers, staleMilliseconds: sizes.staleMilliseconds)
         reads.publish(to: metrics)
         projector = Projector(live.ledger, log: log)
-        watch = Watch(keys: keys, database: database, log: log)
+        let submissions = Submissions(live.ports, apps: AppRing(live.ports))
+        watch = Watch(keys: keys, apps: submissions.apps, database: database, log: log)
         answers.whenKeysChange { [watch] in watch.hurry() }
         let router = Router(
-            reads, keys: keys,
+            reads, submissions, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))
         do throws(ServerError) {
             server = try Server(

@@ -6,7 +6,7 @@ import Service
 import Telemetry
 import Threading
 
-/// Looks again and again whether the database is there, and keeps the key ring fresh.
+/// Looks again and again whether the database is there, and keeps the rings fresh.
 final class Watch: Sendable {
     private static let pause: Int64 = 500
     /// How long the database may leave a look unanswered.
@@ -30,11 +30,13 @@ final class Watch: Sendable {
     }
     private let state = Monitor(State())
     private let keys: KeyRing
+    private let apps: AppRing
     private let database: Database
     private let log: Log
 
-    init(keys: KeyRing, database: Database, log: Log) {
+    init(keys: KeyRing, apps: AppRing, database: Database, log: Log) {
         self.keys = keys
+        self.apps = apps
         self.database = database
         self.log = log
     }
@@ -82,6 +84,7 @@ final class Watch: Sendable {
         var fault: Fault?
         do throws(Fault) {
             try keys.reload()
+            try apps.reload()
         } catch {
             fault = error
         }

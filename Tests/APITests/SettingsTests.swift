@@ -108,12 +108,18 @@ struct SettingsTests {
         #expect(send("DELETE", app).status == 200)
         #expect(try service.ports.directory.apps().isEmpty)
         #expect(send("PUT", app, "{}", key: other).status == 200)
+        let key = AppKey(id: try AppID("com.example.game"))
+        let project = try ProjectID("other")
+        #expect(
+            try service.ports.directory.apps() == [ListedApp(app: key, project: project)])
+        let body = #"{"apple_id":1234567890,"receipts":"store","sandbox_access":"all"}"#
+        #expect(send("PUT", app, body, key: other).status == 200)
         #expect(
             try service.ports.directory.apps()
                 == [
                     ListedApp(
-                        app: AppKey(id: try AppID("com.example.game")),
-                        project: try ProjectID("other"))
+                        app: key, project: project, appleID: 1_234_567_890, receipts: .store,
+                        countsSandbox: true)
                 ])
     }
 }

@@ -115,13 +115,15 @@ struct SettingsTests {
         }
         let contact = Contact(purchase: purchaseID("1"), tokenOwner: nil, submitter: id("anna"))
         let end = duration.end(after: at(5))
-        func place(_ now: Instant) throws(Refusal) -> Placement {
-            try state.settings.transferPolicy.place(
+        func place(_ now: Instant) -> Placement {
+            state.settings.transferPolicy.place(
                 contact, holder: Holder(id("ben"), taker), catalog: shop, now: now)
         }
-        #expect(throws: Refusal.movedRecently(until: end)) {
-            try place(end.advanced(byMilliseconds: -1))
-        }
-        #expect(try place(end) == .move(from: id("ben"), to: id("anna"), .transferred))
+        let early = place(end.advanced(byMilliseconds: -1))
+        #expect(early.holder == id("ben") && early.refusal == .movedRecently(until: end))
+        #expect(
+            place(end)
+                == Placement(
+                    holder: id("anna"), movingFrom: Placement.Origin(id("ben"), .transferred)))
     }
 }

@@ -35,27 +35,26 @@ struct SeveralStreamsTests {
                 purchase: fact.purchase,
                 tokenOwner: token.flatMap { situation.tokenOwners[$0] },
                 submitter: stream.customer)
-            let placement = try policy.place(
+            let placement = policy.place(
                 contact, holder: situation.holder(of: fact.purchase), catalog: shop,
                 now: situation.now)
-            switch placement {
-            case .record(let customer):
+            guard let origin = placement.origin else {
                 let wish = RecordFacts(Histories.facts([fact]), catalog: shop)
-                let events = situation.customer(customer).decide(wish)
+                let events = situation.customer(placement.holder).decide(wish)
                 return Decision(
-                    parts: [.init(customer: customer, events: events)], restsOn: [0])
-            case .move(let from, let to, let cause):
-                let move = try MovePurchase(
-                    fact.purchase, from: from, to: to, cause: cause, catalog: shop
-                ).decide(
-                    from: situation.customer(from), to: situation.customer(to),
-                    now: situation.now)
-                return Decision(
-                    parts: [
-                        .init(customer: from, events: move.leaving),
-                        .init(customer: to, events: move.arriving),
-                    ], restsOn: [0])
+                    parts: [.init(customer: placement.holder, events: events)], restsOn: [0])
             }
+            let move = try MovePurchase(
+                fact.purchase, from: origin.customer, to: placement.holder, cause: origin.cause,
+                catalog: shop
+            ).decide(
+                from: situation.customer(origin.customer),
+                to: situation.customer(placement.holder), now: situation.now)
+            return Decision(
+                parts: [
+                    .init(customer: origin.customer, events: move.leaving),
+                    .init(customer: placement.holder, events: move.arriving),
+                ], restsOn: [0])
         }
         command.purchases = [HeldPurchase(app: fact.app, purchase: fact.purchase)]
         command.tokens = token.map { [$0] } ?? []

@@ -20,6 +20,7 @@ package final class TestService: Sendable {
     package let reads: CustomerReads
     package let router: Router
     package let keys: KeyRing
+    package let apps: AppRing
     /// What `/readyz` gives as reasons.
     package let obstacles = Obstacles()
     /// What the answers in memory believe to have passed since the database was last heard of.
@@ -65,10 +66,11 @@ package final class TestService: Sendable {
                 hexDigest: { SHA256.digest($0).hex }),
             now: now)
         keys = KeyRing(ports)
+        apps = AppRing(ports)
         reads = CustomerReads(ports, cache: answers)
         reads.publish(to: metrics)
         router = Router(
-            reads, keys: keys,
+            reads, Submissions(ports, apps: apps), keys: keys,
             operations: Operations(
                 obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database

@@ -181,6 +181,10 @@ create table deed.apps (
     store text not null,
     app text not null,
     project text not null,
+    apple_id bigint,
+    receipts text not null,
+    -- Whether sandbox purchases of any customer count in production answers.
+    counts_sandbox boolean not null,
     constraint apps_pkey primary key (store, app)
 );
 

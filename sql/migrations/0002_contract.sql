@@ -62,12 +62,17 @@ security definer set search_path = pg_catalog as $$
 $$;
 
 -- Writes which projects have apps. An app of another project is refused.
-create function deed.claim_apps(stores text[], apps text[], projects text[]) returns void
-language plpgsql as $$
+create function deed.claim_apps(
+    stores text[], apps text[], projects text[], apple_ids bigint[], judges text[],
+    counting boolean[]
+) returns void language plpgsql as $$
 begin
-    insert into deed.apps (store, app, project)
-    select store, app, project from unnest(stores, apps, projects) as new (store, app, project)
-    on conflict on constraint apps_pkey do nothing;
+    insert into deed.apps as known (store, app, project, apple_id, receipts, counts_sandbox)
+    select * from unnest(stores, apps, projects, apple_ids, judges, counting)
+    on conflict on constraint apps_pkey do update
+    set apple_id = excluded.apple_id, receipts = excluded.receipts,
+        counts_sandbox = excluded.counts_sandbox
+    where known.project = excluded.project;
     if exists (
         select from unnest(stores, apps, projects) as new (store, app, project)
         join deed.apps as known using (store, app)

@@ -31,6 +31,17 @@ package struct Contact: Hashable, Sendable {
         self.tokenOwner = tokenOwner
         self.submitter = submitter
     }
+
+    /// Who gets a purchase that nobody has: whom the store names, before whoever brings the news.
+    fileprivate var claimant: CustomerID? { tokenOwner ?? submitter }
+
+    fileprivate func placement(
+        with holder: CustomerID, movingFrom origin: Placement.Origin? = nil
+    ) -> Placement {
+        let isOwn = submitter == nil || submitter == holder
+        return Placement(
+            holder: holder, movingFrom: origin, refusal: isOwn ? nil : .heldByAnother)
+    }
 }
 
 /// Who holds a purchase, with the state of that customer.
@@ -44,34 +55,58 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where facts about a purchase are to be recorded.
-package enum Placement: Hashable, Sendable {
-    case record(in: CustomerID)
-    /// The purchase moves first, and the facts are recorded with its new holder.
-    case move(from: CustomerID, to: CustomerID, MoveCause)
+/// Where facts about a purchase are to be recorded. They always are: they are true, whoever sends
+/// them.
+package struct Placement: Hashable, Sendable {
+    package struct Origin: Hashable, Sendable {
+        package let customer: CustomerID
+        package let cause: MoveCause
+
+        package init(_ customer: CustomerID, _ cause: MoveCause) {
+            self.customer = customer
+            self.cause = cause
+        }
+    }
+    /// Who holds the purchase from now on; the facts are recorded with them.
+    package let holder: CustomerID
+    /// From whom the purchase moves first.
+    package let origin: Origin?
+    /// What the customer who sent the evidence is told when somebody else holds the purchase. It
+    /// tells nothing about who does.
+    package let refusal: Refusal?
+
+    package init(holder: CustomerID, movingFrom origin: Origin? = nil, refusal: Refusal? = nil) {
+        self.holder = holder
+        self.origin = origin
+        self.refusal = refusal
+    }
 }
 
 extension TransferPolicy {
-    /// Decides who is to hold the purchase. The refusal tells nothing about who holds it now.
+    /// Decides who is to hold the purchase.
     package func place(
         _ contact: Contact, holder: Holder?, catalog: Catalog, now: Instant
-    ) throws(Refusal) -> Placement {
+    ) -> Placement {
         let unclaimed = CustomerID.unclaimed(contact.purchase)
         guard let holder, let purchase = holder.state.purchase(contact.purchase) else {
-            return .record(in: contact.tokenOwner ?? contact.submitter ?? unclaimed)
+            return contact.placement(with: contact.claimant ?? unclaimed)
         }
         if holder.customer == unclaimed {
-            guard let claimant = contact.tokenOwner ?? contact.submitter else {
-                return .record(in: unclaimed)
-            }
-            return .move(from: unclaimed, to: claimant, .claimed)
+            guard let claimant = contact.claimant else { return Placement(holder: unclaimed) }
+            return contact.placement(
+                with: claimant, movingFrom: Placement.Origin(unclaimed, .claimed))
         }
         // The store's own news never moves a purchase: a token tells who paid for one period.
         guard let claimant = contact.submitter, claimant != holder.customer else {
-            return .record(in: holder.customer)
+            return Placement(holder: holder.customer)
         }
-        try release(purchase, of: holder.state, catalog: catalog, now: now)
-        return .move(from: holder.customer, to: claimant, .transferred)
+        do throws(Refusal) {
+            try release(purchase, of: holder.state, catalog: catalog, now: now)
+        } catch {
+            return Placement(holder: holder.customer, refusal: error)
+        }
+        return Placement(
+            holder: claimant, movingFrom: Placement.Origin(holder.customer, .transferred))
     }
 
     private func release(
@@ -141,22 +176,28 @@ package struct MovePurchase: Sendable {
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
-        guard let held = holder.purchase(purchase) else { throw .purchaseUnknown(purchase) }
+        var sides = (leaving: History(of: holder), arriving: History(of: claimant))
+        try append(to: &sides.leaving, &sides.arriving, now: now)
+        return Move(leaving: sides.leaving.events, arriving: sides.arriving.events)
+    }
+
+    /// Appends the events of the move to the histories of both, unless it is refused.
+    func append(
+        to leaving: inout History, _ arriving: inout History, named: NamedOrder? = nil, now: Instant
+    ) throws(Refusal) {
+        guard let held = leaving.state.purchase(purchase) else { throw .purchaseUnknown(purchase) }
         if from == to { throw .alreadyHeld(purchase) }
-        if from != .unclaimed(purchase), holder.isBoundByBalance(held, by: catalog) {
+        if from != .unclaimed(purchase), leaving.state.isBoundByBalance(held, by: catalog) {
             throw .boundByBalance(purchase)
         }
-        var arriving = History(of: claimant)
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(
                     purchase: purchase, from: from, cause: cause, at: now, facts: held.facts)))
-        for fact in held.facts.transactions {
-            arriving.append(arriving.state.fulfilment(by: fact))
-            for event in arriving.state.settlement(of: fact, by: catalog) { arriving.append(event) }
-        }
-        let detached = PurchaseDetached(purchase: purchase, to: to, cause: cause, at: now)
-        return Move(leaving: [.purchaseDetached(detached)], arriving: arriving.events)
+        for fact in held.facts.transactions { arriving.settle(fact, by: catalog, named: named) }
+        leaving.append(
+            .purchaseDetached(
+                PurchaseDetached(purchase: purchase, to: to, cause: cause, at: now)))
     }
 }
 

@@ -5,11 +5,16 @@ package struct RecordFacts: Sendable {
     package let catalog: Catalog
     /// Whether the stream only keeps the purchase until somebody claims it: balances wait too.
     package let isUnclaimed: Bool
+    /// The order that a transaction fulfils which does not name it itself.
+    let named: NamedOrder?
 
-    package init(_ facts: Facts, catalog: Catalog, isUnclaimed: Bool = false) {
+    package init(
+        _ facts: Facts, catalog: Catalog, isUnclaimed: Bool = false, named: NamedOrder? = nil
+    ) {
         self.facts = facts
         self.catalog = catalog
         self.isUnclaimed = isUnclaimed
+        self.named = named
     }
 }
 
@@ -17,16 +22,7 @@ extension CustomerState {
     /// Records what is new. A fact that changes nothing makes no event.
     package func decide(_ wish: RecordFacts) -> [Event] {
         var history = History(of: self)
-        for fact in wish.facts.transactions { history.append(history.state.event(for: fact)) }
-        for fact in wish.facts.renewals { history.append(history.state.event(for: fact)) }
-        for fact in wish.facts.apps { history.append(history.state.event(for: fact)) }
-        if wish.isUnclaimed { return history.events }
-        for fact in wish.facts.transactions {
-            history.append(history.state.fulfilment(by: fact))
-            for event in history.state.settlement(of: fact, by: wish.catalog) {
-                history.append(event)
-            }
-        }
+        history.record(wish)
         return history.events
     }
 }
@@ -36,7 +32,7 @@ struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []
 
-    init(of state: CustomerState) {
+    init(of state: consuming CustomerState) {
         self.state = state
     }
 
@@ -45,11 +41,26 @@ struct History {
         state.apply(event)
         events.append(event)
     }
+
+    mutating func record(_ wish: RecordFacts) {
+        for fact in wish.facts.transactions { append(state.event(for: fact)) }
+        for fact in wish.facts.renewals { append(state.event(for: fact)) }
+        for fact in wish.facts.apps { append(state.event(for: fact)) }
+        if wish.isUnclaimed { return }
+        for fact in wish.facts.transactions { settle(fact, by: wish.catalog, named: wish.named) }
+    }
+
+    /// Fulfils the order of a transaction, and brings the balances up to date.
+    mutating func settle(_ fact: TransactionFact, by catalog: Catalog, named: NamedOrder?) {
+        append(state.fulfilment(by: fact))
+        append(named.flatMap { state.fulfilment(of: $0, by: fact) })
+        for event in state.settlement(of: fact, by: catalog) { append(event) }
+    }
 }
 
 extension CustomerState {
     /// The event for what the fact changes, if it changes anything.
-    private func event(for fact: TransactionFact) -> Event? {
+    fileprivate func event(for fact: TransactionFact) -> Event? {
         guard let purchase = purchase(fact.purchase),
             let known = purchase.evidence(of: fact.transaction)
         else { return newTransaction(fact) }
@@ -67,7 +78,7 @@ extension CustomerState {
         return replaces ? .subscriptionUpgraded(fact) : .subscriptionRenewed(fact)
     }
 
-    private func event(for fact: RenewalFact) -> Event? {
+    fileprivate func event(for fact: RenewalFact) -> Event? {
         guard let purchase = purchase(fact.purchase) else { return .renewalChanged(fact) }
         var joined = purchase
         joined.join(fact)
@@ -75,7 +86,7 @@ extension CustomerState {
         return fact.restates(purchase.renewal) ? .renewalRestated(fact) : .renewalChanged(fact)
     }
 
-    private func event(for fact: AppFact) -> Event? {
+    fileprivate func event(for fact: AppFact) -> Event? {
         if AppVersion(fact.originalVersion) == nil { return nil }
         let known = apps.first { $0.store == fact.store && $0.app == fact.app }
         return known.map(fact.outweighs) ?? true ? .appInstalled(fact) : nil

@@ -4,29 +4,37 @@ import SQL
 
 /// Rows of `deed.apps`.
 struct AppRows {
-    private struct Row: Hashable {
+    private struct Key: Hashable {
         let app: AppKey
         let project: ProjectID
     }
-    private var keyed = KeyedRows<Row, (row: Row, isThere: Bool)>()
+    /// The app as the project has it; `nil` when it has it no more.
+    private var keyed = KeyedRows<Key, (key: Key, app: App?)>()
 
     /// Notes an app that was set or removed; the project's state tells what came of it.
     mutating func add(_ app: AppKey, of project: ProjectID, _ state: ProjectState) {
-        let row = Row(app: app, project: project)
-        keyed.set(row, (row, state.app(app) != nil))
+        let key = Key(app: app, project: project)
+        keyed.set(key, (key, state.app(app)))
     }
 
     /// Removing comes first: another project may set the same app in the same commit.
     var calls: [Call] {
-        let gone = keyed.rows.filter { !$0.isThere }.map(\.row)
-        let there = keyed.rows.filter(\.isThere).map(\.row)
-        return (gone.isEmpty ? [] : [call(Statement.unprojectApps, gone)])
-            + (there.isEmpty ? [] : [call(Statement.projectApps, there)])
+        let gone = keyed.rows.filter { $0.app == nil }.map(\.key)
+        let there = keyed.rows.compactMap { row in row.app.map { (row.key, $0) } }
+        return (gone.isEmpty ? [] : [removal(gone)]) + (there.isEmpty ? [] : [claim(there)])
     }
 
-    private func call(_ statement: Statement, _ rows: [Row]) -> Call {
-        statement(
+    private func removal(_ rows: [Key]) -> Call {
+        Statement.unprojectApps(
             .texts(rows.map(\.app.store.rawValue)), .texts(rows.map(\.app.id.text)),
             .texts(rows.map(\.project.text)))
+    }
+
+    private func claim(_ rows: [(key: Key, app: App)]) -> Call {
+        Statement.projectApps(
+            .texts(rows.map(\.key.app.store.rawValue)), .texts(rows.map(\.key.app.id.text)),
+            .texts(rows.map(\.key.project.text)), .int8s(rows.map(\.app.appleID)),
+            .texts(rows.map(\.app.receipts.rawValue)),
+            .bools(rows.map { $0.app.sandboxAccess != .none }))
     }
 }

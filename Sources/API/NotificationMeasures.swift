@@ -1,0 +1,35 @@
+import Service
+import Telemetry
+
+/// How stores' notifications came out: the one route where strangers can knock.
+struct NotificationMeasures: Sendable {
+    enum Outcome: String, CaseIterable {
+        case recorded, known, unreadable, unproven
+        case unknownApp = "unknown_app"
+        case unstored
+    }
+    private let counters: [Outcome: Counter]
+
+    init(_ metrics: Metrics) {
+        var counters: [Outcome: Counter] = [:]
+        for outcome in Outcome.allCases {
+            counters[outcome] = metrics.counter(
+                "deed_notifications_total", "Notifications that stores, or others, have sent.",
+                labels: [("outcome", outcome.rawValue)])
+        }
+        self.counters = counters
+    }
+
+    func count(_ outcome: Outcome) { counters[outcome]?.add() }
+}
+
+extension NotificationMeasures.Outcome {
+    init(_ error: NotificationError) {
+        switch error {
+        case .unreadable: self = .unreadable
+        case .unproven: self = .unproven
+        case .unknownApp: self = .unknownApp
+        case .fault: self = .unstored
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package import Core
+package import JSON
+package import Service
+
+extension SubmissionAnswer {
+    /// Up to where in the log the answer holds.
+    package var position: Position { entitlements.position }
+
+    /// `POST /v1/customers/{c}/receipts` and `…/restore`
+    package var json: JSON {
+        var object = JSONObject()
+        object.append("items", .array(items.map(\.json)))
+        for member in entitlements.json.object?.members ?? [] {
+            object.append(member.name, member.value)
+        }
+        object.append("balances", balances.json)
+        if let order { object.append("order", order.json(at: entitlements.entitlements.at)) }
+        return .object(object)
+    }
+}
+
+extension SubmittedItem {
+    package var json: JSON {
+        var object = JSONObject()
+        object.append("index", .integer(index))
+        object.append("outcome", .string(result.word))
+        if let otherEnvironment {
+            object.append("environment", .string(otherEnvironment.rawValue))
+        }
+        if let purchase { object.append("purchase", .string(purchase.description)) }
+        if let transaction { object.append("transaction", .string(transaction.text)) }
+        switch result {
+        case .recorded, .alreadyKnown: break
+        case .alreadySettled(let order): object.append("order", .string(order.text))
+        case .heldByAnother(let refusal):
+            object.append("code", .string(refusal.code))
+            object.append("detail", .string(refusal.sentence))
+        case .refused(let refused):
+            object.append("code", .string(refused.code))
+            object.append("detail", .string(refused.sentence))
+            object.append("retryable", .bool(refused.isRetryable))
+        }
+        return .object(object)
+    }
+}
+
+extension NotificationAnswer {
+    /// `POST /v1/stores/apple/notifications`
+    package var json: JSON {
+        [
+            "notification": .string(notification.id), "type": .string(notification.type),
+            "environment": .string(environment.rawValue),
+            "outcome": isNew ? "recorded" : "already_known",
+        ]
+    }
+}

@@ -1,0 +1,115 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls by which evidence comes in.
+struct SubmissionRoutes: Sendable {
+    static let evidenceLimit = 4 << 20
+    static let notificationLimit = 256 << 10
+    private let submissions: Submissions
+    private let measures: NotificationMeasures
+
+    init(_ submissions: Submissions, measures: NotificationMeasures) {
+        self.submissions = submissions
+        self.measures = measures
+    }
+
+    var routes: [Route] {
+        let customer = "/v1/customers/{customer}"
+        return [
+            Route(
+                "POST", "\(customer)/receipts", bodyLimit: SubmissionRoutes.evidenceLimit,
+                .writing(.backend) { call throws(Problem) in try submit(call, isRestore: false) }),
+            Route(
+                "POST", "\(customer)/restore", bodyLimit: SubmissionRoutes.evidenceLimit,
+                .writing(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
+            Route(
+                "POST", "/v1/stores/apple/notifications",
+                bodyLimit: SubmissionRoutes.notificationLimit, .unkeyed(notify)),
+        ]
+    }
+
+    private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Writing {
+        let body = try Body(call.body)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let order: OrderID? = try body.optionalID("order")
+        let request = SubmissionRequest(
+            try body.evidence(), isRestore: isRestore, order: order)
+        do throws(CommandError) {
+            let wish = try submissions.submitting(request, for: stream, by: call.sender)
+            return Writing(wish) { answer in .json(answer.json, position: answer.position) }
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func notify(_ body: [UInt8]) -> Writing {
+        do throws(NotificationError) {
+            let wish = try submissions.recordingNotification(body)
+            return .commands(wish.commands) { [measures] results in
+                do throws(CommandError) {
+                    let answer = try wish.answer(results)
+                    measures.count(answer.isNew ? .recorded : .known)
+                    return .json(answer.json)
+                } catch {
+                    measures.count(.unstored)
+                    return Problem(error).response
+                }
+            }
+        } catch {
+            measures.count(NotificationMeasures.Outcome(error))
+            return .answered(Problem(error).response)
+        }
+    }
+}
+
+extension Body {
+    /// The evidence in the order in which it is answered.
+    fileprivate func evidence() throws(Problem) -> [RawEvidence] {
+        var pieces: [RawEvidence] = []
+        if let receipt = try optionalText("receipt") {
+            pieces.append(RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt))
+        }
+        let signed = try optionalTexts("signed_transactions") ?? []
+        let limit = SubmissionRequest.signedTransactionLimit
+        if signed.count > limit {
+            throw .invalid(
+                "signed_transactions",
+                "\"signed_transactions\" takes \(limit) at once and holds \(signed.count); send "
+                    + "the others in further calls.")
+        }
+        pieces += signed.map { RawEvidence(.signedTransaction, Array($0.utf8)) }
+        if let app = try optionalText("app_transaction") {
+            pieces.append(RawEvidence(.appTransaction, Array(app.utf8)))
+        }
+        if pieces.isEmpty {
+            throw Problem(
+                status: 400, code: "missing_member",
+                detail: "There is no evidence in the body; send \"receipt\", "
+                    + "\"signed_transactions\" or \"app_transaction\".",
+                member: "receipt")
+        }
+        return pieces
+    }
+}
+
+extension Problem {
+    /// Apple sends a notification again after any 4xx or 5xx but a 400, for some days.
+    fileprivate init(_ error: NotificationError) {
+        switch error {
+        case .unreadable(let refused):
+            self.init(status: 400, code: refused.code, detail: refused.sentence)
+        case .unproven(let refused) where refused.isRetryable:
+            self = .busy(refused.sentence, code: refused.code)
+        case .unproven(let refused):
+            self.init(status: 401, code: refused.code, detail: refused.sentence)
+        case .unknownApp(let app):
+            self.init(
+                status: 404, code: "app_unknown",
+                detail: "No project here has the app \"\(app)\"; add it with: deed app set "
+                    + "--bundle-id \(app)",
+                isRetryable: true)
+        case .fault(let fault): self.init(fault)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// An order that whoever submits evidence names, and the transaction that fulfils it: legacy evidence
+/// carries no token by which the order could be found.
+package struct NamedOrder: Hashable, Sendable {
+    let order: OrderID
+    let purchase: PurchaseID
+    let transaction: TransactionID
+
+    /// The clock of the store may be this far behind ours.
+    static let clockTolerance: Int64 = 5 * 60 * 1000
+}
+
+extension Order {
+    /// Which of the transactions fulfils the order: the first of its product that was made since it
+    /// was opened and that fulfils no other order. A receipt tells of many that are much older.
+    func fulfilment(
+        among facts: some Sequence<TransactionFact>, of state: CustomerState
+    ) -> NamedOrder? {
+        if fulfilled != nil { return nil }
+        let start = opened.openedAt.advanced(byMilliseconds: -NamedOrder.clockTolerance)
+        let found = facts.filter { fact in
+            fact.purchased >= start && opened.product ?? fact.product == fact.product
+                && !state.orders.contains { $0.concerns(fact) }
+        }.min { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
+        return found.map {
+            NamedOrder(order: id, purchase: $0.purchase, transaction: $0.transaction)
+        }
+    }
+
+    /// Whether the fact is of the transaction that fulfilled this order, or names the order itself.
+    private func concerns(_ fact: TransactionFact) -> Bool {
+        if fact.accountToken.flatMap(AccountToken.init) == opened.token { return true }
+        return fulfilled?.transaction == fact.transaction && fulfilled?.purchase == fact.purchase
+    }
+}
+
+extension CustomerState {
+    /// The event by which the fact fulfils the order that was named for its transaction.
+    func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
+        guard named.transaction == fact.transaction, named.purchase == fact.purchase,
+            let order = order(named.order), order.fulfilled == nil
+        else { return nil }
+        return .orderFulfilled(
+            OrderFulfilled(
+                order: order.id, purchase: named.purchase, transaction: named.transaction))
+    }
+}

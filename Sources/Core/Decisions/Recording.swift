@@ -1,0 +1,136 @@
+/// A submission on its way through its items, each decided by what the ones before it left.
+struct Recording {
+    private let bearer: Submission.Bearer
+    private let policy: TransferPolicy
+    private let catalog: Catalog
+    private let now: Instant
+    private let named: NamedOrder?
+    private let situation: Situation
+    /// What has changed since.
+    private var states: [CustomerID: CustomerState] = [:]
+    private var holders: [PurchaseID: CustomerID]
+    private(set) var decision = Decision(parts: [])
+    private(set) var eventCount = 0
+
+    init(_ submission: Submission, in situation: Situation) throws(Refusal) {
+        bearer = submission.bearer
+        let settings = situation.project.settings
+        if case .restorer = bearer {
+            policy = settings.restorePolicy
+        } else {
+            policy = settings.transferPolicy
+        }
+        catalog = situation.project.catalog
+        now = situation.now
+        holders = situation.holders
+        self.situation = situation
+        named = try submission.namedOrder(in: situation)
+    }
+
+    mutating func record(_ item: Submission.Item, at place: Int) {
+        let before = eventCount
+        for group in item.groups {
+            let outcome = ItemOutcome(
+                index: item.index, purchase: group.held.purchase,
+                transaction: group.newest?.transaction, result: record(group))
+            decision.items.append(outcome)
+        }
+        // Whoever installed the app is known only where a customer says so.
+        if let customer = bearer.customer, !item.apps.apps.isEmpty {
+            record(RecordFacts(item.apps, catalog: catalog), with: customer)
+        }
+        let isNew = eventCount > before
+        if isNew { decision.restsOn.insert(place) }
+        if item.groups.isEmpty {
+            decision.items.append(
+                ItemOutcome(
+                    index: item.index, purchase: nil, transaction: nil,
+                    result: isNew ? .recorded : .alreadyKnown))
+        }
+    }
+
+    private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
+        let purchase = group.held.purchase
+        var placement = placement(of: group)
+        let before = eventCount
+        if let origin = placement.origin {
+            do throws(Refusal) {
+                try move(purchase, from: origin, to: placement.holder)
+            } catch {
+                placement = Placement(holder: origin.customer, refusal: error)
+            }
+        }
+        holders[purchase] = placement.holder
+        let isUnclaimed = placement.holder == .unclaimed(purchase)
+        record(
+            RecordFacts(group.facts, catalog: catalog, isUnclaimed: isUnclaimed, named: named),
+            with: placement.holder)
+        if let refusal = placement.refusal { return .refused(refusal) }
+        if let order = group.settledOrder(of: state(of: placement.holder)) {
+            return .alreadySettled(order)
+        }
+        return eventCount > before ? .recorded : .alreadyKnown
+    }
+
+    private func placement(of group: PurchaseFacts) -> Placement {
+        let purchase = group.held.purchase
+        let contact = Contact(
+            purchase: purchase,
+            tokenOwner: group.tokens.lazy.compactMap { situation.tokenOwners[$0] }.first,
+            submitter: bearer.customer)
+        let holder = holders[purchase].map { Holder($0, state(of: $0)) }
+        return policy.place(contact, holder: holder, catalog: catalog, now: now)
+    }
+
+    private mutating func move(
+        _ purchase: PurchaseID, from origin: Placement.Origin, to holder: CustomerID
+    ) throws(Refusal) {
+        let wish = MovePurchase(
+            purchase, from: origin.customer, to: holder, cause: origin.cause, catalog: catalog)
+        var (leaving, arriving) = (history(of: origin.customer), history(of: holder))
+        defer {
+            keep(leaving, of: origin.customer)
+            keep(arriving, of: holder)
+        }
+        try wish.append(to: &leaving, &arriving, named: named, now: now)
+    }
+
+    private mutating func record(_ wish: RecordFacts, with customer: CustomerID) {
+        var history = history(of: customer)
+        history.record(wish)
+        keep(history, of: customer)
+    }
+
+    /// What happens to a customer from here on. The state is taken out meanwhile, so that it is
+    /// changed in place: a receipt may tell of thousands of purchases.
+    private mutating func history(of customer: CustomerID) -> History {
+        History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
+    }
+
+    private mutating func keep(_ history: History, of customer: CustomerID) {
+        states[customer] = history.state
+        if history.events.isEmpty { return }
+        eventCount += history.events.count
+        if let last = decision.parts.indices.last, decision.parts[last].customer == customer {
+            decision.parts[last].events += history.events
+        } else {
+            decision.parts.append(Decision.Part(customer: customer, events: history.events))
+        }
+    }
+
+    private func state(of customer: CustomerID) -> CustomerState {
+        states[customer] ?? situation.customer(customer)
+    }
+}
+
+extension Submission {
+    /// The transaction that fulfils the order which is named, if any of them does.
+    fileprivate func namedOrder(in situation: Situation) throws(Refusal) -> NamedOrder? {
+        guard let order, let customer = bearer.customer else { return nil }
+        let state = situation.customer(customer)
+        guard let known = state.order(order) else { throw .orderUnknown(order) }
+        let facts = items.lazy.flatMap(\.groups).flatMap(\.facts.transactions)
+        return known.fulfilment(among: facts, of: state)
+    }
+
+}

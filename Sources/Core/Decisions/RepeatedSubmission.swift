@@ -1,0 +1,114 @@
+extension Submission {
+    /// What came of each piece of evidence, told by the events of the customer by which the same
+    /// submission was recorded before.
+    package func outcomes(
+        repeating events: some Sequence<Event>, in state: CustomerState
+    ) -> [ItemOutcome] {
+        var told = Told(events)
+        return items.flatMap { item -> [ItemOutcome] in
+            let isAppNew = told.takeOut(by: item.apps)
+            if item.groups.isEmpty {
+                return [
+                    ItemOutcome(
+                        index: item.index, purchase: nil, transaction: nil,
+                        result: isAppNew ? .recorded : .alreadyKnown)
+                ]
+            }
+            return item.groups.map { group in
+                ItemOutcome(
+                    index: item.index, purchase: group.held.purchase,
+                    transaction: group.newest?.transaction,
+                    result: group.result(isNew: told.takeOut(by: group), in: state))
+            }
+        }
+    }
+}
+
+/// The events of a submission, each told by the first piece of evidence that explains it.
+private struct Told {
+    private var ofApps: [AppFact] = []
+    private var ofPurchases: [PurchaseID: [Event]] = [:]
+    /// What followed from a fact; where no fact was new, the catalog may have been taught of the
+    /// product since, or an order named.
+    private var settled: Set<PurchaseID> = []
+
+    init(_ events: some Sequence<Event>) {
+        for event in events {
+            if case .appInstalled(let fact) = event {
+                ofApps.append(fact)
+            } else if let purchase = event.statedPurchase {
+                ofPurchases[purchase, default: []].append(event)
+            } else if let purchase = event.settledPurchase {
+                settled.insert(purchase)
+            }
+        }
+        settled.subtract(ofPurchases.keys)
+    }
+
+    mutating func takeOut(by apps: Facts) -> Bool {
+        let before = ofApps.count
+        ofApps.removeAll(where: apps.apps.contains)
+        return ofApps.count < before
+    }
+
+    mutating func takeOut(by group: PurchaseFacts) -> Bool {
+        let purchase = group.held.purchase
+        let isSettled = settled.remove(purchase) != nil
+        guard var events = ofPurchases.removeValue(forKey: purchase) else { return isSettled }
+        let before = events.count
+        events.removeAll(where: group.states)
+        let isTold = events.count < before
+        ofPurchases[purchase] = events
+        return isTold || isSettled
+    }
+}
+
+extension PurchaseFacts {
+    /// The order of the newest transaction, when support settled it before the evidence came.
+    func settledOrder(of state: CustomerState) -> OrderID? {
+        newest.flatMap { state.settledOrder(of: $0.transaction, held.purchase)?.id }
+    }
+
+    /// Whether the event tells of a fact that it states, or of the purchase's coming.
+    fileprivate func states(_ event: Event) -> Bool {
+        if let fact = event.transactionFact { return facts.transactions.contains(fact) }
+        switch event {
+        case .renewalChanged(let fact), .renewalRestated(let fact):
+            return facts.renewals.contains(fact)
+        case .purchaseAttached(let attached): return attached.purchase == held.purchase
+        default: return false
+        }
+    }
+
+    /// What the customer whose state it is was told.
+    fileprivate func result(isNew: Bool, in state: CustomerState) -> ItemOutcome.Result {
+        if let order = settledOrder(of: state) { return .alreadySettled(order) }
+        if isNew { return .recorded }
+        let isOwn =
+            state.purchase(held.purchase) != nil
+            || state.departures.contains { $0.purchase == held.purchase }
+        return isOwn ? .alreadyKnown : .refused(.heldByAnother)
+    }
+}
+
+extension Event {
+    /// The purchase of which it tells a fact.
+    fileprivate var statedPurchase: PurchaseID? {
+        if let fact = transactionFact { return fact.purchase }
+        switch self {
+        case .renewalChanged(let fact), .renewalRestated(let fact): return fact.purchase
+        case .purchaseAttached(let attached): return attached.purchase
+        default: return nil
+        }
+    }
+
+    /// The purchase whose order or balance it brings up to date.
+    fileprivate var settledPurchase: PurchaseID? {
+        switch self {
+        case .orderFulfilled(let fulfilled): fulfilled.purchase
+        case .balanceCredited(let credited): credited.purchase
+        case .balanceDebited(let debited): debited.purchase
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// The wish to record what pieces of proven evidence state, all of one project and environment.
+package struct Submission: Sendable {
+    /// What one piece of evidence states, and where it stood in what was sent.
+    package struct Item: Sendable {
+        package let index: Int
+        let groups: [PurchaseFacts]
+        let apps: Facts
+
+        package init(index: Int, facts: Facts) {
+            self.index = index
+            groups = facts.byPurchase
+            var apps = Facts()
+            apps.apps = facts.apps
+            self.apps = apps
+        }
+    }
+    /// Who brings the evidence.
+    package enum Bearer: Hashable, Sendable {
+        /// The store itself, which knows no customers.
+        case store
+        case customer(CustomerID)
+        /// A customer who asks for everything that was bought before.
+        case restorer(CustomerID)
+
+        package var customer: CustomerID? {
+            switch self {
+            case .store: nil
+            case .customer(let customer), .restorer(let customer): customer
+            }
+        }
+    }
+    /// How many events one submission may lead to: others wait while they are written.
+    package static let eventLimit = 20_000
+
+    package let items: [Item]
+    package let bearer: Bearer
+    /// An order of the customer that one of the transactions fulfils.
+    package let order: OrderID?
+
+    package init(_ items: [Item], by bearer: Bearer, order: OrderID? = nil) {
+        self.items = items
+        self.bearer = bearer
+        self.order = order
+    }
+
+    private var groups: some Sequence<PurchaseFacts> { items.lazy.flatMap(\.groups) }
+
+    /// The purchases that the evidence is about, each once.
+    package var purchases: [HeldPurchase] { distinct(groups.map(\.held)) }
+
+    /// The account tokens that the evidence carries, each once, in lower case.
+    package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
+
+    /// Who keeps what nobody claims; where a customer brings the evidence nothing is left to them.
+    package var keepers: [CustomerID] {
+        bearer == .store ? purchases.map { .unclaimed($0.purchase) } : []
+    }
+
+    /// The events for everybody whom the evidence concerns, and what came of each piece of it.
+    package func decide(_ situation: Situation) throws(Refusal) -> Decision {
+        var recording = try Recording(self, in: situation)
+        for (place, item) in items.enumerated() {
+            recording.record(item, at: place)
+            if recording.eventCount > Submission.eventLimit {
+                throw .tooMuchAtOnce(limit: Submission.eventLimit)
+            }
+        }
+        return recording.decision
+    }
+}
+
+/// What one piece of evidence states about one purchase.
+struct PurchaseFacts: Sendable {
+    let held: HeldPurchase
+    fileprivate(set) var facts = Facts()
+
+    /// The newest transaction that it tells of.
+    var newest: TransactionFact? {
+        facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
+    }
+
+    /// The tokens that it carries in lower case, that of the newest transaction first.
+    var tokens: [String] {
+        if facts.transactions.count == 1, facts.renewals.isEmpty {
+            return facts.transactions.compactMap(\.accountToken).compactMap(AccountToken.init)
+                .map(\.text)
+        }
+        let newestFirst = facts.transactions.sorted {
+            ($1.purchased, $1.transaction) < ($0.purchased, $0.transaction)
+        }
+        let tokens = newestFirst.map(\.accountToken) + facts.renewals.map(\.accountToken)
+        return tokens.compactMap(\.self).compactMap(AccountToken.init).map(\.text)
+    }
+}
+
+extension Facts {
+    /// What is stated about purchases, in the order in which each is mentioned first.
+    fileprivate var byPurchase: [PurchaseFacts] {
+        var groups: [PurchaseFacts] = []
+        var places: [PurchaseID: Int] = [:]
+        func place(of purchase: PurchaseID, in app: AppID) -> Int {
+            if let place = places[purchase] { return place }
+            places[purchase] = groups.count
+            groups.append(PurchaseFacts(held: HeldPurchase(app: app, purchase: purchase)))
+            return groups.count - 1
+        }
+        for fact in transactions {
+            groups[place(of: fact.purchase, in: fact.app)].facts.transactions.append(fact)
+        }
+        for fact in renewals {
+            groups[place(of: fact.purchase, in: fact.app)].facts.renewals.append(fact)
+        }
+        return groups
+    }
+}
+
+private func distinct<Element: Hashable>(_ elements: some Sequence<Element>) -> [Element] {
+    var seen = Set<Element>()
+    return elements.filter { seen.insert($0).inserted }
+}

@@ -1,0 +1,236 @@
+package import Core
+
+/// Records what customers' back ends and the stores themselves hand in, once it is proven.
+package struct Submissions: Sendable {
+    /// How many transactions one piece of evidence may tell of.
+    package static let transactionLimit = 5000
+
+    package let ports: Ports
+    package let apps: AppRing
+
+    package init(_ ports: Ports, apps: AppRing) {
+        self.ports = ports
+        self.apps = apps
+    }
+
+    /// The wish to record what the evidence states, for a customer. Nothing that is not proven is
+    /// part of it; what is made for the other environment is recorded there.
+    package func submitting(
+        _ request: SubmissionRequest, for stream: Stream, by sender: Sender
+    ) throws(CommandError) -> Wish<SubmissionAnswer> {
+        let judged = try obtain { () throws(Fault) in
+            try judge(request.pieces, of: stream.project)
+        }
+        let parts = [
+            SubmissionPart(judged, request, in: stream, order: request.order),
+            SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
+        ].compactMap(\.self)
+        let held = try obtain { () throws(Fault) in try unwritten(by: parts, around: stream) }
+        let cause = ports.secrets.cause(of: sender, request, judged)
+        let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
+        return Wish(commands) { [now = ports.now] results throws(CommandError) in
+            var outcomes: [ItemOutcome] = []
+            var snapshots = held
+            for (part, result) in zip(parts, results) {
+                let outcome = try result.get()
+                outcomes += part.outcomes(outcome)
+                snapshots[part.stream] = try CustomerSnapshot(outcome)
+            }
+            return try SubmissionAnswer(
+                items: judged.items(outcomes, in: stream.environment), order: request.order,
+                snapshots, of: stream, at: now())
+        }
+    }
+
+    /// What the answer is about and the commands do not write: where there is nothing to record for
+    /// the customer, and the customer's sandbox where that may count. Read before, so that nobody has
+    /// to wait for it when the commands are done.
+    private func unwritten(
+        by parts: [SubmissionPart], around stream: Stream
+    ) throws(Fault) -> [Stream: CustomerSnapshot] {
+        var wanted = [stream]
+        if stream.environment == .production,
+            apps.apps(of: stream.project).contains(where: \.countsSandbox)
+        {
+            wanted.append(stream.inSandbox)
+        }
+        var snapshots: [Stream: CustomerSnapshot] = [:]
+        for stream in wanted where !parts.contains(where: { $0.stream == stream }) {
+            snapshots[stream] = try ports.ledger.customer(stream)
+        }
+        return snapshots
+    }
+
+    // MARK: Proving
+
+    private func judge(
+        _ pieces: [RawEvidence], of project: ProjectID
+    ) throws(Fault) -> [JudgedPiece] {
+        var judged: [JudgedPiece] = []
+        for piece in pieces { judged.append(try judge(piece, of: project)) }
+        return judged
+    }
+
+    private func judge(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(Fault) -> JudgedPiece {
+        do throws(RefusedEvidence) {
+            return .proven(try prove(piece, of: project))
+        } catch {
+            guard error.code == RefusedEvidence.foreignApp, try isNewApp(in: piece, of: project)
+            else { return .refused(error) }
+        }
+        do throws(RefusedEvidence) {
+            return .proven(try prove(piece, of: project))
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    func prove(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        let trusted = apps.apps(of: project).map(\.trusted)
+        let proven = try ports.evidence.prove(piece, trusted, ports.now())
+        if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
+        return proven
+    }
+
+    /// Whether the project has the app after all, which was set a moment ago.
+    private func isNewApp(
+        in piece: RawEvidence, of project: ProjectID
+    ) throws(Fault) -> Bool {
+        guard let heading = try? ports.evidence.heading(piece) else { return false }
+        return try apps.find(AppKey(id: heading.app))?.project == project
+    }
+}
+
+/// What a customer's back end hands in together.
+package struct SubmissionRequest: Sendable {
+    package static let signedTransactionLimit = 100
+
+    /// In the order in which they are answered.
+    package let pieces: [RawEvidence]
+    package let isRestore: Bool
+    /// The customer's order that this fulfils, for evidence that cannot name it itself.
+    package let order: OrderID?
+
+    package init(_ pieces: [RawEvidence], isRestore: Bool, order: OrderID?) {
+        self.pieces = pieces
+        self.isRestore = isRestore
+        self.order = order
+    }
+}
+
+/// A piece of evidence after somebody looked at it.
+enum JudgedPiece: Sendable {
+    case proven(ProvenEvidence)
+    case refused(RefusedEvidence)
+
+    var proven: ProvenEvidence? {
+        if case .proven(let proven) = self { proven } else { nil }
+    }
+}
+
+/// What a request wants recorded in one environment.
+private struct SubmissionPart: Sendable {
+    let stream: Stream
+    private let submission: Submission
+    private let evidence: [EvidenceRecord]
+
+    /// `nil` when the request wants nothing of that environment.
+    init?(
+        _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream, order: OrderID?
+    ) {
+        var items: [Submission.Item] = []
+        var evidence: [EvidenceRecord] = []
+        for (index, piece) in judged.enumerated() {
+            guard let proven = piece.proven, proven.environment == stream.environment else {
+                continue
+            }
+            items.append(Submission.Item(index: index, facts: proven.facts))
+            evidence.append(proven.record)
+        }
+        if items.isEmpty, order == nil { return nil }
+        self.stream = stream
+        self.evidence = evidence
+        submission = Submission(
+            items,
+            by: request.isRestore ? .restorer(stream.customer) : .customer(stream.customer),
+            order: order)
+    }
+
+    func command(by actor: Actor, cause: Cause) -> Command {
+        Command(submission, in: stream, on: evidence, by: actor, cause: cause)
+    }
+
+    func outcomes(_ outcome: Outcome) -> [ItemOutcome] {
+        // A repetition has no items of its own: they follow from what its twin did.
+        guard outcome.items.isEmpty, let state = outcome.state.customer else {
+            return outcome.items
+        }
+        return submission.outcomes(repeating: outcome.events.map(\.event), in: state)
+    }
+}
+
+extension Command {
+    /// The command to record a submission, resting on one piece of evidence for each of its items.
+    init(
+        _ submission: Submission, in stream: Stream, on evidence: [EvidenceRecord],
+        by actor: Actor, cause: Cause
+    ) {
+        self.init(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
+            try submission.decide(situation)
+        }
+        purchases = submission.purchases
+        tokens = submission.tokens
+        customers = submission.keepers
+        self.evidence = evidence
+    }
+}
+
+extension CustomerSnapshot {
+    fileprivate init(_ outcome: Outcome) throws(CommandError) {
+        guard let customer = outcome.state.customer else {
+            throw .fault(.broken("a submission left no customer"))
+        }
+        self.init(customer: customer, project: outcome.project, position: outcome.position)
+    }
+}
+
+extension SecretsPort {
+    /// The sender's key, else a cause that tells what the events rest on and that no other
+    /// submission has.
+    fileprivate func cause(
+        of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
+    ) -> Cause {
+        let digests = request.pieces.map { hexDigest($0.bytes) }
+        let cause = cause(
+            of: sender, request.isRestore ? "restore" : "submit",
+            [request.order?.text] + digests)
+        guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.proven).first
+        else { return cause }
+        let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
+        return Cause(text: text, digest: cause.digest)
+    }
+}
+
+extension RefusedEvidence {
+    /// The code of evidence for an app that is not among the trusted ones.
+    fileprivate static let foreignApp = "foreign_bundle_id"
+
+    fileprivate static let tooLong = RefusedEvidence(
+        code: "too_many_transactions",
+        sentence: "It tells of more than \(Submissions.transactionLimit) transactions, the most "
+            + "that are taken at once; submit signed transactions instead.",
+        isRetryable: false)
+}
+
+extension [UInt8] {
+    /// As lower-case hexadecimal digits.
+    fileprivate var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,218 @@
+import Core
+import Histories
+import Testing
+
+@Suite("Submissions")
+struct SubmissionTests {
+    private let anna: CustomerID = id("anna")
+    private let ben: CustomerID = id("ben")
+    private let token = "6F0A4F0E-8A0E-4B43-9F5D-0D1B6C0F8A11"
+    private let pro = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
+    private let level = transaction("2", "level2", .nonConsumable, at(0))
+    private let coins = transaction("3", "coins", .consumable, at(0))
+
+    private func tokened(_ fact: TransactionFact) -> TransactionFact {
+        var fact = fact
+        fact.accountToken = token
+        return fact
+    }
+
+    private func results(_ outcomes: [ItemOutcome]) -> [ItemOutcome.Result] {
+        outcomes.map(\.result)
+    }
+
+    @Test("Each purchase of each piece is answered by itself, with its newest transaction")
+    func outcomes() throws {
+        var world = World()
+        let renewed = transaction("4", of: "1", "pro", .autoRenewable, at(30), to: at(60))
+        let items = try world.submit(
+            [facts([renewed, pro, level]), facts([coins]), facts([coins])], by: .customer(anna))
+        #expect(
+            items == [
+                ItemOutcome(
+                    index: 0, purchase: purchaseID("1"), transaction: id("4"), result: .recorded),
+                ItemOutcome(
+                    index: 0, purchase: purchaseID("2"), transaction: id("2"), result: .recorded),
+                ItemOutcome(
+                    index: 1, purchase: purchaseID("3"), transaction: id("3"), result: .recorded),
+                ItemOutcome(
+                    index: 2, purchase: purchaseID("3"), transaction: id("3"),
+                    result: .alreadyKnown),
+            ])
+        #expect(world.customer(anna).balance("coins") == 100)
+    }
+
+    @Test("Evidence about no purchase has one outcome, and tells of the app")
+    func noPurchase() throws {
+        var world = World()
+        let app = facts(apps: [installation("1.0", on: at(0))])
+        for result in [ItemOutcome.Result.recorded, .alreadyKnown] {
+            let items = try world.submit([app], by: .customer(anna))
+            #expect(
+                items == [ItemOutcome(index: 0, purchase: nil, transaction: nil, result: result)])
+        }
+        #expect(try results(world.submit([Facts()], by: .customer(anna))) == [.alreadyKnown])
+        #expect(world.customer(anna).apps.count == 1)
+    }
+
+    @Test("A store's news about an app is nobody's")
+    func storeApp() throws {
+        var world = World()
+        let app = facts(apps: [installation("1.0", on: at(0))])
+        #expect(try results(world.submit([app], by: .store)) == [.alreadyKnown])
+        #expect(world.events.isEmpty)
+    }
+
+    @Test("What carries a customer's token is theirs, and whoever sent it hears no more than no")
+    func strangersToken() throws {
+        var world = World()
+        world.tokens[token.lowercased()] = anna
+        let items = try world.submit(
+            [facts([tokened(pro)]), facts([level])], by: .customer(ben))
+        #expect(results(items) == [.refused(.heldByAnother), .recorded])
+        #expect(world.customer(anna).purchases.map(\.id) == [purchaseID("1")])
+        #expect(world.customer(ben).purchases.map(\.id) == [purchaseID("2")])
+    }
+
+    @Test("One purchase that another customer holds hides none of the others")
+    func mixed() throws {
+        var world = World()
+        try world.submit([facts([pro])], by: .customer(anna))
+        let items = try world.submit([facts([level, pro, coins])], by: .customer(ben))
+        #expect(results(items) == [.recorded, .refused(.heldByAnother), .recorded])
+        #expect(world.holders[purchaseID("1")] == anna)
+        #expect(world.customer(ben).balance("coins") == 100)
+    }
+
+    @Test("A true fact counts for the holder, whoever sends it")
+    func refundByAnother() throws {
+        var world = World()
+        try world.submit([facts([coins])], by: .customer(anna))
+        var refunded = coins
+        refunded.signedAt = at(1)
+        refunded.revocation = refund(at: at(1))
+        let items = try world.submit([facts([refunded])], by: .customer(ben))
+        #expect(results(items) == [.refused(.heldByAnother)])
+        #expect(world.customer(anna).balance("coins") == 0)
+        #expect(world.customer(ben).version == 0)
+    }
+
+    @Test("What the store tells before anybody claims it waits, and moves whole")
+    func unclaimed() throws {
+        var world = World()
+        try world.submit(
+            [facts([coins]), facts([pro], renewals: [renewal(of: "1", signed: at(1), on: false)])],
+            by: .store)
+        #expect(world.holders[purchaseID("3")] == .unclaimed(purchaseID("3")))
+        #expect(results(try world.submit([facts([coins])], by: .store)) == [.alreadyKnown])
+        let items = try world.submit([facts([coins, pro])], by: .customer(anna))
+        #expect(results(items) == [.recorded, .recorded])
+        let state = world.customer(anna)
+        #expect(state.balance("coins") == 100)
+        #expect(state.purchase(purchaseID("1"))?.renewal?.willRenew == false)
+        #expect(state.purchase(purchaseID("1"))?.arrival?.cause == .claimed)
+        #expect(world.customer(.unclaimed(purchaseID("1"))).purchases.isEmpty)
+    }
+
+    @Test("Restoring follows its own policy, and credits nothing anew")
+    func restore() throws {
+        var world = World(settings: ProjectSettings(transfer: .keep, restore: .transfer))
+        try world.submit([facts([pro, coins])], by: .customer(anna))
+        #expect(
+            results(try world.submit([facts([pro])], by: .customer(ben)))
+                == [.refused(.heldByAnother)])
+        let items = try world.submit([facts([pro, coins])], by: .restorer(ben))
+        #expect(results(items) == [.recorded, .refused(.heldByAnother)])
+        #expect(world.customer(ben).purchases.map(\.id) == [purchaseID("1")])
+        #expect(world.customer(ben).balance("coins") == 0)
+        #expect(world.customer(anna).balance("coins") == 100)
+        #expect(
+            results(try world.submit([facts([pro])], by: .restorer(anna)))
+                == [.refused(.movedRecently(until: at(1)))])
+    }
+
+    @Test("Evidence of an order that support settled is answered as settled, once and again")
+    func settled() throws {
+        var world = World()
+        let opened = OrderOpened(
+            order: id("o1"), token: try #require(AccountToken(token)), product: nil,
+            openedAt: at(0), expires: at(7))
+        let closed = OrderClosed(
+            order: id("o1"), cause: .settled(id("gave"), ticket: nil), at: at(1))
+        world.apply([.orderOpened(opened), .orderClosed(closed)], to: anna)
+        for _ in 0..<2 {
+            #expect(
+                results(try world.submit([facts([tokened(coins)])], by: .customer(anna)))
+                    == [.alreadySettled(id("o1"))])
+        }
+        #expect(world.customer(anna).balance("coins") == 0)
+    }
+
+    @Test("An order that is named takes the first transaction of its product since it was opened")
+    func namedOrder() throws {
+        var world = World()
+        world.now = at(2)
+        let opened = OrderOpened(
+            order: id("o1"), token: try #require(AccountToken(token)), product: id("coins"),
+            openedAt: at(1), expires: at(7))
+        world.apply([.orderOpened(opened)], to: anna)
+        let bought = { (name: String, start: Int64) in
+            transaction(name, "coins", .consumable, at(start)) { $0.rank = .offlineReceipt }
+        }
+        let receipt = facts([bought("9", 3), bought("8", 2), bought("7", 0), level])
+        try world.submit([receipt], by: .customer(anna), order: id("o1"))
+        #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("8"))
+        // Once is enough.
+        try world.submit([facts([bought("6", 4)])], by: .customer(anna), order: id("o1"))
+        #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("8"))
+        #expect(throws: Refusal.orderUnknown(id("o2"))) {
+            try world.submit([receipt], by: .customer(anna), order: id("o2"))
+        }
+        #expect(throws: Refusal.orderUnknown(id("o1"))) {
+            try world.submit([receipt], by: .customer(ben), order: id("o1"))
+        }
+    }
+
+    @Test("A transaction fulfils one order, and not another one that is named later")
+    func oneOrder() throws {
+        var world = World()
+        for (name, token) in [("o1", token), ("o2", "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12")] {
+            let opened = OrderOpened(
+                order: id(name), token: try #require(AccountToken(token)), product: nil,
+                openedAt: at(0), expires: at(7))
+            world.apply([.orderOpened(opened)], to: anna)
+        }
+        try world.submit([facts([tokened(coins)])], by: .customer(anna), order: id("o2"))
+        #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("3"))
+        #expect(world.customer(anna).order(id("o2"))?.fulfilled == nil)
+    }
+
+    @Test("Only evidence that led to events is kept with them")
+    func restsOn() throws {
+        var world = World()
+        try world.submit([facts([pro])], by: .customer(anna))
+        let submission = Submission(
+            [facts([pro]), facts([level]), facts([level])].enumerated().map {
+                Submission.Item(index: $0 + 5, facts: $1)
+            }, by: .customer(anna))
+        let decision = try submission.decide(
+            Situation(
+                now: at(0), project: ProjectState(), states: [anna: world.customer(anna)],
+                holders: [purchaseID("1"): anna]))
+        #expect(decision.restsOn == [1])
+        #expect(decision.items.map(\.index) == [5, 6, 7])
+    }
+
+    @Test("A receipt of thousands of purchases is decided in a moment")
+    func large() throws {
+        var world = World()
+        let count = 5000
+        let receipt = facts(
+            (0..<count).map { transaction("t\($0)", "coins", .consumable, at(0)) })
+        let clock = ContinuousClock()
+        let time = try clock.measure { try world.submit([receipt], by: .customer(anna)) }
+        #expect(world.customer(anna).balance("coins") == Int64(100 * count))
+        // Quadratic work would take minutes in a debug build.
+        #expect(time < .seconds(20))
+    }
+}

@@ -1,0 +1,200 @@
+package import Core
+internal import JSON
+
+/// A store that signs whatever a test lets happen, with certificates that last for years.
+package struct MintedStore: Sendable {
+    package var environment = "Production"
+    package var bundleID = Payload.bundleID
+
+    package init(environment: String = "Production") {
+        self.environment = environment
+    }
+
+    private static let chain: MintedChain = {
+        var plan = CertificatePlan.leaf
+        plan.notAfter = Instant(milliseconds: 1_950_000_000_000)
+        return MintedChain.transactions.with(leaf: plan)
+    }()
+    private static let receiptChain: MintedChain = {
+        var plan = CertificatePlan.leaf
+        plan.notAfter = Instant(milliseconds: 1_950_000_000_000)
+        return MintedChain.receipts.with(leaf: plan)
+    }()
+
+    /// What the store signs about one transaction.
+    package func transaction(_ sale: Sale) -> String { payload(of: sale).signed(by: Self.chain) }
+
+    private func payload(of sale: Sale) -> Payload {
+        var payload = Payload([
+            ("transactionId", .string(sale.transaction)),
+            ("originalTransactionId", .string(sale.original)), ("bundleId", .string(bundleID)),
+            ("productId", .string(sale.product)), ("type", .string(sale.kind.appleName)),
+            ("purchaseDate", .integer(sale.purchased.milliseconds)),
+            ("originalPurchaseDate", .integer(sale.purchased.milliseconds)),
+            ("quantity", .integer(sale.quantity)), ("inAppOwnershipType", "PURCHASED"),
+            ("signedDate", .integer(sale.signedAt.milliseconds)),
+            ("environment", .string(environment)),
+        ])
+        payload["expiresDate"] = sale.expires.map { .integer($0.milliseconds) }
+        payload["appAccountToken"] = sale.token.map(JSON.string)
+        if let refunded = sale.refunded {
+            payload["revocationDate"] = .integer(refunded.milliseconds)
+            payload["revocationReason"] = 0
+            payload["revocationType"] = "REFUND_FULL"
+        }
+        return payload
+    }
+
+    /// What the store signs about the next renewal of a subscription.
+    package func renewal(_ plan: RenewalPlan) -> String {
+        var payload = Payload([
+            ("originalTransactionId", .string(plan.original)),
+            ("productId", .string(plan.product)), ("autoRenewProductId", .string(plan.product)),
+            ("autoRenewStatus", plan.isOn ? 1 : 0),
+            ("isInBillingRetryPeriod", .bool(plan.isInRetry)),
+            ("signedDate", .integer(plan.signedAt.milliseconds)),
+            ("environment", .string(environment)),
+        ])
+        payload["gracePeriodExpiresDate"] = plan.graceUntil.map { .integer($0.milliseconds) }
+        return payload.signed(by: Self.chain)
+    }
+
+    /// The body that the store posts.
+    package func notification(
+        _ type: String, id: String, at instant: Instant, transaction: String? = nil,
+        renewal: String? = nil
+    ) -> String {
+        let body: JSON = [
+            "signedPayload": .string(
+                signedNotification(
+                    type, id: id, at: instant, transaction: transaction, renewal: renewal))
+        ]
+        return body.text
+    }
+
+    package func signedNotification(
+        _ type: String, id: String, at instant: Instant, transaction: String? = nil,
+        renewal: String? = nil
+    ) -> String {
+        var data = Payload([
+            ("bundleId", .string(bundleID)), ("environment", .string(environment)),
+        ])
+        data["signedTransactionInfo"] = transaction.map(JSON.string)
+        data["signedRenewalInfo"] = renewal.map(JSON.string)
+        let payload = Payload([
+            ("notificationType", .string(type)), ("notificationUUID", .string(id)),
+            ("version", "2.0"), ("signedDate", .integer(instant.milliseconds)),
+            ("data", data.json),
+        ])
+        return payload.signed(by: Self.chain)
+    }
+
+    /// What the store signs about the app's installation.
+    package func appTransaction(originalVersion: String, at instant: Instant) -> String {
+        Payload([
+            ("receiptType", .string(environment)), ("bundleId", .string(bundleID)),
+            ("applicationVersion", "42"), ("originalApplicationVersion", .string(originalVersion)),
+            ("receiptCreationDate", .integer(instant.milliseconds)),
+            ("originalPurchaseDate", .integer(instant.milliseconds)),
+        ]).signed(by: Self.chain)
+    }
+
+    /// A receipt of the old kind in base64, of so many purchases.
+    package func receipt(_ sales: [Sale], at instant: Instant) -> String {
+        var attributes = [ReceiptAttribute].receipt(purchases: sales.map(\.attributes))
+        attributes[attribute: 0] = ASN1.utf8(environment)
+        attributes[attribute: 12] = ASN1.ia5(instant.secondText)
+        var plan = ReceiptPlan(chain: Self.receiptChain)
+        plan.attributes = attributes
+        return plan.bytes.base64
+    }
+}
+
+/// What a test lets be sold.
+package struct Sale: Sendable {
+    package var transaction: String
+    package var original: String
+    package var product: String
+    package var kind: ProductKind
+    package var purchased: Instant
+    package var expires: Instant?
+    package var signedAt: Instant
+    package var quantity: Int64 = 1
+    package var token: String?
+    package var refunded: Instant?
+
+    package init(
+        _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind,
+        at purchased: Instant, until expires: Instant? = nil
+    ) {
+        self.transaction = transaction
+        self.original = original ?? transaction
+        self.product = product
+        self.kind = kind
+        self.purchased = purchased
+        self.expires = expires
+        signedAt = purchased
+    }
+
+    /// The same sale with changes.
+    package func with(_ change: (inout Sale) -> Void) -> Sale {
+        var sale = self
+        change(&sale)
+        return sale
+    }
+
+    fileprivate var attributes: [ReceiptAttribute] {
+        var attributes = [ReceiptAttribute].purchase(transaction: transaction, original: original)
+        attributes[attribute: 1701] = ASN1.integer(quantity)
+        attributes[attribute: 1702] = ASN1.utf8(product)
+        attributes[attribute: 1704] = ASN1.ia5(purchased.secondText)
+        attributes[attribute: 1706] = ASN1.ia5(purchased.secondText)
+        attributes[attribute: 1707] = ASN1.integer(kind.appleNumber)
+        attributes[attribute: 1708] = ASN1.ia5(expires?.secondText ?? "")
+        attributes[attribute: 1712] = ASN1.ia5(refunded?.secondText ?? "")
+        return attributes
+    }
+}
+
+/// What a test lets become of a subscription's renewal.
+package struct RenewalPlan: Sendable {
+    package var original: String
+    package var product: String
+    package var signedAt: Instant
+    package var isOn = true
+    package var isInRetry = false
+    package var graceUntil: Instant?
+
+    package init(of original: String, _ product: String, signed signedAt: Instant) {
+        self.original = original
+        self.product = product
+        self.signedAt = signedAt
+    }
+}
+
+extension ProductKind {
+    fileprivate var appleName: String {
+        switch self {
+        case .consumable: "Consumable"
+        case .nonConsumable: "Non-Consumable"
+        case .nonRenewing: "Non-Renewing Subscription"
+        case .autoRenewable: "Auto-Renewable Subscription"
+        }
+    }
+
+    fileprivate var appleNumber: Int64 {
+        switch self {
+        case .nonConsumable: 0
+        case .consumable: 1
+        case .nonRenewing: 2
+        case .autoRenewable: 3
+        }
+    }
+}
+
+extension Instant {
+    /// Receipts write no fractions.
+    fileprivate var secondText: String {
+        String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
+    }
+}
