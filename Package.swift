@@ -115,8 +115,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Outbound", "Postgres",
-                "Service", "Telemetry", "TestSupport", "Threading",
+                "API", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "Outbound",
+                "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(
@@ -127,7 +127,7 @@ let package = Package(
             name: "DeedTests",
             dependencies: [
                 "deed", "Core", "Histories", "JSON", "Ledger", "Minting", "Outbound", "Postgres",
-                "TestSupport", "Threading",
+                "Service", "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

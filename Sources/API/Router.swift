@@ -20,7 +20,8 @@ package struct Router: Sendable {
             ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
             + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
-            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + operations.routes
+            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes
+            + IntakeRoutes(ports).routes + operations.routes
         routes = all.map { route in
             MeasuredRoute(
                 route: route,
