@@ -127,7 +127,7 @@ let package = Package(
             name: "DeedTests",
             dependencies: [
                 "deed", "Core", "Histories", "JSON", "Ledger", "Minting", "Outbound", "Postgres",
-                "TestSupport", "Threading",
+                "Service", "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

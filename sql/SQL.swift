@@ -79,6 +79,27 @@ extension Statement {
         name: "insert_evidence", embedded: PackageResources.insert_evidence_sql)
     package static let lookUpEvidence = Statement(
         name: "look_up_evidence", embedded: PackageResources.look_up_evidence_sql)
+    package static let listEvidence = Statement(
+        name: "list_evidence", embedded: PackageResources.list_evidence_sql)
+    package static let listCertificates = Statement(
+        name: "list_certificates", embedded: PackageResources.list_certificates_sql)
+
+    package static let addIntake = Statement(
+        name: "add_intake", embedded: PackageResources.add_intake_sql)
+    package static let findAddedIntake = Statement(
+        name: "find_added_intake", embedded: PackageResources.find_added_intake_sql)
+    package static let findIntake = Statement(
+        name: "find_intake", embedded: PackageResources.find_intake_sql)
+    package static let listIntake = Statement(
+        name: "list_intake", embedded: PackageResources.list_intake_sql)
+    package static let takeIntake = Statement(
+        name: "take_intake", embedded: PackageResources.take_intake_sql)
+    package static let changeIntake = Statement(
+        name: "change_intake", embedded: PackageResources.change_intake_sql)
+    package static let countIntake = Statement(
+        name: "count_intake", embedded: PackageResources.count_intake_sql)
+    package static let cleanIntake = Statement(
+        name: "clean_intake", embedded: PackageResources.clean_intake_sql)
 
     package static let readStream = Statement(
         name: "read_stream", embedded: PackageResources.read_stream_sql)

@@ -1,4 +1,4 @@
-import Core
+package import Core
 package import HTTPServer
 import JSON
 
@@ -42,6 +42,7 @@ package struct Problem: Error, Sendable {
         case 409: "Conflict"
         case 413: "Content Too Large"
         case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
         case 503: "Service Unavailable"
         default: "Internal Server Error"
         }
@@ -104,13 +105,16 @@ extension Problem {
 }
 
 extension Problem {
-    init(_ refusal: Refusal) {
+    package init(_ refusal: Refusal) {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
         switch refusal {
         case .catalogChangedMeanwhile(let found): extensions.append("version", .integer(found))
         case .insufficientBalance(let currency, let balance, _):
             extensions.append("currency", .string(currency.text))
             extensions.append("balance", .integer(balance))
+        case .intakeFull:
+            isRetryable = true
+            headers = [("Retry-After", "60")]
         default: break
         }
     }
@@ -182,6 +186,9 @@ extension Refusal {
             400
         case .tooMuchAtOnce: 413
         case .idempotencyMismatch: 422
+        case .intakeUnknown: 404
+        case .intakeEnded, .intakeQueuedAgain: 409
+        case .intakeFull: 429
         }
     }
 }

@@ -25,7 +25,7 @@ package struct Router: Sendable {
             + CatalogRoutes(ports).routes
             + SettingsRoutes(ports).routes + OrderRoutes(ports).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + submitting.routes
-            + operations.routes
+            + IntakeRoutes(ports).routes + operations.routes
         var table = RouteTable<MeasuredRoute>()
         for route in all {
             let measures = RouteMeasures(

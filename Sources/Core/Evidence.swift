@@ -107,3 +107,10 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
         self.isRetryable = isRetryable
     }
 }
+
+extension App {
+    /// The app as evidence is measured against it: that of either environment is taken.
+    package var trusted: TrustedApp {
+        TrustedApp(id: key.id, appleID: appleID, environments: Set(Environment.allCases))
+    }
+}

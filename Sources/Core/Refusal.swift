@@ -33,6 +33,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case boundByBalance(PurchaseID)
     case purchaseChangedMeanwhile(PurchaseID)
     case catalogChangedMeanwhile(found: Int64)
+    case intakeUnknown(IntakeID)
+    case intakeEnded(IntakeID, IntakeItem.State.Word)
+    case intakeQueuedAgain(IntakeID)
+    case intakeFull
 
     /// The stable name of this refusal.
     package var code: String {
@@ -70,6 +74,10 @@ package enum Refusal: Error, Hashable, Sendable {
         case .boundByBalance: "bound_by_balance"
         case .purchaseChangedMeanwhile: "purchase_changed_meanwhile"
         case .catalogChangedMeanwhile: "catalog_changed_meanwhile"
+        case .intakeUnknown: "intake_unknown"
+        case .intakeEnded: "intake_ended"
+        case .intakeQueuedAgain: "intake_queued_again"
+        case .intakeFull: "intake_full"
         }
     }
 
@@ -142,6 +150,15 @@ package enum Refusal: Error, Hashable, Sendable {
             "The purchase \"\(id)\" changed at this very moment; look at who holds it and try again."
         case .catalogChangedMeanwhile(let found):
             "The catalog is at version \(found) by now; look at what differs from it and try again."
+        case .intakeUnknown(let id):
+            "The project's queue has no \"\(id)\"; what ended is forgotten after 90 days."
+        case .intakeEnded(let id, let word):
+            "\"\(id)\" is \(word.rawValue) already; only what waits or was refused can be ended, and "
+                + "only what was not believed can be retried."
+        case .intakeQueuedAgain(let id):
+            "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
+        case .intakeFull:
+            "As much of this project waits to be judged as may; see why with: deed intake list"
         }
     }
 }

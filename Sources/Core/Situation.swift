@@ -120,3 +120,28 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.isKeptAlways = isKeptAlways
     }
 }
+
+/// Evidence as it was found again where it is kept.
+package struct FiledEvidence: Sendable {
+    package let digest: [UInt8]
+    package let kind: String
+    package let firstSeenAt: Instant
+    /// Whether it was believed, and not refused.
+    package let isBelieved: Bool
+    /// `nil` where no more than the digest is kept.
+    package let content: [UInt8]?
+    /// In the order in which they go back; one that is missing is empty.
+    package let certificates: [[UInt8]]
+
+    package init(
+        digest: [UInt8], kind: String, firstSeenAt: Instant, isBelieved: Bool, content: [UInt8]?,
+        certificates: [[UInt8]]
+    ) {
+        self.digest = digest
+        self.kind = kind
+        self.firstSeenAt = firstSeenAt
+        self.isBelieved = isBelieved
+        self.content = content
+        self.certificates = certificates
+    }
+}

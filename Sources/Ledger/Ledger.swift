@@ -169,15 +169,22 @@ package final class Ledger: Sendable {
         _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(Fault) -> [Item] {
         do throws(LedgerError) {
-            return try pool.settled { connection throws(LedgerError) in
-                var items: [Item] = []
-                try connection.read([call]) { _, rows throws(LedgerError) in
-                    for row in 0..<rows.count { items.append(try item(rows, row)) }
-                }
-                return items
-            }
+            return try rows(call, item)
         } catch {
             throw error.fault
+        }
+    }
+
+    /// The same, with the reason where the database refuses.
+    func rows<Item>(
+        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(LedgerError) -> [Item] {
+        try pool.settled { connection throws(LedgerError) in
+            var items: [Item] = []
+            try connection.read([call]) { _, rows throws(LedgerError) in
+                for row in 0..<rows.count { items.append(try item(rows, row)) }
+            }
+            return items
         }
     }
 

@@ -6,17 +6,22 @@ package struct Ports: Sendable {
     package var directory: DirectoryPort
     package var evidence: EvidencePort
     package var reading: ReadingPort
+    package var intake: IntakePort
+    package var store: StorePort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
 
     package init(
         ledger: LedgerPort, directory: DirectoryPort, evidence: EvidencePort,
-        reading: ReadingPort, secrets: SecretsPort, now: @escaping @Sendable () -> Instant
+        reading: ReadingPort, intake: IntakePort, store: StorePort, secrets: SecretsPort,
+        now: @escaping @Sendable () -> Instant
     ) {
         self.ledger = ledger
         self.directory = directory
         self.evidence = evidence
         self.reading = reading
+        self.intake = intake
+        self.store = store
         self.secrets = secrets
         self.now = now
     }

@@ -45,6 +45,7 @@ struct Live: Sendable {
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),
+            intake: IntakePort(ledger), store: .notConfigured,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
@@ -111,6 +112,15 @@ struct Database: Sendable {
     /// With the rights that all work is done with.
     var serviceConnection: ConnectionSettings { connection(role: LedgerSettings.serviceRole) }
 
+    /// For a process that does one thing at a time.
+    var modestSettings: LedgerSettings {
+        var settings = LedgerSettings(connection: serviceConnection, clock: systemClock)
+        settings.committers = 1
+        settings.readers = 1
+        settings.lookups = 1
+        return settings
+    }
+
     /// Brings a private database's schema up to date, which nobody else would; a database
     /// elsewhere must be right already.
     func prepareSchema(log: Log) throws(CommandEnd) {
@@ -139,13 +149,8 @@ extension Invocation {
         let database = try Database(Settings(self), mayCreate: mayCreate, log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
-        var settings = LedgerSettings(
-            connection: database.serviceConnection, clock: systemClock)
-        settings.committers = 1
-        settings.readers = 1
-        settings.lookups = 1
         let live = Live(
-            settings, extraRoots: try extraRoots(), log: .silent, metrics: Metrics())
+            database.modestSettings, extraRoots: try extraRoots(), log: .silent, metrics: Metrics())
         defer { live.ledger.close() }
         if let project {
             try obey { () throws(CommandError) in try live.ports.requireProject(project) }

@@ -26,6 +26,7 @@ let statusCommand = CommandSpec(
     let database = try Database(Settings(invocation), log: .silent)
     defer { database.privatePostgres?.leave() }
     let found = try migrationFound(in: database)
+    let queue = found == Schema.needed ? try intakeCounts(in: database) : nil
     invocation.show(
         [
             "database": ["private": .bool(database.privatePostgres != nil), "reachable": true],
@@ -33,11 +34,12 @@ let statusCommand = CommandSpec(
                 "migration": .integer(found), "needed": .integer(Schema.needed),
                 "current": .bool(found == Schema.needed),
             ],
-            "server": .string(server),
+            "intake": queue?.json ?? .null, "server": .string(server),
         ],
         text: """
             database  reachable\(database.privatePostgres == nil ? "" : ", private")
             schema    at migration \(found) of \(Schema.needed)
+            intake    \(queue?.line ?? "unknown")
             server    \(server) on \(listen)
             """)
     if let error = LedgerError(migrationFound: found) {
@@ -51,6 +53,30 @@ private func migrationFound(in database: Database) throws(CommandEnd) -> Int64 {
         return try schema.found()
     } catch {
         throw .fault(error.detailed)
+    }
+}
+
+private func intakeCounts(in database: Database) throws(CommandEnd) -> IntakeCounts {
+    let ledger = Ledger(database.modestSettings, log: .silent, metrics: Metrics())
+    defer { ledger.close() }
+    return try ask { () throws(Fault) in try ledger.intakeCounts() }
+}
+
+extension IntakeCounts {
+    fileprivate var json: JSON {
+        [
+            "waiting": .integer(waiting), "stuck": .integer(alarming),
+            "oldest_added_at": .optional(oldest?.text),
+        ]
+    }
+
+    fileprivate var line: String {
+        let since = oldest.map { ", the oldest since \($0.text)" } ?? ""
+        let alarm =
+            alarming == 0
+            ? ""
+            : "; ALARM: \(alarming) tried \(IntakeItem.alarmTries) times or more, see: deed intake list"
+        return "\(waiting) waiting\(since)\(alarm)"
     }
 }
 

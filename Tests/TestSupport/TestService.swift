@@ -21,6 +21,8 @@ package final class TestService: Sendable {
     package let router: Router
     package let keys: KeyRing
     package let apps: AppRing
+    /// What the store says of receipts.
+    package let store = ScriptedStore()
     /// What `/readyz` gives as reasons.
     package let obstacles = Obstacles()
     /// What the answers in memory believe to have passed since the database was last heard of.
@@ -61,6 +63,7 @@ package final class TestService: Sendable {
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),
+            intake: IntakePort(ledger), store: store.port,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),

@@ -1,0 +1,10 @@
+/// How much waits in the queue.
+package struct IntakeCounts: Hashable, Sendable {
+    package var waiting: Int64 = 0
+    /// Those that were tried so often that somebody should look.
+    package var alarming: Int64 = 0
+    /// When the oldest of those that wait was added.
+    package var oldest: Instant?
+
+    package init() {}
+}

@@ -1,0 +1,253 @@
+package enum IntakeKind {}
+package typealias IntakeID = Identifier<IntakeKind>
+
+/// The wish to have evidence recorded once somebody can tell whether to believe it.
+package struct IntakeWish: Hashable, Sendable {
+    /// Who brings the evidence, and what for.
+    package enum Purpose: Hashable, Sendable {
+        case submit(CustomerID)
+        case restore(CustomerID)
+        /// The store brought it, which knows no customers.
+        case notification
+
+        package enum Word: String, Sendable {
+            case submit
+            case restore
+            case notification
+        }
+
+        package var word: Word {
+            switch self {
+            case .submit: .submit
+            case .restore: .restore
+            case .notification: .notification
+            }
+        }
+
+        package var customer: CustomerID? {
+            switch self {
+            case .submit(let customer), .restore(let customer): customer
+            case .notification: nil
+            }
+        }
+    }
+    package let project: ProjectID
+    package let purpose: Purpose
+    /// An order of the customer that the evidence is to fulfil.
+    package let order: OrderID?
+    /// What the evidence says of itself; the environment tells where to ask first.
+    package let heading: EvidenceHeading
+
+    package init(
+        project: ProjectID, purpose: Purpose, order: OrderID?, heading: EvidenceHeading
+    ) {
+        self.project = project
+        self.purpose = purpose
+        self.order = order
+        self.heading = heading
+    }
+}
+
+/// Evidence in the queue, and what became of it.
+package struct IntakeItem: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        /// Nobody could tell so far, for this reason.
+        case waiting(IntakeReason?, nextTry: Instant)
+        case believed([IntakeResult])
+        case refused(IntakeReason)
+        /// A person took care of it in another way.
+        case settled(AdminAct)
+        /// A person decided that nothing is to come of it.
+        case dropped(AdminAct)
+    }
+    package let id: IntakeID
+    package let wish: IntakeWish
+    package let addedAt: Instant
+    package private(set) var changedAt: Instant
+    package private(set) var state: State
+    /// How often somebody has begun to judge it since it was added, or since it was retried by hand.
+    package private(set) var tries: Int64
+    /// Who had it judged anew by hand last, and why.
+    package private(set) var retriedBy: AdminAct?
+    /// Grows with every change, so that nobody overwrites what another one made of it.
+    package let revision: Int64
+
+    package init(
+        id: IntakeID, wish: IntakeWish, state: State, tries: Int64, retriedBy: AdminAct?,
+        addedAt: Instant, changedAt: Instant, revision: Int64
+    ) {
+        self.id = id
+        self.wish = wish
+        self.state = state
+        self.tries = tries
+        self.retriedBy = retriedBy
+        self.addedAt = addedAt
+        self.changedAt = changedAt
+        self.revision = revision
+    }
+
+    /// An item that is due at once.
+    package init(_ id: IntakeID, _ wish: IntakeWish, now: Instant) {
+        self.init(
+            id: id, wish: wish, state: .waiting(nil, nextTry: now), tries: 0, retriedBy: nil,
+            addedAt: now, changedAt: now, revision: 0)
+    }
+}
+
+/// An item that somebody has taken to judge it, with the evidence itself.
+package struct TakenIntake: Hashable, Sendable {
+    package let item: IntakeItem
+    package let evidence: RawEvidence
+
+    package init(item: IntakeItem, evidence: RawEvidence) {
+        self.item = item
+        self.evidence = evidence
+    }
+}
+
+/// Why evidence waits, or is not believed.
+package struct IntakeReason: Hashable, Sendable {
+    /// The stable name that programs compare.
+    package let code: String
+    package let sentence: String
+
+    package init(code: String, sentence: String) {
+        self.code = code
+        self.sentence = sentence
+    }
+
+    package init(_ refused: RefusedEvidence) {
+        self.init(code: refused.code, sentence: refused.sentence)
+    }
+}
+
+/// What came of evidence for one purchase that it states something about.
+package struct IntakeResult: Hashable, Sendable {
+    package let purchase: String
+    package let transaction: String?
+    /// As in the answer to a submission.
+    package let outcome: String
+    /// Why it was refused, where it was.
+    package let reason: IntakeReason?
+
+    package init(
+        purchase: String, transaction: String?, outcome: String, reason: IntakeReason? = nil
+    ) {
+        self.purchase = purchase
+        self.transaction = transaction
+        self.outcome = outcome
+        self.reason = reason
+    }
+}
+
+/// Who decided something by hand, and why.
+package struct AdminAct: Hashable, Sendable {
+    package let actor: Actor
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(actor: Actor, reason: Reason, ticket: Ticket?) {
+        self.actor = actor
+        self.reason = reason
+        self.ticket = ticket
+    }
+}
+
+/// What judging an item once came to.
+package enum IntakeVerdict: Hashable, Sendable {
+    case believed([IntakeResult])
+    case refused(IntakeReason)
+    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
+    case tryAgain(IntakeReason, after: Instant? = nil)
+}
+
+extension IntakeItem.State {
+    package enum Word: String, Hashable, Sendable, CaseIterable {
+        case waiting
+        case believed
+        case refused
+        case settled
+        case dropped
+    }
+
+    package var word: Word {
+        switch self {
+        case .waiting: .waiting
+        case .believed: .believed
+        case .refused: .refused
+        case .settled: .settled
+        case .dropped: .dropped
+        }
+    }
+}
+
+extension IntakeItem {
+    package var nextTry: Instant? {
+        if case .waiting(_, let nextTry) = state { nextTry } else { nil }
+    }
+
+    /// Why it waits, or was refused.
+    package var reason: IntakeReason? {
+        switch state {
+        case .waiting(let reason, _): reason
+        case .refused(let reason): reason
+        default: nil
+        }
+    }
+
+    /// What a person decided about it last.
+    package var act: AdminAct? {
+        switch state {
+        case .settled(let act), .dropped(let act): act
+        default: retriedBy
+        }
+    }
+
+    /// The item after it was judged once.
+    package func judged(_ verdict: IntakeVerdict, now: Instant, jitter: UInt16) -> IntakeItem {
+        var item = self
+        item.changedAt = now
+        switch verdict {
+        case .believed(let results): item.state = .believed(results)
+        case .refused(let reason): item.state = .refused(reason)
+        case .tryAgain(let reason, let after):
+            let pause = IntakeItem.pause(afterTries: tries, jitter: jitter)
+            let nextTry = max(now.advanced(byMilliseconds: pause), after ?? now)
+            item.state = .waiting(
+                reason, nextTry: min(nextTry, now.advanced(byMilliseconds: IntakeItem.longestWait)))
+        }
+        return item
+    }
+
+    /// The item settled by hand: something was done about it elsewhere.
+    package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
+        try ended(.settled(act), now: now)
+    }
+
+    /// The item dropped by hand: nothing comes of it.
+    package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
+        try ended(.dropped(act), now: now)
+    }
+
+    private func ended(_ end: State, now: Instant) throws(Refusal) -> IntakeItem {
+        if state.word == end.word { return self }
+        guard [.waiting, .refused].contains(state.word) else {
+            throw .intakeEnded(id, state.word)
+        }
+        var item = self
+        item.state = end
+        item.changedAt = now
+        return item
+    }
+
+    /// The item due at once, as if it had just come. What is believed is recorded, and stays so.
+    package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
+        if case .believed = state { throw .intakeEnded(id, .believed) }
+        var item = self
+        item.retriedBy = act
+        item.state = .waiting(reason, nextTry: now)
+        item.tries = 0
+        item.changedAt = now
+        return item
+    }
+}

@@ -1,0 +1,36 @@
+// How soon evidence is judged again, and how long all of it takes at most.
+
+extension IntakeItem {
+    private static let second: Int64 = 1000
+    private static let minute: Int64 = 60 * second
+    private static let hour: Int64 = 60 * minute
+
+    /// The pauses after the first tries; every later one is as long as the last of these.
+    package static let pauses = [
+        5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 3 * hour,
+    ]
+    /// Whoever takes an item and says nothing for so long is taken for dead.
+    package static let lease = 5 * minute
+    /// A store may ask for a longer pause, but not for any.
+    package static let longestWait = 24 * hour
+    /// So many tries without a verdict, about 45 minutes, and somebody should look.
+    package static let alarmTries: Int64 = 6
+    /// How long it is told what became of evidence that no longer waits.
+    package static let retention = 90 * 24 * hour
+    /// How much may wait of one project.
+    package static let countLimit: Int64 = 10_000
+    package static let byteLimit: Int64 = 512 << 20
+
+    /// The pause after so many tries, a tenth longer or shorter, so that what failed together is not
+    /// all tried again together.
+    package static func pause(afterTries tries: Int64, jitter: UInt16) -> Int64 {
+        let step = Int(min(max(tries, 1), Int64(pauses.count))) - 1
+        return pauses[step] * (900 + Int64(jitter) * 200 / Int64(UInt16.max)) / 1000
+    }
+
+    /// When an item that is taken now comes back, should nobody say what became of it: a process may
+    /// die of the very evidence that it judges.
+    package static func leaseEnd(takenAt now: Instant, tries: Int64) -> Instant {
+        now.advanced(byMilliseconds: max(lease, pause(afterTries: tries, jitter: .max / 2)))
+    }
+}

@@ -1,0 +1,97 @@
+package import Core
+import Postgres
+import SQL
+
+// The queue of evidence that nobody can judge yet. It lives beside the log, over the same
+// connections, and nothing of the log depends on it.
+
+extension Ledger {
+    /// Adds an item, unless the same evidence waits already: then gives that one. Gives nothing when as
+    /// much of the project waits as may.
+    package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
+        let wish = item.wish
+        let customer = Bind.text(wish.purpose.customer?.text)
+        let (digest, environment) = (wish.heading.digest, wish.heading.environment.rawValue)
+        let add = Statement.addIntake(
+            .text(item.id.text), .text(wish.project.text), .text(wish.purpose.word.rawValue),
+            customer,
+            .text(wish.order?.text), .text(environment), .text(wish.heading.kind.rawValue),
+            .text(wish.heading.app.text), .bytea(digest), .bytea(evidence),
+            .int8(item.addedAt.milliseconds), .int8(IntakeItem.countLimit),
+            .int8(IntakeItem.byteLimit))
+        let find = Statement.findAddedIntake(
+            .text(item.id.text), .text(wish.project.text), .bytea(digest),
+            .text(wish.purpose.word.rawValue), .text(environment), customer)
+        _ = try list(add) { _, _ in }
+        return try list(find) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
+            .first
+    }
+
+    package func intake(_ id: IntakeID, of project: ProjectID) throws(Fault) -> IntakeItem? {
+        try list(Statement.findIntake(.text(project.text), .text(id.text))) {
+            rows, row throws(LedgerError) in try IntakeRow(rows, row).item
+        }.first
+    }
+
+    /// Up to `limit` items of a project behind one of them, oldest first; those in one state where
+    /// one is named.
+    package func intake(
+        of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
+        limit: Int
+    ) throws(Fault) -> [IntakeItem] {
+        let call = Statement.listIntake(
+            .text(project.text), .text(state?.rawValue),
+            .int8(last?.addedAt.milliseconds ?? .min), .text(last?.id.text ?? ""),
+            .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
+    }
+
+    /// Takes the item that is due and was tried least. Nobody else is given it before its lease ends.
+    package func takeIntake(now: Instant) throws(Fault) -> TakenIntake? {
+        let leases = (1...IntakeItem.pauses.count).map { tries in
+            IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
+        }
+        return try list(Statement.takeIntake(.int8(now.milliseconds), .int8s(leases))) {
+            rows, row throws(LedgerError) in try IntakeRow.taken(rows, row)
+        }.first
+    }
+
+    /// Makes the row what the item is, unless somebody changed it since the item was read.
+    package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {
+        var results: String?
+        if case .believed(let all) = item.state { results = all.coded }
+        let call = Statement.changeIntake(
+            .text(item.id.text), .int8(item.revision), .text(item.state.word.rawValue),
+            .int8(item.tries), .int8(item.nextTry?.milliseconds), .text(item.reason?.code),
+            .text(item.reason?.sentence), .text(results), .text(item.act?.actor.text),
+            .text(item.act?.reason.text), .text(item.act?.ticket?.text),
+            .int8(item.changedAt.milliseconds))
+        do throws(LedgerError) {
+            return try rows(call) { _, _ in true }.first ?? false
+        } catch {
+            if case .postgres(let reason) = error, reason.constraint == "intake_waiting_key" {
+                throw .refused(.intakeQueuedAgain(item.id))
+            }
+            throw .fault(error.fault)
+        }
+    }
+
+    /// How much waits, of all projects.
+    package func intakeCounts() throws(Fault) -> IntakeCounts {
+        try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
+            var counts = IntakeCounts()
+            counts.waiting = rows.int8(row, 0)
+            counts.alarming = rows.int8(row, 1)
+            counts.oldest = rows.optionalInt8(row, 2).map(Instant.init(milliseconds:))
+            return counts
+        }.first ?? IntakeCounts()
+    }
+
+    /// Forgets some items that ended before an instant, and tells how many they were.
+    package func cleanIntake(endedBefore instant: Instant) throws(Fault) -> Int {
+        let limit: Int64 = 1000
+        return try list(Statement.cleanIntake(.int8(instant.milliseconds), .int8(limit))) {
+            _, _ in ()
+        }.count
+    }
+}

@@ -1,0 +1,128 @@
+import Core
+import JSON
+import Postgres
+
+/// The columns of an item of the queue, in the order in which every query lists them.
+struct IntakeRow {
+    private enum Column: Int {
+        case id, project, purpose, customer, order, environment, kind, app, digest, state, tries
+        case nextTryAt, code, sentence, results, actor, reason, ticket, addedAt, changedAt, revision
+        case evidence
+    }
+    let item: IntakeItem
+
+    init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
+        func optionalText(_ column: Column) -> String? {
+            rows.optionalText(row, column.rawValue)
+        }
+        func instant(_ column: Column) -> Instant {
+            Instant(milliseconds: rows.int8(row, column.rawValue))
+        }
+        guard let environment = Environment(rawValue: text(.environment)),
+            let kind = EvidenceKind(rawValue: text(.kind)),
+            let word = IntakeItem.State.Word(rawValue: text(.state))
+        else { throw .unreadable("an item of the queue") }
+        let heading = EvidenceHeading(
+            digest: rows.bytes(row, Column.digest.rawValue), kind: kind, environment: environment,
+            app: try rows.identifier(row, Column.app.rawValue))
+        let customer: CustomerID? = try rows.optionalIdentifier(row, Column.customer.rawValue)
+        let wish = IntakeWish(
+            project: try rows.identifier(row, Column.project.rawValue),
+            purpose: try IntakeWish.Purpose(text(.purpose), customer),
+            order: try rows.optionalIdentifier(row, Column.order.rawValue), heading: heading)
+        let act = try optionalText(.actor).map { _ throws(LedgerError) in
+            AdminAct(
+                actor: try rows.identifier(row, Column.actor.rawValue),
+                reason: try rows.identifier(row, Column.reason.rawValue),
+                ticket: try rows.optionalIdentifier(row, Column.ticket.rawValue))
+        }
+        let state: IntakeItem.State
+        switch word {
+        case .waiting:
+            let reason = optionalText(.code).map {
+                IntakeReason(code: $0, sentence: text(.sentence))
+            }
+            state = .waiting(reason, nextTry: instant(.nextTryAt))
+        case .believed: state = .believed(try [IntakeResult](coded: text(.results)))
+        case .refused:
+            state = .refused(IntakeReason(code: text(.code), sentence: text(.sentence)))
+        case .settled, .dropped:
+            guard let act else { throw .unreadable("who ended an item of the queue") }
+            state = word == .settled ? .settled(act) : .dropped(act)
+        }
+        item = IntakeItem(
+            id: try rows.identifier(row, Column.id.rawValue), wish: wish, state: state,
+            tries: rows.int8(row, Column.tries.rawValue),
+            retriedBy: [.settled, .dropped].contains(word) ? nil : act,
+            addedAt: instant(.addedAt), changedAt: instant(.changedAt),
+            revision: rows.int8(row, Column.revision.rawValue))
+    }
+
+    /// The item with its evidence, which only whoever takes it is given.
+    static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
+        let item = try IntakeRow(rows, row).item
+        let bytes = rows.bytes(row, Column.evidence.rawValue)
+        return TakenIntake(item: item, evidence: RawEvidence(item.wish.heading.kind, bytes))
+    }
+}
+
+extension Rows {
+    fileprivate func optionalIdentifier<Kind>(
+        _ row: Int, _ column: Int
+    ) throws(LedgerError) -> Identifier<Kind>? {
+        isNull(row, column) ? nil : try identifier(row, column)
+    }
+}
+
+extension IntakeWish.Purpose {
+    fileprivate init(_ word: String, _ customer: CustomerID?) throws(LedgerError) {
+        switch (Word(rawValue: word), customer) {
+        case (.submit, let customer?): self = .submit(customer)
+        case (.restore, let customer?): self = .restore(customer)
+        case (.notification, nil): self = .notification
+        default: throw .unreadable("the purpose of an item of the queue")
+        }
+    }
+}
+
+extension [IntakeResult] {
+    /// As the table keeps them.
+    var coded: String {
+        JSON.array(
+            map { result in
+                var object = JSONObject()
+                object.append("purchase", .string(result.purchase))
+                object.append("transaction", .optional(result.transaction))
+                object.append("outcome", .string(result.outcome))
+                if let reason = result.reason {
+                    object.append("code", .string(reason.code))
+                    object.append("sentence", .string(reason.sentence))
+                }
+                return .object(object)
+            }
+        ).text
+    }
+
+    fileprivate init(coded text: String) throws(LedgerError) {
+        let elements: [JSON]?
+        do throws(JSONError) {
+            elements = try JSON.read(text).array
+        } catch {
+            throw .unreadable("the results of an item of the queue")
+        }
+        self = []
+        for element in elements ?? [] {
+            guard let purchase = element["purchase"]?.string,
+                let outcome = element["outcome"]?.string
+            else { throw .unreadable("a result of an item of the queue") }
+            let reason = element["code"]?.string.map {
+                IntakeReason(code: $0, sentence: element["sentence"]?.string ?? "")
+            }
+            append(
+                IntakeResult(
+                    purchase: purchase, transaction: element["transaction"]?.string,
+                    outcome: outcome, reason: reason))
+        }
+    }
+}

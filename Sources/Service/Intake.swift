@@ -1,0 +1,86 @@
+package import Core
+
+extension Ports {
+    /// Queues evidence that nobody can judge yet. The same evidence for the same purpose waits once,
+    /// whoever sends it how often.
+    package func queue(
+        _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
+        heading: EvidenceHeading, of project: ProjectID
+    ) throws(CommandError) -> IntakeItem {
+        let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
+        let item = IntakeItem(secrets.newID(prefix: "i_"), wish, now: now())
+        let added = try obtain { () throws(Fault) in try intake.add(item, evidence.bytes) }
+        guard let added else { throw .refused(.intakeFull) }
+        return added
+    }
+
+    /// What became of queued evidence.
+    package func intakeItem(
+        _ id: IntakeID, of project: ProjectID
+    ) throws(CommandError) -> IntakeItem {
+        let found = try obtain { () throws(Fault) in try intake.find(project, id) }
+        guard let found else { throw .refused(.intakeUnknown(id)) }
+        return found
+    }
+
+    /// Some of a project's queue, oldest first.
+    package func intakeItems(
+        _ filter: IntakeFilter, of project: ProjectID
+    ) throws(CommandError) -> [IntakeItem] {
+        try requireProject(project)
+        return try obtain { () throws(Fault) in try intake.list(project, filter) }
+    }
+
+    /// Ends an item that somebody took care of in another way.
+    package func settleIntake(
+        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
+    ) throws(CommandError) -> IntakeItem {
+        try changeIntake(id, of: project) { item, now throws(Refusal) in
+            try item.settled(by: AdminAct(sender, reason), now: now)
+        }
+    }
+
+    /// Ends an item of which nothing is to come.
+    package func dropIntake(
+        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
+    ) throws(CommandError) -> IntakeItem {
+        try changeIntake(id, of: project) { item, now throws(Refusal) in
+            try item.dropped(by: AdminAct(sender, reason), now: now)
+        }
+    }
+
+    /// Has an item judged now, as if it had just come, also one that was refused or ended by hand.
+    package func retryIntake(
+        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
+    ) throws(CommandError) -> IntakeItem {
+        try changeIntake(id, of: project) { item, now throws(Refusal) in
+            try item.retried(by: AdminAct(sender, reason), now: now)
+        }
+    }
+
+    private func changeIntake(
+        _ id: IntakeID, of project: ProjectID,
+        _ change: (IntakeItem, Instant) throws(Refusal) -> IntakeItem
+    ) throws(CommandError) -> IntakeItem {
+        let attempts = 5
+        for _ in 0..<attempts {
+            let item = try intakeItem(id, of: project)
+            let changed: IntakeItem
+            do throws(Refusal) {
+                changed = try change(item, now())
+            } catch {
+                throw .refused(error)
+            }
+            if changed == item { return item }
+            if try intake.change(changed) { return changed }
+            // A worker, or somebody else, was quicker: look at what they made of it.
+        }
+        throw .fault(.busy)
+    }
+}
+
+extension AdminAct {
+    fileprivate init(_ sender: Sender, _ reason: AdminReason) {
+        self.init(actor: sender.actor, reason: reason.reason, ticket: reason.ticket)
+    }
+}

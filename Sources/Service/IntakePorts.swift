@@ -1,0 +1,70 @@
+package import Core
+
+/// What the use cases need of the queue of evidence that nobody can judge yet.
+package struct IntakePort: Sendable {
+    /// Adds an item and its evidence, or gives the one in which the same evidence waits already;
+    /// `nil` when as much of the project waits as may.
+    package var add: @Sendable (IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?
+    package var find: @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?
+    /// Some items of a project behind one of them, oldest first.
+    package var list: @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem]
+    /// Gives the item that is due and was tried least, to nobody else until its lease ends.
+    package var take: @Sendable (_ now: Instant) throws(Fault) -> TakenIntake?
+    /// Keeps the item as it is now; false when somebody changed it since it was read.
+    package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
+    package var counts: @Sendable () throws(Fault) -> IntakeCounts
+    /// Forgets some items that ended before an instant.
+    package var clean: @Sendable (_ endedBefore: Instant) throws(Fault) -> Int
+
+    package init(
+        add: @escaping @Sendable (IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?,
+        find: @escaping @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?,
+        list: @escaping @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem],
+        take: @escaping @Sendable (_ now: Instant) throws(Fault) -> TakenIntake?,
+        change: @escaping @Sendable (IntakeItem) throws(CommandError) -> Bool,
+        counts: @escaping @Sendable () throws(Fault) -> IntakeCounts,
+        clean: @escaping @Sendable (_ endedBefore: Instant) throws(Fault) -> Int
+    ) {
+        self.add = add
+        self.find = find
+        self.list = list
+        self.take = take
+        self.change = change
+        self.counts = counts
+        self.clean = clean
+    }
+}
+
+/// Which items of a project to list.
+package struct IntakeFilter: Sendable {
+    /// `nil`: those in any state.
+    package var state: IntakeItem.State.Word?
+    package var after: IntakeItem?
+    package var limit: Int
+
+    package init(state: IntakeItem.State.Word? = nil, after: IntakeItem? = nil, limit: Int) {
+        self.state = state
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// What the use cases need of the store itself.
+package struct StorePort: Sendable {
+    /// What the store says of a legacy receipt. It answers, or gives up, well before a lease ends.
+    package var judge: @Sendable (RawEvidence, App, Environment, _ now: Instant) -> Judgement
+
+    package init(
+        judge: @escaping @Sendable (RawEvidence, App, Environment, _ now: Instant) -> Judgement
+    ) {
+        self.judge = judge
+    }
+}
+
+/// Whether evidence is believed.
+package enum Judgement: Sendable {
+    case believed(ProvenEvidence)
+    case refused(IntakeReason)
+    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
+    case tryAgain(IntakeReason, after: Instant? = nil)
+}

@@ -1,0 +1,93 @@
+package import Core
+
+/// Judges what is queued, one item at a time, and has recorded what is believed.
+///
+/// The commit that records comes before the row says so. Whoever dies in between leaves an item that
+/// is judged again; its cause was obeyed, so nothing is recorded twice.
+package struct IntakeWorker: Sendable {
+    package typealias Record =
+        @Sendable (IntakeItem, ProvenEvidence, Cause) throws(CommandError) -> [IntakeResult]
+
+    /// What was done about one item.
+    package struct Work: Sendable {
+        package let item: IntakeItem
+        /// False when somebody else changed the item meanwhile: then theirs holds.
+        package let isKept: Bool
+        /// Whether this try is the one at which somebody should look.
+        package let isAlarming: Bool
+    }
+    private let ports: Ports
+    private let record: Record
+
+    package init(_ ports: Ports, record: @escaping Record) {
+        self.ports = ports
+        self.record = record
+    }
+
+    /// Judges the item that is due and was tried least; `nil` when none is due.
+    package func work() throws(CommandError) -> Work? {
+        let taken = try obtain { () throws(Fault) in try ports.intake.take(ports.now()) }
+        guard let taken else { return nil }
+        let verdict = verdict(on: taken)
+        let jitter = ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
+        let item = taken.item.judged(verdict, now: ports.now(), jitter: jitter)
+        let isKept = try ports.intake.change(item)
+        return Work(
+            item: item, isKept: isKept,
+            isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
+    }
+
+    private func verdict(on taken: TakenIntake) -> IntakeVerdict {
+        do throws(CommandError) {
+            switch try judge(taken) {
+            case .believed(let proven):
+                return .believed(try record(taken.item, proven, cause(of: taken.item)))
+            case .refused(let reason): return .refused(reason)
+            case .tryAgain(let reason, let after): return .tryAgain(reason, after: after)
+            }
+        } catch {
+            // What is genuine is never given up because it could not be recorded this time.
+            return .tryAgain(IntakeReason(error))
+        }
+    }
+
+    private func judge(_ taken: TakenIntake) throws(CommandError) -> Judgement {
+        let heading = taken.item.wish.heading
+        let project = try ports.existing(taken.item.wish.project)
+        guard let app = project.app(AppKey(id: heading.app)) else {
+            throw .refused(.appUnknown(heading.app))
+        }
+        if heading.kind == .appReceipt, app.receipts == .store {
+            return ports.store.judge(taken.evidence, app, heading.environment, ports.now())
+        }
+        do throws(RefusedEvidence) {
+            return .believed(
+                try ports.evidence.prove(taken.evidence, [app.trusted], ports.now()))
+        } catch {
+            let reason = IntakeReason(error)
+            return error.isRetryable ? .tryAgain(reason) : .refused(reason)
+        }
+    }
+
+    /// The same at every try, whatever the store says of the evidence by then.
+    private func cause(of item: IntakeItem) -> Cause {
+        let text = "intake:\(item.id)"
+        return Cause(text: text, digest: ports.secrets.digest(Array(text.utf8)))
+    }
+}
+
+extension IntakeReason {
+    fileprivate init(_ error: CommandError) {
+        switch error {
+        case .refused(let refusal): self.init(code: refusal.code, sentence: refusal.sentence)
+        case .fault(.busy):
+            self.init(code: "busy", sentence: "More waits to be written than may; it comes later.")
+        case .fault(.unavailable):
+            self.init(
+                code: "database_unavailable", sentence: "The database could not be reached.")
+        case .fault(.broken):
+            // The log has the reason; it may hold what the reader must not see.
+            self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import Core
+import JSON
+import Minting
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Working off queued evidence")
+struct IntakeWorkerTests {
+    private let service: TestService
+    private let project: ProjectID
+    private let app: AppKey
+
+    init() throws {
+        service = try TestService()
+        project = try ProjectID("default")
+        app = AppKey(id: try AppID(Payload.bundleID))
+        try judge(.store)
+    }
+
+    private var sender: Sender {
+        get throws { Sender(actor: try Actor("test"), idempotencyKey: nil) }
+    }
+
+    private func judge(_ judge: ReceiptJudge) throws {
+        let change = AppChange(appleID: nil, sandboxAccess: nil, receipts: judge)
+        _ = try service.ports.setApp(app, change, of: project, by: sender)
+    }
+
+    private func queue(
+        _ receipt: [UInt8] = ReceiptPlan().bytes, kind: EvidenceKind = .appReceipt
+    ) throws -> IntakeItem {
+        let evidence = RawEvidence(kind, receipt)
+        return try service.ports.queue(
+            evidence, .submit(CustomerID("u1")), order: nil,
+            heading: service.ports.evidence.heading(evidence), of: project)
+    }
+
+    private func worker(_ ports: Ports? = nil) -> IntakeWorker {
+        let ports = ports ?? service.ports
+        return IntakeWorker(ports) { item, proven, cause throws(CommandError) in
+            guard let customer = item.wish.purpose.customer else { return [] }
+            let stream = Stream(
+                project: item.wish.project, environment: proven.environment, customer: customer)
+            var command = Command.customer(stream, actor: .intake, cause: cause) {
+                state, catalog, _ throws(Refusal) in
+                state.decide(RecordFacts(proven.facts, catalog: catalog))
+            }
+            command.purchases = proven.facts.transactions.map {
+                HeldPurchase(app: $0.app, purchase: $0.purchase)
+            }
+            _ = try ports.ledger.append(command)
+            return proven.facts.transactions.map {
+                IntakeResult(
+                    purchase: "\($0.purchase)", transaction: $0.transaction.text,
+                    outcome: "recorded")
+            }
+        }
+    }
+
+    private func purchases() throws -> Int64 {
+        try service.database.number(
+            "select count(*) from deed.events where type = 'purchase.made'")
+    }
+
+    private func found(_ item: IntakeItem) throws -> IntakeItem {
+        try service.ports.intakeItem(item.id, of: project)
+    }
+
+    /// Says that the store believes every receipt.
+    private func believeAll() {
+        service.store.answer { [ports = service.ports] evidence, app, _, now in
+            do throws(RefusedEvidence) {
+                return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
+            } catch {
+                return .refused(IntakeReason(error))
+            }
+        }
+    }
+
+    @Test("What the store believes is recorded, and the item tells what came of it")
+    func believed() throws {
+        believeAll()
+        // No pinned root vouches for it: only the store can.
+        let item = try queue(ReceiptPlan(chain: MintedChain(.receipts)).bytes)
+        let work = try #require(try worker().work())
+        #expect(work.isKept && work.item.id == item.id)
+        #expect(
+            try found(item).state
+                == .believed([
+                    IntakeResult(
+                        purchase: "apple:1000000000000001", transaction: "1000000000000002",
+                        outcome: "recorded")
+                ]))
+        #expect(try purchases() == 1)
+        #expect(try worker().work() == nil)
+    }
+
+    @Test("What the store refuses is refused, with its reason, and nothing is recorded")
+    func refused() throws {
+        let reason = IntakeReason(code: "reply_refused", sentence: "The store says no.")
+        service.store.answer { _, _, _, _ in .refused(reason) }
+        let item = try queue()
+        _ = try worker().work()
+        #expect(try found(item).state == .refused(reason))
+        #expect(try purchases() == 0)
+    }
+
+    @Test("What the store cannot tell is asked again by steps; the sixth time somebody should look")
+    func again() throws {
+        let item = try queue()
+        var alarms: [Int64] = []
+        for tries in 1...8 as ClosedRange<Int64> {
+            let work = try #require(try worker().work())
+            if work.isAlarming { alarms.append(work.item.tries) }
+            #expect(try found(item).reason == .scripted && work.item.tries == tries)
+            #expect(try worker().work() == nil)
+            let pause = IntakeItem.pause(afterTries: tries, jitter: .max)
+            service.clock.advance(byMilliseconds: pause)
+        }
+        #expect(alarms == [IntakeItem.alarmTries])
+        #expect(service.store.count == 8)
+        believeAll()
+        _ = try worker().work()
+        #expect(try found(item).state.word == .believed && purchases() == 1)
+    }
+
+    @Test("Who dies between the recording and the note of it leaves an item that is done once more")
+    func crash() throws {
+        believeAll()
+        let item = try queue()
+        struct Died: Error {}
+        var ports = service.ports
+        ports.intake.change = { _ throws(CommandError) in throw .fault(.unavailable) }
+        #expect(throws: CommandError.self) { try worker(ports).work() }
+        #expect(try purchases() == 1 && found(item).state.word == .waiting)
+        let events = try service.eventCount()
+        #expect(try worker().work() == nil)
+        service.clock.advance(byMilliseconds: IntakeItem.lease)
+        #expect(try #require(try worker().work()).isKept)
+        #expect(try found(item).state.word == .believed && found(item).tries == 2)
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("What cannot be recorded this time waits, and is recorded later")
+    func unrecorded() throws {
+        believeAll()
+        let item = try queue()
+        var ports = service.ports
+        ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        _ = try worker(ports).work()
+        #expect(try found(item).reason?.code == "database_unavailable")
+        service.clock.advance(byMilliseconds: 6000)
+        _ = try worker().work()
+        #expect(try found(item).state.word == .believed && purchases() == 1)
+    }
+
+    @Test("A person's decision made meanwhile holds against the worker's")
+    func decidedMeanwhile() throws {
+        let item = try queue()
+        let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
+        service.store.answer { [ports = service.ports, project] _, _, _, _ in
+            _ = try? ports.dropIntake(
+                item.id, of: project, reason: reason,
+                by: Sender(actor: .intake, idempotencyKey: nil))
+            return .tryAgain(.scripted)
+        }
+        #expect(try #require(try worker().work()).isKept == false)
+        #expect(try found(item).state.word == .dropped)
+    }
+
+    @Test("An item whose app was removed waits, and goes on when the app is back")
+    func appRemoved() throws {
+        believeAll()
+        let item = try queue()
+        _ = try service.ports.removeApp(app, of: project, by: sender)
+        _ = try worker().work()
+        #expect(try found(item).reason?.code == "app_unknown" && service.store.count == 0)
+        try judge(.store)
+        service.clock.advance(byMilliseconds: 6000)
+        _ = try worker().work()
+        #expect(try found(item).state.word == .believed)
+    }
+
+    @Test("Evidence that Deed judges by itself is never sent to the store")
+    func local() throws {
+        try judge(.local)
+        let genuine = try queue()
+        let forged = try queue(ReceiptPlan(chain: MintedChain(.receipts)).bytes)
+        _ = try worker().work()
+        _ = try worker().work()
+        #expect(try found(genuine).state.word == .believed && purchases() == 1)
+        #expect(try found(forged).reason?.code == "untrusted_root")
+        #expect(try found(forged).state.word == .refused && service.store.count == 0)
+        // A signed transaction is proven by its signature, whoever judges receipts.
+        try judge(.store)
+        var early = Payload.transaction
+        let ahead = service.clock.now.advanced(byMilliseconds: 600_000)
+        early["signedDate"] = .integer(ahead.milliseconds)
+        let late = try queue(
+            Array(early.signed(by: .lasting).utf8), kind: .signedTransaction)
+        _ = try worker().work()
+        #expect(try found(late).reason?.code == "signed_in_future")
+        #expect(try found(late).state.word == .waiting && service.store.count == 0)
+        service.clock.advance(byMilliseconds: 600_000)
+        _ = try worker().work()
+        #expect(try found(late).state.word == .believed)
+    }
+
+    @Test("Eight workers of two instances record every item once", .timeLimit(.minutes(2)))
+    func parallel() throws {
+        believeAll()
+        let count = 60
+        for number in 1...count {
+            let name = "10000000000\(1000 + number)"
+            var plan = ReceiptPlan()
+            plan.attributes = .receipt(purchases: [.purchase(transaction: name, original: name)])
+            _ = try queue(plan.bytes)
+        }
+        let done = Mutex(0)
+        inParallel(8) { _ in
+            while let work = try? worker().work() {
+                done.withLock { $0 += work.isKept ? 1 : 0 }
+            }
+        }
+        #expect(done.withLock { $0 } == count && service.store.count == count)
+        #expect(try purchases() == Int64(count))
+    }
+}
+
+extension Actor {
+    fileprivate static var intake: Actor { Actor(prefix: "deed:", random: "intake") }
+}
+
+extension MintedChain {
+    /// A chain whose leaf is valid in the days of the test clock.
+    fileprivate static let lasting: MintedChain = {
+        var plan = CertificatePlan.leaf
+        plan.notAfter = plan.notAfter.advanced(byMilliseconds: 5 * 366 * 86_400_000)
+        return MintedChain.transactions.with(leaf: plan)
+    }()
+}

@@ -1,0 +1,47 @@
+package import Core
+package import Ledger
+package import Service
+import Synchronization
+
+/// A store that says what the test tells it to; nothing yet when it was told nothing.
+package final class ScriptedStore: Sendable {
+    package typealias Judge = @Sendable (RawEvidence, App, Environment, Instant) -> Judgement
+
+    private let judge = Mutex<Judge?>(nil)
+    private let asked = Mutex(0)
+
+    package init() {}
+
+    /// How often it was asked.
+    package var count: Int { asked.withLock { $0 } }
+
+    package func answer(_ judge: @escaping Judge) { self.judge.withLock { $0 = judge } }
+
+    package var port: StorePort {
+        StorePort { [self] evidence, app, environment, now in
+            asked.withLock { $0 += 1 }
+            let judge = judge.withLock { $0 }
+            return judge?(evidence, app, environment, now) ?? .tryAgain(.scripted)
+        }
+    }
+}
+
+extension IntakeReason {
+    package static let scripted = IntakeReason(code: "scripted", sentence: "The script says so.")
+}
+
+extension IntakePort {
+    package init(_ ledger: Ledger) {
+        self.init(
+            add: { item, evidence throws(Fault) in try ledger.addIntake(item, evidence) },
+            find: { project, id throws(Fault) in try ledger.intake(id, of: project) },
+            list: { project, filter throws(Fault) in
+                try ledger.intake(
+                    of: project, in: filter.state, after: filter.after, limit: filter.limit)
+            },
+            take: { now throws(Fault) in try ledger.takeIntake(now: now) },
+            change: { item throws(CommandError) in try ledger.changeIntake(item) },
+            counts: { () throws(Fault) in try ledger.intakeCounts() },
+            clean: { instant throws(Fault) in try ledger.cleanIntake(endedBefore: instant) })
+    }
+}
