@@ -1,6 +1,7 @@
 import Core
 import JSON
 import Minting
+import Service
 import Synchronization
 import TestSupport
 import Testing
@@ -210,6 +211,22 @@ struct SubmissionCallTests {
         #expect(try answered.json["balances"]?["coins"]?.integer == 100)
         #expect(try answered.json["items"]?.array?.first?["environment"] == nil)
         #expect(try front.coins(of: "u2") == nil)
+    }
+
+    @Test("Where the project lets the sandbox count, the answer is the one that reads give")
+    func sandboxAccess() throws {
+        let set = front.send(
+            "PUT", "/v1/apps/\(Payload.bundleID)", #"{"sandbox_access":"all"}"#, key: front.admin)
+        #expect(set.status == 200)
+        try front.service.apps.reload()
+        let tested: JSON = [
+            "signed_transactions": .array([.string(front.sandbox.transaction(level))])
+        ]
+        for reply in [front.submit(tested), front.submit(coins), front.submit(tested)] {
+            let read = try front.send("GET", "/v1/customers/u1/entitlements").json
+            #expect(try reply.json["entitlements"] == read["entitlements"])
+            #expect(try reply.json["entitlements"]?["level2"]?["sandbox"]?.bool == true)
+        }
     }
 
     @Test("An app that was set a moment ago is known at once")
