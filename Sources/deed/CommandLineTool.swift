@@ -7,7 +7,7 @@ enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
-        + customerCommands + intakeCommands + [verifyCommand, auditCommand]
+        + customerCommands + intakeCommands + [submitCommand, verifyCommand, auditCommand]
 
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.

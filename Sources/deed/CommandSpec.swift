@@ -18,6 +18,8 @@ struct Positional: Sendable {
     let name: String
     let help: String
     var isRequired = true
+    /// Whether it may stand there more than once; only the last one can.
+    var isRepeated = false
 }
 
 /// A flag with a value, or without one when it has no placeholder.

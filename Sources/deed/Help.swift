@@ -16,7 +16,10 @@ func overview(_ commands: [CommandSpec]) -> String {
 
 /// Everything about one command.
 func help(of spec: CommandSpec) -> String {
-    let positionals = spec.positionals.map { $0.isRequired ? " \($0.name)" : " [\($0.name)]" }
+    let positionals = spec.positionals.map { positional in
+        (positional.isRequired ? " \(positional.name)" : " [\(positional.name)]")
+            + (positional.isRepeated ? "..." : "")
+    }
     var text = """
         \(spec.summary)
 

@@ -44,7 +44,8 @@ struct Invocation: Sendable {
         _ argument: String, before rest: inout ArraySlice<String>
     ) throws(CommandEnd) {
         guard argument.hasPrefix("-"), argument.count > 1 else {
-            if positionals.count == spec.positionals.count {
+            if positionals.count >= spec.positionals.count, spec.positionals.last?.isRepeated != true
+            {
                 throw usage("\"\(argument)\" is one argument too many")
             }
             positionals.append(argument)
@@ -94,6 +95,9 @@ extension Invocation {
     func has(_ flag: String) -> Bool { flags.contains(flag) }
 
     subscript(name: String) -> String? { values[name] }
+
+    /// All that stands without a flag.
+    var allPositionals: [String] { positionals }
 
     func positional(_ index: Int) -> String? {
         index < positionals.count ? positionals[index] : nil
@@ -164,6 +168,11 @@ extension Invocation {
         guard let text = values["customer"] ?? positional(0) else {
             throw usage("--customer is missing")
         }
+        return try stream(of: text)
+    }
+
+    /// The customer of that name, in the environment of the flag.
+    func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a name that Deed keeps") }
         return Core.Stream(

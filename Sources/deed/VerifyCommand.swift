@@ -44,7 +44,7 @@ extension Invocation {
 }
 
 /// The first `limit` bytes of a file.
-private func readFile(_ path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
+func readFile(_ path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     guard let file = fopen(path, "r") else {
         throw .fault("\(path) cannot be opened: \(String(cString: strerror(errno)))")
     }
