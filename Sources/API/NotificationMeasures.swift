@@ -4,7 +4,7 @@ import Telemetry
 /// How stores' notifications came out: the one route where strangers can knock.
 struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
-        case recorded, known, unreadable, unproven
+        case recorded, known, queued, unreadable, unproven
         case unknownApp = "unknown_app"
         case unstored
     }
@@ -24,6 +24,13 @@ struct NotificationMeasures: Sendable {
 }
 
 extension NotificationMeasures.Outcome {
+    init(_ answer: NotificationAnswer) {
+        switch answer {
+        case .kept(_, _, let isNew): self = isNew ? .recorded : .known
+        case .queued: self = .queued
+        }
+    }
+
     init(_ error: NotificationError) {
         switch error {
         case .unreadable: self = .unreadable

@@ -32,6 +32,7 @@ extension SubmittedItem {
         switch result {
         case .recorded, .alreadyKnown: break
         case .alreadySettled(let order): object.append("order", .string(order.text))
+        case .queued(let intake): object.append("intake", .string(intake.text))
         case .heldByAnother(let refusal):
             object.append("code", .string(refusal.code))
             object.append("detail", .string(refusal.sentence))
@@ -47,10 +48,14 @@ extension SubmittedItem {
 extension NotificationAnswer {
     /// `POST /v1/stores/apple/notifications`
     package var json: JSON {
-        [
-            "notification": .string(notification.id), "type": .string(notification.type),
-            "environment": .string(environment.rawValue),
-            "outcome": isNew ? "recorded" : "already_known",
-        ]
+        switch self {
+        case .kept(let notification, let environment, let isNew):
+            [
+                "notification": .string(notification.id), "type": .string(notification.type),
+                "environment": .string(environment.rawValue),
+                "outcome": isNew ? "recorded" : "already_known",
+            ]
+        case .queued(let intake): ["outcome": "queued", "intake": .string(intake.text)]
+        }
     }
 }

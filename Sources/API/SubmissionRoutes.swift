@@ -37,7 +37,10 @@ struct SubmissionRoutes: Sendable {
             try body.evidence(), isRestore: isRestore, order: order)
         do throws(CommandError) {
             let wish = try submissions.submitting(request, for: stream, by: call.sender)
-            return Writing(wish) { answer in .json(answer.json, position: answer.position) }
+            return Writing(wish) { answer in
+                .json(
+                    answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
+            }
         } catch {
             throw Problem(error)
         }
@@ -49,7 +52,7 @@ struct SubmissionRoutes: Sendable {
             return .commands(wish.commands) { [measures] results in
                 do throws(CommandError) {
                     let answer = try wish.answer(results)
-                    measures.count(answer.isNew ? .recorded : .known)
+                    measures.count(NotificationMeasures.Outcome(answer))
                     return .json(answer.json)
                 } catch {
                     measures.count(.unstored)
@@ -99,8 +102,6 @@ extension Problem {
         switch error {
         case .unreadable(let refused):
             self.init(status: 400, code: refused.code, detail: refused.sentence)
-        case .unproven(let refused) where refused.isRetryable:
-            self = .busy(refused.sentence, code: refused.code)
         case .unproven(let refused):
             self.init(status: 401, code: refused.code, detail: refused.sentence)
         case .unknownApp(let app):

@@ -1,11 +1,11 @@
 package import Core
 
 /// What came of a store's notification.
-package struct NotificationAnswer: Hashable, Sendable {
-    package let notification: NotificationHead
-    package let environment: Environment
-    /// Whether it told anything new; it is kept in either case.
-    package let isNew: Bool
+package enum NotificationAnswer: Hashable, Sendable {
+    /// It is kept, and so is what it tells, if any of it is new.
+    case kept(NotificationHead, Environment, isNew: Bool)
+    /// It is proven, and counts when our clock has come as far as the store's.
+    case queued(IntakeID)
 }
 
 /// Why a notification is not taken.
@@ -29,32 +29,50 @@ extension Submissions {
         _ bytes: [UInt8]
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let raw = RawEvidence(.notification, bytes, rank: .notification)
-        let app = try addressee(of: raw)
-        let proven: ProvenEvidence
+        let (app, heading) = try addressee(of: raw)
         do throws(RefusedEvidence) {
-            proven = try prove(raw, of: app.project)
+            return try recording(try prove(raw, of: app.project), for: app.project)
         } catch {
-            throw .unproven(error)
+            if !error.isRetryable { throw .unproven(error) }
         }
-        guard let head = proven.notification else {
-            throw .fault(.broken("a notification was proven and says nothing of itself"))
-        }
+        let id = try queue(raw, heading, of: app.project)
+        return Wish([]) { _ in .queued(id) }
+    }
+
+    private func recording(
+        _ proven: ProvenEvidence, for project: ProjectID
+    ) throws(RefusedEvidence) -> Wish<NotificationAnswer> {
+        guard let head = proven.notification else { throw .noNotification }
         let submission = Submission(
             [Submission.Item(index: 0, facts: proven.facts)], by: .store)
-        let stream = Stream(
-            project: app.project, environment: proven.environment,
-            customer: submission.keepers.first ?? .nobody)
         let command = Command(
-            submission, in: stream, on: [proven.record], by: .appStore,
+            submission, in: submission.stream(in: project, proven.environment),
+            on: [proven.record], by: .appStore,
             cause: ports.secrets.cause(of: head, proven.record))
         return Wish(command) { outcome throws(CommandError) in
-            NotificationAnswer(
-                notification: head, environment: proven.environment,
+            .kept(
+                head, proven.environment,
                 isNew: outcome.items.contains { $0.result != .alreadyKnown })
         }
     }
 
-    private func addressee(of raw: RawEvidence) throws(NotificationError) -> ListedApp {
+    private func queue(
+        _ raw: RawEvidence, _ heading: EvidenceHeading, of project: ProjectID
+    ) throws(NotificationError) -> IntakeID {
+        do throws(CommandError) {
+            return try ports.queue(raw, .notification, order: nil, heading: heading, of: project).id
+        } catch {
+            switch error {
+            // As much waits as may: the store keeps it and sends it again.
+            case .refused: throw .fault(.busy)
+            case .fault(let fault): throw .fault(fault)
+            }
+        }
+    }
+
+    private func addressee(
+        of raw: RawEvidence
+    ) throws(NotificationError) -> (ListedApp, EvidenceHeading) {
         let heading: EvidenceHeading
         do throws(RefusedEvidence) {
             heading = try ports.evidence.heading(raw)
@@ -62,7 +80,7 @@ extension Submissions {
             throw .unreadable(error)
         }
         do throws(Fault) {
-            if let app = try apps.find(AppKey(id: heading.app)) { return app }
+            if let app = try apps.find(AppKey(id: heading.app)) { return (app, heading) }
         } catch {
             throw .fault(error)
         }
@@ -72,6 +90,14 @@ extension Submissions {
 
 extension Actor {
     fileprivate static let appStore = Actor(prefix: "store:", random: "apple")
+
+    /// Whoever works the queue off.
+    package static let intake = Actor(prefix: "deed:", random: "intake")
+}
+
+extension RefusedEvidence {
+    fileprivate static let noNotification = RefusedEvidence(
+        code: "wrong_kind", sentence: "It is no notification.", isRetryable: false)
 }
 
 extension SecretsPort {

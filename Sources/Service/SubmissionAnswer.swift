@@ -9,6 +9,11 @@ package struct SubmissionAnswer: Sendable {
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
 
+    /// Whether something is still to come of it.
+    package var isPending: Bool {
+        items.contains { if case .queued = $0.result { true } else { false } }
+    }
+
     /// With the customer as the snapshots show it, and its sandbox where that counts.
     init(
         items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
@@ -33,6 +38,8 @@ package struct SubmittedItem: Hashable, Sendable {
         case alreadyKnown
         case heldByAnother(Refusal)
         case alreadySettled(OrderID)
+        /// Nobody can tell yet; it is told later what came of it.
+        case queued(IntakeID)
         case refused(RefusedEvidence)
 
         /// Its stable name.
@@ -42,6 +49,7 @@ package struct SubmittedItem: Hashable, Sendable {
             case .alreadyKnown: "already_known"
             case .heldByAnother: "held_by_another"
             case .alreadySettled: "already_settled"
+            case .queued: "queued"
             case .refused: "refused"
             }
         }
@@ -56,23 +64,26 @@ package struct SubmittedItem: Hashable, Sendable {
 }
 
 extension SubmittedItem {
-    fileprivate init(_ refused: RefusedEvidence, at index: Int) {
+    fileprivate init(_ result: Result, at index: Int) {
         self.init(
-            index: index, otherEnvironment: nil, purchase: nil, transaction: nil,
-            result: .refused(refused))
+            index: index, otherEnvironment: nil, purchase: nil, transaction: nil, result: result)
     }
 
     fileprivate init(_ outcome: ItemOutcome, otherEnvironment: Environment?) {
-        let result: Result =
-            switch outcome.result {
-            case .recorded: .recorded
-            case .alreadyKnown: .alreadyKnown
-            case .refused(let refusal): .heldByAnother(refusal)
-            case .alreadySettled(let order): .alreadySettled(order)
-            }
         self.init(
             index: outcome.index, otherEnvironment: otherEnvironment, purchase: outcome.purchase,
-            transaction: outcome.transaction, result: result)
+            transaction: outcome.transaction, result: Result(outcome.result))
+    }
+}
+
+extension SubmittedItem.Result {
+    init(_ result: ItemOutcome.Result) {
+        switch result {
+        case .recorded: self = .recorded
+        case .alreadyKnown: self = .alreadyKnown
+        case .refused(let refusal): self = .heldByAnother(refusal)
+        case .alreadySettled(let order): self = .alreadySettled(order)
+        }
     }
 }
 
@@ -82,7 +93,8 @@ extension [JudgedPiece] {
         let outcomes = Dictionary(grouping: outcomes, by: \.index)
         return enumerated().flatMap { index, piece -> [SubmittedItem] in
             switch piece {
-            case .refused(let refused): return [SubmittedItem(refused, at: index)]
+            case .refused(let refused): return [SubmittedItem(.refused(refused), at: index)]
+            case .queued(let id): return [SubmittedItem(.queued(id), at: index)]
             case .proven(let proven):
                 let other = proven.environment == environment ? nil : proven.environment
                 return (outcomes[index] ?? []).map { SubmittedItem($0, otherEnvironment: other) }

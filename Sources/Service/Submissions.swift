@@ -18,9 +18,7 @@ package struct Submissions: Sendable {
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
-        let judged = try obtain { () throws(Fault) in
-            try judge(request.pieces, of: stream.project)
-        }
+        let judged = try judge(request, of: stream)
         let parts = [
             SubmissionPart(judged, request, in: stream, order: request.order),
             SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
@@ -61,32 +59,6 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
-    // MARK: Proving
-
-    private func judge(
-        _ pieces: [RawEvidence], of project: ProjectID
-    ) throws(Fault) -> [JudgedPiece] {
-        var judged: [JudgedPiece] = []
-        for piece in pieces { judged.append(try judge(piece, of: project)) }
-        return judged
-    }
-
-    private func judge(
-        _ piece: RawEvidence, of project: ProjectID
-    ) throws(Fault) -> JudgedPiece {
-        do throws(RefusedEvidence) {
-            return .proven(try prove(piece, of: project))
-        } catch {
-            guard error.code == RefusedEvidence.foreignApp, try isNewApp(in: piece, of: project)
-            else { return .refused(error) }
-        }
-        do throws(RefusedEvidence) {
-            return .proven(try prove(piece, of: project))
-        } catch {
-            return .refused(error)
-        }
-    }
-
     func prove(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -94,14 +66,6 @@ package struct Submissions: Sendable {
         let proven = try ports.evidence.prove(piece, trusted, ports.now())
         if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
         return proven
-    }
-
-    /// Whether the project has the app after all, which was set a moment ago.
-    private func isNewApp(
-        in piece: RawEvidence, of project: ProjectID
-    ) throws(Fault) -> Bool {
-        guard let heading = try? ports.evidence.heading(piece) else { return false }
-        return try apps.find(AppKey(id: heading.app))?.project == project
     }
 }
 
@@ -119,16 +83,6 @@ package struct SubmissionRequest: Sendable {
         self.pieces = pieces
         self.isRestore = isRestore
         self.order = order
-    }
-}
-
-/// A piece of evidence after somebody looked at it.
-enum JudgedPiece: Sendable {
-    case proven(ProvenEvidence)
-    case refused(RefusedEvidence)
-
-    var proven: ProvenEvidence? {
-        if case .proven(let proven) = self { proven } else { nil }
     }
 }
 
@@ -164,13 +118,7 @@ private struct SubmissionPart: Sendable {
         Command(submission, in: stream, on: evidence, by: actor, cause: cause)
     }
 
-    func outcomes(_ outcome: Outcome) -> [ItemOutcome] {
-        // A repetition has no items of its own: they follow from what its twin did.
-        guard outcome.items.isEmpty, let state = outcome.state.customer else {
-            return outcome.items
-        }
-        return submission.outcomes(repeating: outcome.events.map(\.event), in: state)
-    }
+    func outcomes(_ outcome: Outcome) -> [ItemOutcome] { submission.outcomes(of: outcome) }
 }
 
 extension Command {
@@ -216,9 +164,6 @@ extension SecretsPort {
 }
 
 extension RefusedEvidence {
-    /// The code of evidence for an app that is not among the trusted ones.
-    fileprivate static let foreignApp = "foreign_bundle_id"
-
     fileprivate static let tooLong = RefusedEvidence(
         code: "too_many_transactions",
         sentence: "It tells of more than \(Submissions.transactionLimit) transactions, the most "

@@ -44,7 +44,8 @@ struct Invocation: Sendable {
         _ argument: String, before rest: inout ArraySlice<String>
     ) throws(CommandEnd) {
         guard argument.hasPrefix("-"), argument.count > 1 else {
-            if positionals.count >= spec.positionals.count, spec.positionals.last?.isRepeated != true
+            if positionals.count >= spec.positionals.count,
+                spec.positionals.last?.isRepeated != true
             {
                 throw usage("\"\(argument)\" is one argument too many")
             }

@@ -109,6 +109,7 @@ private struct RunningService {
     private let server: Server
     private let watch: Watch
     private let projector: Projector
+    private let intake: IntakeWorkers
     private let log: Log
 
     init(
@@ -128,6 +129,9 @@ private struct RunningService {
         reads.publish(to: metrics)
         projector = Projector(live.ledger, log: log)
         let submissions = Submissions(live.ports, apps: AppRing(live.ports))
+        intake = IntakeWorkers(
+            live.ports, IntakeWorker(live.ports, record: submissions.record), log: log,
+            metrics: metrics)
         watch = Watch(keys: keys, apps: submissions.apps, database: database, log: log)
         answers.whenKeysChange { [watch] in watch.hurry() }
         let router = Router(
@@ -144,6 +148,7 @@ private struct RunningService {
         }
         watch.start()
         projector.start()
+        intake.start()
         log.info(
             "ready",
             [
@@ -157,10 +162,14 @@ private struct RunningService {
         log.info("stopping")
         watch.stop()
         projector.stop()
+        intake.stop()
         let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
         if !watch.isOver(within: RunningService.drainMilliseconds) {
             log.warning("watch_incomplete")
+        }
+        if !intake.isOver(within: RunningService.drainMilliseconds) {
+            log.warning("intake_incomplete")
         }
         live.ledger.close()
         log.info("stopped")

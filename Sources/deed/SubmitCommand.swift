@@ -71,7 +71,7 @@ extension SubmittedItem {
     /// Whether the customer has nothing of it.
     fileprivate var isRefused: Bool {
         switch result {
-        case .recorded, .alreadyKnown, .alreadySettled: false
+        case .recorded, .alreadyKnown, .alreadySettled, .queued: false
         case .heldByAnother, .refused: true
         }
     }
@@ -81,6 +81,7 @@ extension SubmittedItem {
         case .recorded, .alreadyKnown: nil
         case .heldByAnother(let refusal): refusal.sentence
         case .alreadySettled(let order): "Support settled the order \(order) before."
+        case .queued(let id): "Nobody can tell yet; see: deed intake show \(id)"
         case .refused(let refused): refused.sentence
         }
     }

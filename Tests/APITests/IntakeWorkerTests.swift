@@ -39,24 +39,8 @@ struct IntakeWorkerTests {
 
     private func worker(_ ports: Ports? = nil) -> IntakeWorker {
         let ports = ports ?? service.ports
-        return IntakeWorker(ports) { item, proven, cause throws(CommandError) in
-            guard let customer = item.wish.purpose.customer else { return [] }
-            let stream = Stream(
-                project: item.wish.project, environment: proven.environment, customer: customer)
-            var command = Command.customer(stream, actor: .intake, cause: cause) {
-                state, catalog, _ throws(Refusal) in
-                state.decide(RecordFacts(proven.facts, catalog: catalog))
-            }
-            command.purchases = proven.facts.transactions.map {
-                HeldPurchase(app: $0.app, purchase: $0.purchase)
-            }
-            _ = try ports.ledger.append(command)
-            return proven.facts.transactions.map {
-                IntakeResult(
-                    purchase: "\($0.purchase)", transaction: $0.transaction.text,
-                    outcome: "recorded")
-            }
-        }
+        let submissions = Submissions(ports, apps: service.apps)
+        return IntakeWorker(ports, record: submissions.record)
     }
 
     private func purchases() throws -> Int64 {
@@ -227,10 +211,6 @@ struct IntakeWorkerTests {
         #expect(done.withLock { $0 } == count && service.store.count == count)
         #expect(try purchases() == Int64(count))
     }
-}
-
-extension Actor {
-    fileprivate static var intake: Actor { Actor(prefix: "deed:", random: "intake") }
 }
 
 extension MintedChain {

@@ -134,12 +134,20 @@ struct NotificationCallTests {
         #expect(front.notify(sent).status == 200)
     }
 
-    @Test("What was signed ahead of our clock is put off")
+    @Test("What was signed ahead of our clock is queued, and counts when the clock has come so far")
     func ahead() throws {
         let later = month.with { $0.signedAt = front.daysAgo(-1) }
-        let reply = front.notify(body("SUBSCRIBED", later))
-        #expect(reply.status == 503 && reply.header("Retry-After") == "1")
-        #expect(reply.code == "signed_in_future")
+        let sent = body("SUBSCRIBED", later)
+        let reply = front.notify(sent)
+        #expect(reply.status == 200)
+        #expect(try reply.json["outcome"]?.string == "queued")
+        #expect(counted("queued"))
+        let id = try #require(try reply.json["intake"]?.string)
+        #expect(try front.notify(sent).json["intake"]?.string == id)
+        #expect(try count("events", "customer like '$unclaimed/%'") == 0)
+        front.service.clock.advance(byMilliseconds: 86_400_000)
+        #expect(try front.work()?.item.id.text == id)
+        #expect(try count("events", "customer = '$unclaimed/apple:1'") == 1)
     }
 
     @Test(

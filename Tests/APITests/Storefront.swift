@@ -78,6 +78,12 @@ struct Storefront {
         ["signed_transactions": .array(sales.map { .string(store.transaction($0)) })]
     }
 
+    /// Works one item of the queue off.
+    func work() throws -> IntakeWorker.Work? {
+        let submissions = Submissions(service.ports, apps: service.apps)
+        return try IntakeWorker(service.ports, record: submissions.record).work()
+    }
+
     /// What the store posts.
     func notify(_ body: String, through other: TestService? = nil) -> Reply {
         (other ?? service).send("POST", "/v1/stores/apple/notifications", body: body)

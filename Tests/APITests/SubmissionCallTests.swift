@@ -241,6 +241,55 @@ struct SubmissionCallTests {
         #expect(try front.submit(body(level)).outcomes == ["recorded"])
     }
 
+    @Test("A receipt that only the store can judge is queued, beside what counts at once")
+    func queued() throws {
+        let set = front.send(
+            "PUT", "/v1/apps/\(Payload.bundleID)", #"{"receipts":"store"}"#, key: front.admin)
+        #expect(set.status == 200)
+        try front.service.apps.reload()
+        let receipt = front.store.receipt([level], at: front.daysAgo(0))
+        let body: JSON = [
+            "receipt": .string(receipt),
+            "signed_transactions": .array([.string(front.store.transaction(coins))]),
+        ]
+        let reply = front.submit(body)
+        #expect(reply.status == 202)
+        #expect(try reply.outcomes == ["queued", "recorded"])
+        let id = try #require(try reply.json["items"]?.array?.first?["intake"]?.string)
+        #expect(try front.isActive("level2") == false && front.coins() == 100)
+        let again = front.submit(["receipt": .string(receipt)])
+        #expect(try again.json["items"]?.array?.first?["intake"]?.string == id)
+        let waiting = front.send("GET", "/v1/intake/\(id)")
+        #expect(try waiting.json["state"]?.string == "waiting")
+        front.service.store.answer { [ports = front.service.ports] evidence, app, _, now in
+            do throws(RefusedEvidence) {
+                return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
+            } catch {
+                return .refused(IntakeReason(error))
+            }
+        }
+        #expect(try front.work()?.item.id.text == id)
+        let done = front.send("GET", "/v1/intake/\(id)")
+        #expect(
+            try done.json["items"]?.text
+                == #"[{"purchase":"apple:20","transaction":"20","outcome":"recorded","#
+                + #""code":null,"detail":null}]"#)
+        #expect(try front.isActive("level2") == true)
+    }
+
+    @Test("What was signed ahead of our clock is queued too; another project's app is refused")
+    func ahead() throws {
+        let early = level.with { $0.signedAt = front.daysAgo(-1) }
+        #expect(try front.submit(early).outcomes == ["queued"])
+        var foreign = front.store
+        foreign.bundleID = "com.example.other"
+        let body: JSON = ["signed_transactions": .array([.string(foreign.transaction(early))])]
+        #expect(try front.submit(body).outcomes == ["refused"])
+        front.service.clock.advance(byMilliseconds: 86_400_000)
+        _ = try front.work()
+        #expect(try front.isActive("level2") == true)
+    }
+
     @Test("Evidence is kept with the events that rest on it, once")
     func kept() throws {
         let count = { (table: String) in

@@ -56,7 +56,7 @@ final class SubmitCommandTests {
         #expect(try other.json["items"]?.array?.first?["outcome"]?.string == "held_by_another")
         _ = try deed.run("project", "set", "--restore", "transfer")
         #expect(try submit(signed, "--customer", "u2", "--restore").code == 0)
-        let strange = try folder.write(Array("not evidence".utf8), "strange")
+        let strange = try folder.write(Array("<html>".utf8), "strange")
         let unrecognized = try submit(strange, "--customer", "u1")
         #expect(unrecognized.code == 1 && unrecognized.errors.contains("resembles no evidence"))
         // Without the roots nobody vouches for what was minted.

@@ -1,0 +1,174 @@
+package import Core
+
+/// A piece of evidence after somebody looked at it.
+enum JudgedPiece: Sendable {
+    case proven(ProvenEvidence)
+    case refused(RefusedEvidence)
+    case queued(IntakeID)
+
+    var proven: ProvenEvidence? {
+        if case .proven(let proven) = self { proven } else { nil }
+    }
+}
+
+extension Submissions {
+    /// Looks at each piece of evidence by itself. What nobody can judge yet is queued.
+    func judge(
+        _ request: SubmissionRequest, of stream: Stream
+    ) throws(CommandError) -> [JudgedPiece] {
+        let purpose: IntakeWish.Purpose =
+            request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
+        var judged: [JudgedPiece] = []
+        for piece in request.pieces {
+            if let verdict = try judge(piece, of: stream.project) {
+                judged.append(verdict)
+            } else {
+                judged.append(try queue(piece, purpose, request.order, of: stream.project))
+            }
+        }
+        return judged
+    }
+
+    /// What can be told of it now, if anything can.
+    private func judge(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> JudgedPiece? {
+        if try isForStore(piece, of: project) { return nil }
+        return try proveOrRefuse(piece, of: project)
+    }
+
+    /// Whether only the store may judge it, as the app's settings want of its receipts.
+    private func isForStore(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> Bool {
+        guard piece.kind == .appReceipt, let heading = try? ports.evidence.heading(piece) else {
+            return false
+        }
+        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        return app?.project == project && app?.receipts == .store
+    }
+
+    /// What can be told of it now; `nil` when it may be believed later.
+    private func proveOrRefuse(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> JudgedPiece? {
+        for isFirst in [true, false] {
+            do throws(RefusedEvidence) {
+                return .proven(try prove(piece, of: project))
+            } catch {
+                let mayCount = error.isRetryable || isFirst && error.isForeignApp
+                if !mayCount { return .refused(error) }
+                if try !isOwnApp(in: piece, of: project) { return .refused(error) }
+                if error.isRetryable { return nil }
+                // The app was set a moment ago, and is known by now.
+            }
+        }
+        return nil
+    }
+
+    /// Whether the project has the app, after a look into the database if need be.
+    private func isOwnApp(
+        in piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> Bool {
+        guard let heading = try? ports.evidence.heading(piece) else { return false }
+        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        return app?.project == project
+    }
+
+    /// Has it judged later. Where no more may wait, it is refused for now.
+    private func queue(
+        _ piece: RawEvidence, _ purpose: IntakeWish.Purpose, _ order: OrderID?,
+        of project: ProjectID
+    ) throws(CommandError) -> JudgedPiece {
+        let heading: EvidenceHeading
+        do throws(RefusedEvidence) {
+            heading = try ports.evidence.heading(piece)
+        } catch {
+            return .refused(error)
+        }
+        do throws(CommandError) {
+            return .queued(
+                try ports.queue(piece, purpose, order: order, heading: heading, of: project).id)
+        } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            return .refused(
+                RefusedEvidence(
+                    code: refusal.code, sentence: refusal.sentence, isRetryable: true))
+        }
+    }
+}
+
+extension Submissions {
+    /// Records queued evidence that is believed by now, under the cause that every try has.
+    package func record(
+        _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause
+    ) throws(CommandError) -> [IntakeResult] {
+        do throws(CommandError) {
+            return try record(item, proven, cause, order: item.wish.order)
+        } catch {
+            // What is genuine is recorded, whatever was said of an order that there is not.
+            guard case .refused(.orderUnknown) = error else { throw error }
+            return try record(item, proven, cause, order: nil)
+        }
+    }
+
+    private func record(
+        _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause, order: OrderID?
+    ) throws(CommandError) -> [IntakeResult] {
+        let submission = Submission(
+            [Submission.Item(index: 0, facts: proven.facts)], by: item.wish.purpose.bearer,
+            order: order)
+        let stream = submission.stream(in: item.wish.project, proven.environment)
+        let outcome = try ports.ledger.append(
+            Command(submission, in: stream, on: [proven.record], by: .intake, cause: cause))
+        return submission.outcomes(of: outcome).compactMap(IntakeResult.init)
+    }
+}
+
+extension Submission {
+    /// The stream that obeys its cause: the customer's, or that of whoever keeps what nobody claims.
+    func stream(in project: ProjectID, _ environment: Environment) -> Stream {
+        Stream(
+            project: project, environment: environment,
+            customer: bearer.customer ?? keepers.first ?? .nobody)
+    }
+
+    /// What came of each piece of evidence. A repetition has no items of its own: they follow from
+    /// what its twin did.
+    func outcomes(of outcome: Outcome) -> [ItemOutcome] {
+        guard outcome.items.isEmpty, let state = outcome.state.customer else {
+            return outcome.items
+        }
+        return outcomes(repeating: outcome.events.map(\.event), in: state)
+    }
+}
+
+extension IntakeWish.Purpose {
+    fileprivate var bearer: Submission.Bearer {
+        switch self {
+        case .submit(let customer): .customer(customer)
+        case .restore(let customer): .restorer(customer)
+        case .notification: .store
+        }
+    }
+}
+
+extension IntakeResult {
+    /// `nil` where the evidence states nothing about any purchase.
+    fileprivate init?(_ outcome: ItemOutcome) {
+        guard let purchase = outcome.purchase else { return nil }
+        let result = SubmittedItem.Result(outcome.result)
+        var reason: IntakeReason?
+        if case .heldByAnother(let refusal) = result {
+            reason = IntakeReason(code: refusal.code, sentence: refusal.sentence)
+        }
+        self.init(
+            purchase: purchase.description, transaction: outcome.transaction?.text,
+            outcome: result.word, reason: reason)
+    }
+}
+
+extension RefusedEvidence {
+    /// Whether it is for an app that is not among the trusted ones.
+    fileprivate var isForeignApp: Bool { code == "foreign_bundle_id" }
+}
