@@ -6,8 +6,11 @@ import Service
 struct Route: Sendable {
     /// What a key opened.
     struct Access: Sendable {
-        let project: ProjectID
-        let actor: Actor
+        let key: LiveKey
+
+        var project: ProjectID { key.project }
+        /// The key's id has room for the prefix: Deed made it.
+        var actor: Actor { Actor(prefix: "key:", random: key.key.text) }
     }
 
     enum Handling: Sendable {
@@ -32,7 +35,7 @@ struct Route: Sendable {
     private let segments: [Segment]
 
     private enum Segment: Sendable {
-        case text(String)
+        case text([UInt8])
         case argument
     }
 
@@ -45,21 +48,51 @@ struct Route: Sendable {
         self.bodyLimit = bodyLimit
         self.handling = handling
         segments = pattern.dropFirst().split(separator: "/").map { part in
-            part.hasPrefix("{") ? .argument : .text(String(part))
+            part.hasPrefix("{") ? .argument : .text(Array(part.utf8))
         }
     }
 
     /// The arguments in the path, still percent-encoded; `nil` when the path is another's.
-    func match(_ parts: [Substring]) -> [Substring]? {
-        guard parts.count == segments.count else { return nil }
+    ///
+    /// Every request is held against one route after the other, so nothing is allocated before the
+    /// path is known to be this one's.
+    func match(_ path: String) -> [Substring]? {
+        let bytes = path.utf8.span
+        guard matches(bytes) else { return nil }
         var arguments: [Substring] = []
-        for (segment, part) in zip(segments, parts) {
-            switch segment {
-            case .text(let text): if part != text { return nil }
-            case .argument: arguments.append(part)
+        var place = 0
+        for segment in segments {
+            let end = Route.end(of: place + 1, in: bytes)
+            if case .argument = segment {
+                let start = path.utf8.index(path.startIndex, offsetBy: place + 1)
+                arguments.append(path[start..<path.utf8.index(path.startIndex, offsetBy: end)])
             }
+            place = end
         }
         return arguments
+    }
+
+    private func matches(_ path: Span<UInt8>) -> Bool {
+        var place = 0
+        for segment in segments {
+            guard place < path.count, path[place] == UInt8(ascii: "/") else { return false }
+            let end = Route.end(of: place + 1, in: path)
+            if case .text(let text) = segment {
+                guard end - place - 1 == text.count else { return false }
+                for offset in 0..<text.count where path[place + 1 + offset] != text[offset] {
+                    return false
+                }
+            }
+            place = end
+        }
+        return place == path.count
+    }
+
+    /// Where the segment ends that begins there.
+    private static func end(of start: Int, in path: Span<UInt8>) -> Int {
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        return end
     }
 }
 
