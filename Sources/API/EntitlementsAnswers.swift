@@ -69,19 +69,19 @@ extension ReadyAnswer {
     func body(at instant: Instant, _ position: Position) -> [UInt8] {
         var body: [UInt8] = []
         body.reserveCapacity(bytes.count + 48)
-        append(to: &body, at: instant.text, position.description)
+        append(to: &body, at: instant, position.description)
         return body
     }
 
-    func append(to body: inout [UInt8], at instant: String, _ position: String) {
+    func append(to body: inout [UInt8], at instant: Instant, _ position: String) {
         appendHead(to: &body, at: instant, position, until: bytes.count)
     }
 
     private func appendHead(
-        to body: inout [UInt8], at instant: String, _ position: String, until end: Int
+        to body: inout [UInt8], at instant: Instant, _ position: String, until end: Int
     ) {
         body.append(contentsOf: bytes[..<instantPlace])
-        body.append(contentsOf: instant.utf8)
+        instant.append(to: &body)
         body.append(contentsOf: bytes[instantPlace..<positionPlace])
         body.append(contentsOf: position.utf8)
         body.append(contentsOf: bytes[positionPlace..<end])
@@ -98,7 +98,7 @@ extension ReadyAnswer {
         body.reserveCapacity(600)
         // Before the first entitlement stands `,"entitlements":{`.
         let head = Int(entitlementPlaces[0]) - ",\"entitlements\":{".utf8.count
-        appendHead(to: &body, at: instant.text, position.description, until: head)
+        appendHead(to: &body, at: instant, position.description, until: head)
         body.append(text: ",\"entitlement\":")
         body += name
         body.append(UInt8(ascii: ","))
@@ -129,8 +129,12 @@ extension ReadyAnswer {
 extension FilledAnswer {
     /// The tag as HTTP has it: weak, because the instant and the position are not part of it.
     var entityTag: String {
-        let digits = String(ready.tag, radix: 16)
-        return "W/\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
+        var bytes = Array("W/\"0123456789abcdef\"".utf8)
+        for digit in 0..<16 {
+            let value = UInt8(truncatingIfNeeded: ready.tag >> UInt64(60 - 4 * digit)) & 15
+            bytes[3 + digit] = value < 10 ? 0x30 + value : 0x57 + value
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func response(

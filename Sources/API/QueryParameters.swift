@@ -6,7 +6,8 @@ struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
     init(_ text: String?) throws(Problem) {
-        for part in (text ?? "").split(separator: "&") {
+        guard let text else { return }
+        for part in text.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = percentDecoded(pair[0]),
                 let value = percentDecoded(pair.count > 1 ? pair[1] : "")

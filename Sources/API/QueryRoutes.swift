@@ -56,7 +56,7 @@ extension Response {
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.bytes.count + 48 })
         for (index, answer) in answers.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
-            answer.ready.append(to: &body, at: answer.at.text, answer.position.description)
+            answer.ready.append(to: &body, at: answer.at, answer.position.description)
         }
         body.append(contentsOf: "]}".utf8)
         var headers = [("Content-Type", "application/json"), Response.askAgain]

@@ -6,8 +6,11 @@ import Service
 struct Route: Sendable {
     /// What a key opened.
     struct Access: Sendable {
-        let project: ProjectID
-        let actor: Actor
+        let key: LiveKey
+
+        var project: ProjectID { key.project }
+        /// The key's id has room for the prefix: Deed made it.
+        var actor: Actor { Actor(prefix: "key:", random: key.key.text) }
     }
 
     enum Handling: Sendable {

@@ -104,9 +104,14 @@ package struct Router: Sendable {
     }
 }
 
-private struct MeasuredRoute: Sendable {
+private final class MeasuredRoute: Sendable {
     let route: Route
     let measures: RouteMeasures
+
+    init(route: Route, measures: RouteMeasures) {
+        self.route = route
+        self.measures = measures
+    }
 }
 
 /// A request as it was taken out of its connection, before anybody looked whether it may be.
@@ -121,15 +126,27 @@ private struct CallDraft: Sendable {
 
     init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
         guard let authorization = try CallDraft.header("Authorization", of: request),
-            authorization.utf8.count > 7, authorization.prefix(7).lowercased() == "bearer "
+            let bearer = CallDraft.key(in: authorization)
         else { throw .noKey }
-        key = String(authorization.dropFirst(7))
+        key = bearer
         self.arguments = arguments
         query = request.query
         body = request.body
-        idempotencyKey = try CallDraft.header("Idempotency-Key", of: request)
+        // No read looks at it.
+        idempotencyKey =
+            request.method == "GET"
+            ? nil : try CallDraft.header("Idempotency-Key", of: request)
         after = try CallDraft.header("Deed-After", of: request)
         knownTags = try CallDraft.header("If-None-Match", of: request)
+    }
+
+    /// What follows `Bearer `, in any case.
+    private static func key(in authorization: String) -> String? {
+        var rest = authorization.utf8[...]
+        for letter in "bearer ".utf8 {
+            guard let first = rest.popFirst(), first | 0x20 == letter else { return nil }
+        }
+        return rest.isEmpty ? nil : String(Substring(rest))
     }
 
     /// The header's one value: to guess which of two is meant could swallow a write.
@@ -187,6 +204,7 @@ private struct CallDraft: Sendable {
 
     private func call(access: Route.Access) throws(Problem) -> Call {
         var decoded: [String] = []
+        decoded.reserveCapacity(arguments.count)
         for argument in arguments {
             guard let text = percentDecoded(argument) else {
                 throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
@@ -225,11 +243,6 @@ extension Route.Access {
     /// What a key opens, unless its role is too weak.
     fileprivate init(_ key: LiveKey, _ role: Role) throws(Problem) {
         if key.role < role { throw .wrongRole(needed: role, held: key.role) }
-        self.init(project: key.project, actor: key.actor)
+        self.init(key: key)
     }
-}
-
-extension LiveKey {
-    /// The key's id has room for the prefix: Deed made it.
-    fileprivate var actor: Actor { Actor(prefix: "key:", random: key.text) }
 }

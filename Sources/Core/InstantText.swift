@@ -6,10 +6,16 @@ extension Instant {
     /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years that it has no room for
     /// are written as ISO 8601 expands them, with a sign and at least six digits.
     package var text: String {
-        let date = CivilDate(self)
-        let second = date.millisecondOfDay / 1000
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the same text.
+    package func append(to bytes: inout [UInt8]) {
+        let date = CivilDate(self)
+        let second = date.millisecondOfDay / 1000
         func add(_ number: Int64, digits: Int, then end: Unicode.Scalar) {
             appendDigits(of: number.magnitude, atLeast: digits, to: &bytes)
             bytes.append(UInt8(ascii: end))
@@ -23,7 +29,6 @@ extension Instant {
         add(second / 60 % 60, digits: 2, then: ":")
         add(second % 60, digits: 2, then: ".")
         add(date.millisecondOfDay % 1000, digits: 3, then: "Z")
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or

@@ -102,7 +102,7 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
         self.init(shard: Shard(number: number), sequence: sequence)
     }
 
-    package var description: String { "\(shard.number):\(sequence)" }
+    package var description: String { String(shard.number) + ":" + String(sequence) }
 }
 
 private struct FNV1a64 {

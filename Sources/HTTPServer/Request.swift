@@ -45,9 +45,10 @@ package struct Request: ~Copyable {
     package func header(_ name: String) throws(HeaderError) -> String? {
         switch headers {
         case .connection(let connection):
-            if headerCount(name, of: connection) > 1 { throw .repeated }
-            guard let bytes = headerBytes(name, of: connection) else { return nil }
-            guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+            let sought = sought(name, of: connection)
+            if sought.count > 1 { throw .repeated }
+            guard sought.count == 1 else { return nil }
+            guard let text = String(validating: sought.value, as: UTF8.self) else { throw .notUTF8 }
             return text
         case .list(let list):
             let values = list.filter { $0.0.lowercased() == name.lowercased() }
@@ -95,26 +96,34 @@ private func headerBytes(
 
 /// How often the request has the header.
 func headerCount(_ name: String, of connection: OpaquePointer) -> Int {
-    name.withCString { name in
-        var sought = SoughtHeader(name: name)
-        MHD_get_connection_values_n(connection, .HEADER_KIND, countHeader, &sought)
-        return sought.count
+    sought(name, of: connection).count
+}
+
+/// The header's last value and how often it is there, by one look at each header.
+private func sought(_ name: String, of connection: OpaquePointer) -> SoughtHeader {
+    name.withCString { text in
+        var sought = SoughtHeader(name: text, length: name.utf8.count)
+        MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
+        return sought
     }
 }
 
 private struct SoughtHeader {
     let name: UnsafePointer<CChar>
+    let length: Int
     var count = 0
+    var value = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-private func countHeader(
+private func lookAtHeader(
     context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
     nameLength: Int, value: UnsafePointer<CChar>?, valueLength: Int
 ) -> MHD_Result {
     if let name, let sought = context?.assumingMemoryBound(to: SoughtHeader.self),
-        strcasecmp(name, sought.pointee.name) == 0
+        nameLength == sought.pointee.length, strcasecmp(name, sought.pointee.name) == 0
     {
         sought.pointee.count += 1
+        sought.pointee.value = UnsafeRawBufferPointer(start: value, count: valueLength)
     }
     return .YES
 }

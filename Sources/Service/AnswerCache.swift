@@ -63,11 +63,11 @@ package final class AnswerCache: Sendable {
     /// The answer about a customer, as far as it is known.
     func find(_ stream: Stream, at now: Instant) -> Held? {
         partitions[partition(of: stream.shard)].withLock { partition -> Held? in
-            guard let entry = partition.find(stream, at: now) else { return nil }
-            let sequence = max(entry.sequence, partition.applied)
+            guard let found = partition.find(stream, at: now) else { return nil }
             return Held(
-                answer: entry.answer, position: Position(shard: stream.shard, sequence: sequence),
-                confirmedAt: max(entry.confirmedAt, confirmedAt.load(ordering: .relaxed)))
+                answer: found.answer,
+                position: Position(shard: stream.shard, sequence: found.sequence),
+                confirmedAt: max(found.confirmedAt, confirmedAt.load(ordering: .relaxed)))
         }
     }
 

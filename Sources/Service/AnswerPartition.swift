@@ -26,7 +26,6 @@ package struct AnswerTally: Hashable, Sendable {
 struct AnswerPartition {
     /// A ready answer, and as long as what it holds.
     struct Entry {
-        var stream: Stream
         var answer: ReadyAnswer
         /// The instant that it was derived for, and the one at which it ends.
         var from: Instant
@@ -39,6 +38,8 @@ struct AnswerPartition {
         var sandboxSequence: Int64?
         /// When the database was asked, on the monotonic clock.
         var confirmedAt: Int64
+        // What a reader does not look at comes last.
+        var stream: Stream
 
         /// Bytes of memory, roughly: the arrays with their headers, the entry, and twice the key.
         var weight: Int {
@@ -48,9 +49,16 @@ struct AnswerPartition {
         }
     }
     private struct Slot {
-        var entry: Entry?
+        var isFree = false
         var isUsed = false
-        var project = 0
+        var project: Int
+        var entry: Entry
+    }
+    /// What a reader needs of an entry.
+    struct Found {
+        let answer: ReadyAnswer
+        let sequence: Int64
+        let confirmedAt: Int64
     }
     private static let marks = 256
 
@@ -77,16 +85,20 @@ struct AnswerPartition {
 
     // MARK: Reading
 
-    mutating func find(_ stream: Stream, at now: Instant) -> Entry? {
-        guard let place = places[stream], let entry = slots[place].entry,
-            entry.from <= now, now < entry.until, rules[slots[place].project] <= entry.rules
+    mutating func find(_ stream: Stream, at now: Instant) -> Found? {
+        guard let place = places[stream], slots[place].entry.from <= now,
+            now < slots[place].entry.until,
+            rules[slots[place].project] <= slots[place].entry.rules
         else {
             tally.misses += 1
             return nil
         }
         slots[place].isUsed = true
         tally.hits += 1
-        return entry
+        return Found(
+            answer: slots[place].entry.answer,
+            sequence: max(slots[place].entry.sequence, applied),
+            confirmedAt: slots[place].entry.confirmedAt)
     }
 
     func holds(_ stream: Stream) -> Bool { places[stream] != nil }
@@ -106,11 +118,11 @@ struct AnswerPartition {
             weight <= limit / 4
         else { return }
         if let place = places[entry.stream] {
-            if let known = slots[place].entry, entry.isOlder(than: known) { return }
+            if entry.isOlder(than: slots[place].entry) { return }
             remove(place)
         }
         while Int(tally.bytes) + weight > limit { evict() }
-        let slot = Slot(entry: entry, isUsed: false, project: project)
+        let slot = Slot(project: project, entry: entry)
         if let place = free.popLast() {
             slots[place] = slot
             places[entry.stream] = place
@@ -127,19 +139,19 @@ struct AnswerPartition {
         hand = hand + 1 < slots.count ? hand + 1 : 0
         if slots[hand].isUsed {
             slots[hand].isUsed = false
-        } else if slots[hand].entry != nil {
+        } else if !slots[hand].isFree {
             remove(hand)
             tally.evictions += 1
         }
     }
 
     private mutating func remove(_ place: Int) {
-        guard let entry = slots[place].entry else { return }
-        places[entry.stream] = nil
-        slots[place] = Slot()
-        free.append(place)
-        tally.bytes -= Int64(entry.weight)
+        places[slots[place].entry.stream] = nil
+        tally.bytes -= Int64(slots[place].entry.weight)
         tally.entries -= 1
+        slots[place].entry.answer = .none
+        slots[place].isFree = true
+        free.append(place)
     }
 
     private mutating func index(of project: ProjectID) -> Int {
@@ -159,15 +171,13 @@ struct AnswerPartition {
 
     /// Lets go of what was read of the stream before that.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
-        guard let place = places[stream], let entry = slots[place].entry,
-            entry.sequence < sequence
-        else { return }
+        guard let place = places[stream], slots[place].entry.sequence < sequence else { return }
         remove(place)
     }
 
     /// Lets go of what includes the sandbox as it was before that.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64) {
-        guard let place = places[stream], let known = slots[place].entry?.sandboxSequence,
+        guard let place = places[stream], let known = slots[place].entry.sandboxSequence,
             known < sequence
         else { return }
         remove(place)
@@ -228,9 +238,9 @@ final class GuardedPartition: Sendable {
 extension AnswerPartition.Entry {
     init(_ answer: EntitlementsAnswer, _ ready: ReadyAnswer, confirmedAt: Int64) {
         self.init(
-            stream: answer.stream, answer: ready, from: answer.entitlements.at,
+            answer: ready, from: answer.entitlements.at,
             until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
             sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
-            confirmedAt: confirmedAt)
+            confirmedAt: confirmedAt, stream: answer.stream)
     }
 }

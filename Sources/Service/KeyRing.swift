@@ -8,6 +8,9 @@ import Synchronization
 package final class KeyRing: Sendable {
     private struct State {
         var keys: [[UInt8]: LiveKey] = [:]
+        /// Those of them that were used since the ring was read, by their text: who is known need not
+        /// be digested each time.
+        var used: [String: LiveKey] = [:]
         var reads = Allowance()
     }
     private let state = Mutex(State())
@@ -34,7 +37,13 @@ package final class KeyRing: Sendable {
 
     /// The key with this text, as far as it is known in memory.
     package func remembered(_ text: String) -> LiveKey? {
-        known(ports.secrets.digest(Array(text.utf8)))
+        if let used = state.withLock({ $0.used[text] }) { return used }
+        let digest = ports.secrets.digest(Array(text.utf8))
+        return state.withLock { state in
+            guard let key = state.keys[digest] else { return nil }
+            state.used[text] = key
+            return key
+        }
     }
 
     private func known(_ digest: [UInt8]) -> LiveKey? {
@@ -45,6 +54,9 @@ package final class KeyRing: Sendable {
     package func reload() throws(Fault) {
         let live = try ports.ledger.liveKeys()
         let keys = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
-        state.withLock { $0.keys = keys }
+        state.withLock { state in
+            state.keys = keys
+            state.used = [:]
+        }
     }
 }

@@ -23,6 +23,10 @@ package struct ReadyAnswer: Sendable {
         self.entitlementPlaces = entitlementPlaces
         self.tag = tag
     }
+
+    /// In place of an answer that was let go of.
+    static let none = ReadyAnswer(
+        bytes: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], tag: 0)
 }
 
 /// A ready answer as one reader gets it.
