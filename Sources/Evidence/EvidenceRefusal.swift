@@ -48,6 +48,15 @@ package enum EvidenceRefusal: Error, Hashable, Sendable {
 }
 
 extension EvidenceRefusal {
+    /// Whether the contents, and not their proof, are what is wrong: members that this release does
+    /// not know in that form.
+    var isOfUnknownForm: Bool {
+        switch self {
+        case .invalidMember, .signedDateMissing, .unknownEnvironment: true
+        default: false
+        }
+    }
+
     /// Whether the same bytes may be believed later.
     package var isRetryable: Bool {
         switch self {

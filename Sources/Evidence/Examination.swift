@@ -152,6 +152,9 @@ private struct CheckReport {
         case .environment: statement?.environmentName ?? ""
         case .version: statement?.appVersion ?? ""
         case .licence: statement?.contents.licenceEnds?.text ?? ""
+        case .inside where statement?.unread.isEmpty == false:
+            "in a form that this release cannot read: "
+                + (statement?.unread.map(\.rawValue).joined(separator: ", ") ?? "")
         case .contents: "\(statement?.purchases.count ?? 0) purchases"
         default: "as it should be"
         }

@@ -62,6 +62,8 @@ struct Contents: Sendable {
     var facts = Facts()
     var appVersion: String?
     var notification: NotificationHead?
+    /// The statements inside that are the store's and that nobody here can read.
+    var unread: [EvidenceKind] = []
     /// When the licence ends under which a volume purchase was installed.
     var licenceEnds: Instant?
     /// All that a signed statement says, what nobody here understands included.
@@ -72,6 +74,8 @@ extension Statement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
+    /// The kinds of the statements inside that nobody here can read: their facts are missing.
+    package var unread: [EvidenceKind] { contents.unread }
     /// Every member of a signed statement as the store wrote it, unknown ones too.
     package var members: JSONObject? { contents.members }
     /// The purchases for people to read; nothing may be granted on their strength.

@@ -28,6 +28,8 @@ final class Connection: @unchecked Sendable {
         /// Whether the path or the query holds bytes that are no UTF-8.
         var isTargetMalformed = false
         var body: [UInt8] = []
+        /// Memory that is set aside for it.
+        var reserved = 0
         /// Bytes of the body so far, kept or dropped.
         var received = 0
         var limit: Int?
@@ -112,11 +114,23 @@ final class Connection: @unchecked Sendable {
             if current.received > limit {
                 current.refusal = .bodyTooLarge(limit: limit)
                 current.body = []
+            } else if !reserve(current.received) {
+                current.refusal = .busy
+                current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
             }
         }
         return current.isTolerable(current.received) ? .YES : .NO
+    }
+
+    /// Sets so much memory aside for the body, if there is any left. For what came, not for what was
+    /// announced: who only announces must not use it up.
+    private func reserve(_ bytes: Int) -> Bool {
+        guard bytes > current.reserved else { return true }
+        guard reception.reserve(bytes - current.reserved) else { return false }
+        current.reserved = bytes
+        return true
     }
 
     /// The request is whole, or its reply was given.
@@ -141,6 +155,7 @@ final class Connection: @unchecked Sendable {
     /// The answer is sent, or never will be.
     func close() {
         if current.stage != .head { reception.leave() }
+        reception.release(current.reserved)
         current = Exchange()
         expire(after: reception.timeouts.idle)
         isIdle.store(true, ordering: .relaxed)

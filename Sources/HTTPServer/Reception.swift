@@ -17,6 +17,8 @@ final class Reception: Sendable {
     private let limit: Int
     private let inFlight = Atomic(0)
     private let resuming = Atomic(0)
+    private let bodyBytes = Atomic(0)
+    private let bodyMemory: Int
     private let draining = Atomic(false)
     private let accepted: Counter
     private let refused: Refused
@@ -34,6 +36,7 @@ final class Reception: Sendable {
         self.rules = rules
         timeouts = settings.timeouts
         limit = settings.connections
+        bodyMemory = settings.bodyMemory
         connections = ConnectionTable(settings.timeouts)
         pool = WorkerPool(workers: settings.workers, queue: settings.queue)
         func refused(_ reason: String) -> Counter {
@@ -58,6 +61,9 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
             [weak self] in Int64(self?.requestsInFlight ?? 0)
         }
+        metrics.gauge("deed_http_body_bytes", "Memory that bodies of requests take.") {
+            [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
+        }
         metrics.gauge("deed_http_worker_queue", "Requests that wait for a worker.") { [pool] in
             Int64(pool.depth)
         }
@@ -81,6 +87,17 @@ final class Reception: Sendable {
 
     func enter() { inFlight.add(1, ordering: .sequentiallyConsistent) }
     func leave() { inFlight.subtract(1, ordering: .sequentiallyConsistent) }
+
+    /// Sets memory aside for a body; false when all connections together hold as much as they may.
+    func reserve(_ bytes: Int) -> Bool {
+        if bodyBytes.add(bytes, ordering: .relaxed).newValue <= bodyMemory { return true }
+        release(bytes)
+        return false
+    }
+
+    func release(_ bytes: Int) {
+        if bytes > 0 { bodyBytes.subtract(bytes, ordering: .relaxed) }
+    }
 
     /// How many threads are about to resume a connection: the daemon must outlive that.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }

@@ -12,6 +12,8 @@ package struct ServerSettings: Sendable {
     /// Requests that may wait for a worker.
     package var queue = 1024
     package var connections = 4096
+    /// Memory for the bodies of all requests together.
+    package var bodyMemory = 256 << 20
     package var timeouts = ServerTimeouts()
 
     package init() {}

@@ -74,7 +74,9 @@ struct Committer: ~Copyable {
                     waiting = withoutExhausted(waiting)
                     continue
                 }
-                guard error.isPassing else {
+                // What takes too long twice may be one command's fault: nobody else is to wait for it.
+                let isTooLong = error.isTooLong && attempts > 1 && waiting.count > 1
+                guard error.isPassing, !isTooLong else {
                     isolate(waiting, error)
                     return
                 }
@@ -92,8 +94,7 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [GivenAnswer]) {
-        // Nobody may wait for ever because many wait: the queue of answers has no limit of its own,
-        // that of commands bounds it.
+        // No limit: whoever waits for these is counted among the requests in flight, which have one.
         answers.add(given)
     }
 
@@ -110,7 +111,7 @@ struct Committer: ~Copyable {
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.compactMap { errand in
             var next = errand
-            next.rounds += 1
+            if !errand.candidate.isAlone { next.rounds += 1 }
             if next.rounds < Committer.roundLimit { return next }
             answer(errand.pending, .failure(.fault(.busy)))
             return nil

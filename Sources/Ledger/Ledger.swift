@@ -15,6 +15,8 @@ package final class Ledger: Sendable {
     private let isClosing = Monitor(false)
     let measures: LedgerMeasures
     let pool: Pool
+    /// For what must be seen in time however many lists are asked for: keys and apps.
+    let watching: Pool
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(
@@ -26,6 +28,7 @@ package final class Ledger: Sendable {
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = BoundedQueue(limit: settings.queueLimit)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
+        watching = Pool(settings.connection, size: 1)
         running = Monitor(
             2 * settings.committers + settings.readers + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)
@@ -166,10 +169,11 @@ package final class Ledger: Sendable {
 
     /// One item for each row that the call gives.
     func list<Item>(
-        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+        _ call: Call, over pool: Pool? = nil,
+        _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(Fault) -> [Item] {
         do throws(LedgerError) {
-            return try rows(call, item)
+            return try rows(call, over: pool, item)
         } catch {
             throw error.fault
         }
@@ -177,9 +181,10 @@ package final class Ledger: Sendable {
 
     /// The same, with the reason where the database refuses.
     func rows<Item>(
-        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+        _ call: Call, over pool: Pool? = nil,
+        _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(LedgerError) -> [Item] {
-        try pool.settled { connection throws(LedgerError) in
+        try (pool ?? self.pool).settled { connection throws(LedgerError) in
             var items: [Item] = []
             try connection.read([call]) { _, rows throws(LedgerError) in
                 for row in 0..<rows.count { items.append(try item(rows, row)) }

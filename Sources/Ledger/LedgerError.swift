@@ -55,6 +55,13 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the database gave up on something that took too long: a statement, or the wait for the
+    /// next one in a transaction.
+    var isTooLong: Bool {
+        guard case .postgres(let error) = self else { return false }
+        return ["57014", "25P03"].contains(error.sqlState)
+    }
+
     /// Whether somebody else was faster to claim a purchase: what is decided now sees that.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }

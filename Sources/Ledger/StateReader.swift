@@ -58,7 +58,7 @@ struct StateReader: ~Copyable {
         } catch {
             if batch.count > 1 {
                 for pending in batch { read([pending]) }
-            } else if error.isPassing, !isAgain {
+            } else if error.isPassing, !error.isTooLong, !isAgain {
                 read(batch, isAgain: true)
             } else {
                 for pending in batch { pending.answer(.failure(error)) }

@@ -31,12 +31,16 @@ struct Tail: ~Copyable {
 
     /// Follows until `pause` says that it is over.
     mutating func run(pause: () -> Bool) {
+        var told: String?
         repeat {
             do throws(LedgerError) {
-                while try !look() {}
+                // What is left is read after the pause, lest nobody could end this.
+                _ = try look()
+                told = nil
             } catch {
                 // An unreachable database is told elsewhere.
-                if !error.isPassing {
+                if !error.isPassing, told != error.description {
+                    told = error.description
                     log.error("not_followed", ["reason": .string(error.description)])
                 }
             }

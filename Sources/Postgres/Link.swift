@@ -42,7 +42,11 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            if error.kind == .statement, current.isIdle { connection = consume current }
+            // A server that takes no writes any more is not the one that was connected to.
+            let isReadOnly = error.sqlState == "25006"
+            if error.kind == .statement, !isReadOnly, current.isIdle {
+                connection = consume current
+            }
             throw error
         }
     }

@@ -82,8 +82,8 @@ package final class AnswerCache: Sendable {
         return tally
     }
 
-    /// Milliseconds since the tail was last told everything.
-    package var lag: Int64 { time() - confirmedAt.load(ordering: .relaxed) }
+    /// Milliseconds since the tail was last told everything, a day at most.
+    package var lag: Int64 { min(time() - confirmedAt.load(ordering: .relaxed), 86_400_000) }
 
     func time() -> Int64 { monotonicClock() }
 

@@ -46,8 +46,14 @@ extension AnswerCache {
         }
         for (stream, sequence) in commit.unchanged {
             change(stream.shard) { partition in
-                if partition.applied < sequence { partition.drop(stream, before: sequence) }
+                if partition.applied >= sequence { return }
+                // What another instance wrote may be in what the sender is told now.
+                partition.note(stream, at: sequence)
+                partition.drop(stream, before: sequence)
             }
+            guard stream.environment == .sandbox else { continue }
+            let production = stream.inProduction
+            change(production.shard) { $0.drop(production, beforeSandbox: sequence) }
         }
         for (project, version) in commit.rules {
             outdate(project, before: version, epoch: epoch)

@@ -213,10 +213,11 @@ struct AnswerPartition {
 }
 
 extension AnswerPartition.Entry {
-    /// Whether the other one of the same stream knows more, or the same for a later instant.
+    /// Whether the other one of the same stream knows more. Of two that know the same, each is right
+    /// in its own time, and the one that was asked for last is wanted.
     fileprivate func isOlder(than other: Self) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
-        return rules == other.rules ? from < other.from : rules < other.rules
+        return rules < other.rules
     }
 }
 

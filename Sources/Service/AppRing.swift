@@ -9,11 +9,9 @@ package final class AppRing: Sendable {
     private struct State {
         var apps: [AppKey: ListedApp] = [:]
         var projects: [ProjectID: [ListedApp]] = [:]
-        var reads = Allowance()
     }
     private let state = Mutex(State())
-    /// Held while the ring is read because of an app that it lacked.
-    private let looking = Mutex(())
+    private let refreshing = Refreshing()
     private let ports: Ports
 
     package init(_ ports: Ports) {
@@ -22,14 +20,7 @@ package final class AppRing: Sendable {
 
     /// The app, and which project has it; `nil` when none does.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
-        if let known = known(app) { return known }
-        // Those who come with the same new app wait for the first one's look.
-        return try looking.withLock { _ throws(Fault) in
-            if let known = known(app) { return known }
-            let now = ports.now()
-            if state.withLock({ $0.reads.take(at: now) }) { try reload() }
-            return known(app)
-        }
+        try refreshing.find(at: ports.now(), { known(app) }) { () throws(Fault) in try reload() }
     }
 
     /// The apps of the project, as far as they are known in memory.

@@ -29,9 +29,11 @@ package final class CustomerReads: Sendable {
     /// The answer of now from memory; `nil` when the database has to be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = ports.now()
-        guard let held = cache.find(stream, at: now), reaches(after, held.position) else {
-            return nil
-        }
+        // Asked before the answer is taken: what is applied meanwhile may not be in it.
+        if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
+        guard let held = cache.find(stream, at: now),
+            after?.shard != stream.shard || reaches(after, held.position)
+        else { return nil }
         let time = cache.time()
         if time - held.confirmedAt <= CustomerReads.trustedMilliseconds {
             return FilledAnswer(held.answer, of: stream, at: now, held.position)
@@ -52,7 +54,10 @@ package final class CustomerReads: Sendable {
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)
-            if !isStrong, let answer = staleAnswer(of: stream), reaches(after, answer.position) {
+            let isReached = after.map { $0.shard == stream.shard || reaches($0, nil) } ?? true
+            if !isStrong, isReached, let answer = staleAnswer(of: stream),
+                after?.shard != stream.shard || reaches(after, answer.position)
+            {
                 return answer
             }
             throw .fault(error)
@@ -110,7 +115,8 @@ package final class CustomerReads: Sendable {
 
     /// Throws what is not for the database's absence.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        if case .broken = fault { throw .fault(fault) }
+        // One that is only busy is there, and what it would say may be newer.
+        guard case .unavailable = fault else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
         nextProbe.store(cache.time() + CustomerReads.probePause, ordering: .relaxed)
     }
@@ -142,9 +148,11 @@ package final class CustomerReads: Sendable {
 
     /// Whether an answer that holds at `position` holds after the other one too, as far as memory
     /// can tell.
-    private func reaches(_ after: Position?, _ position: Position) -> Bool {
+    private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
-        if after.shard == position.shard { return after.sequence <= position.sequence }
+        if let position, after.shard == position.shard {
+            return after.sequence <= position.sequence
+        }
         return after.sequence <= cache.applied(of: after.shard)
     }
 

@@ -11,11 +11,9 @@ package final class KeyRing: Sendable {
         /// Those of them that were used since the ring was read, by their text: who is known need not
         /// be digested each time.
         var used: [String: LiveKey] = [:]
-        var reads = Allowance()
     }
     private let state = Mutex(State())
-    /// Held while the ring is read because of a key that it lacked.
-    private let looking = Mutex(())
+    private let refreshing = Refreshing()
     private let ports: Ports
 
     package init(_ ports: Ports) {
@@ -25,13 +23,8 @@ package final class KeyRing: Sendable {
     /// The key with this text, after a look into the database when it is not known in memory.
     package func find(_ text: String) throws(Fault) -> LiveKey? {
         let digest = ports.secrets.digest(Array(text.utf8))
-        if let known = known(digest) { return known }
-        // Those who come with the same new key wait for the first one's look.
-        return try looking.withLock { _ throws(Fault) in
-            if let known = known(digest) { return known }
-            let now = ports.now()
-            if state.withLock({ $0.reads.take(at: now) }) { try reload() }
-            return known(digest)
+        return try refreshing.find(at: ports.now(), { known(digest) }) { () throws(Fault) in
+            try reload()
         }
     }
 

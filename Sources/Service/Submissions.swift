@@ -26,7 +26,9 @@ package struct Submissions: Sendable {
         let held = try obtain { () throws(Fault) in try unwritten(by: parts, around: stream) }
         let cause = ports.secrets.cause(of: sender, request, judged)
         let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
-        return Wish(commands) { [now = ports.now] results throws(CommandError) in
+        // The request with all its bytes is let go of meanwhile.
+        return Wish(commands) {
+            [now = ports.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
             var snapshots = held
             for (part, result) in zip(parts, results) {
@@ -35,7 +37,7 @@ package struct Submissions: Sendable {
                 snapshots[part.stream] = try CustomerSnapshot(outcome)
             }
             return try SubmissionAnswer(
-                items: judged.items(outcomes, in: stream.environment), order: request.order,
+                items: judged.items(outcomes, in: stream.environment), order: order,
                 snapshots, of: stream, at: now())
         }
     }

@@ -17,7 +17,7 @@ let explainCustomerCommand = CommandSpec(
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try ask { () throws(Fault) in
             try ports.explanation(of: entitlement, for: stream, at: at, known: known)
         }

@@ -92,7 +92,8 @@ struct TimelineDrawing {
     /// The column of an instant, which may lie outside.
     private func column(of instant: Instant) -> Int {
         let offset = Double(instant.milliseconds) - Double(span.start.milliseconds)
-        return Int((offset / length * Double(columns)).rounded(.down))
+        let place = (offset / length * Double(columns)).rounded(.down)
+        return Int(min(max(place, -1), Double(columns)))
     }
 
     private var dates: String {

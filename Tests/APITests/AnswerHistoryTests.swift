@@ -108,9 +108,12 @@ struct AnswerHistoryTests {
         _ stream: Core.Stream, with naive: [String: NaiveModel.Answer], _ context: String
     ) throws {
         let path = path(of: stream)
+        // What was kept for an earlier instant first: asking for a strong answer replaces it.
+        let kept = services[0].send("GET", path, key: key)
         let strong = services[0].send("GET", path + "?consistency=strong", key: key)
         let remembered = services[0].send("GET", path, key: key)
         #expect(remembered.isImmediate)
+        #expect(kept.text == strong.text, "\(context)")
         #expect(remembered.text == strong.text, "\(context)")
         // The other instance may have kept its answer for as long as it lasts.
         let other = services[1].send(

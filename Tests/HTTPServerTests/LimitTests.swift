@@ -18,6 +18,32 @@ struct LimitTests {
             + String(repeating: "x", count: count)
     }
 
+    @Test func `Bodies of all connections together take no more memory than they may`() throws {
+        let gate = Gate()
+        let metrics = Metrics()
+        let server = try makeServer(metrics: metrics, { $0.bodyMemory = 1500 }) { _ in
+            .later {
+                gate.pass()
+                return text("taken")
+            }
+        }
+        let request = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n"
+        let body = String(repeating: "x", count: 900)
+        let first = try RawClient(port: server.port)
+        first.send(request + body)
+        #expect(gate.hasGathered(1))
+        let second = try RawClient(port: server.port)
+        second.send(request + body)
+        #expect(second.reply()?.status == 503)
+        gate.open()
+        #expect(first.reply()?.body == "taken")
+        let third = try RawClient(port: server.port)
+        third.send(request + body)
+        #expect(third.reply()?.body == "taken")
+        #expect(server.drain(milliseconds: 2000))
+        #expect(metrics.text().contains("deed_http_body_bytes 0\n"))
+    }
+
     @Test(arguments: [
         (declared(1000), 200, "POST / - 1000"), (declared(0), 200, "POST / - 0"),
         (declared(1001), 413, "bodyTooLarge(limit: 1000)"),

@@ -90,6 +90,8 @@ create function deed.claim_orders(
 begin
     insert into deed.order_owners (project, environment, order_id, customer)
     select * from unnest(projects, environments, orders, customers)
+    -- In one order, so that two who write the same ones wait and never lock each other.
+    order by 1, 2, 3
     on conflict on constraint order_owners_pkey do nothing;
     if exists (
         select from unnest(projects, environments, orders, customers)
@@ -109,6 +111,7 @@ create function deed.claim_tokens(
 begin
     insert into deed.tokens (project, environment, token, customer)
     select * from unnest(projects, environments, tokens, customers)
+    order by 1, 2, 3
     on conflict on constraint tokens_pkey do nothing;
     if exists (
         select from unnest(projects, environments, tokens, customers)

@@ -101,6 +101,8 @@ extension TransferPolicy {
             return Placement(holder: holder.customer)
         }
         do throws(Refusal) {
+            // Its own token says whose it is, whoever else brings the evidence.
+            if contact.tokenOwner == holder.customer { throw .heldByAnother }
             try release(purchase, of: holder.state, catalog: catalog, now: now)
         } catch {
             return Placement(holder: holder.customer, refusal: error)

@@ -50,6 +50,11 @@ struct Notification {
             if let body = try members.members(name) { return (body, try body.text("environment")) }
         }
         guard let token = try members.members("externalPurchaseToken") else {
+            // A container that came to be after this was written names its app in the same way.
+            for member in members.object.members where member.value["bundleId"] != nil {
+                guard let body = try members.members(member.name) else { continue }
+                return (body, try body.text("environment"))
+            }
             throw .invalidMember("data")
         }
         let id = try token.require("externalPurchaseId", token.text("externalPurchaseId"))
@@ -72,7 +77,11 @@ struct Notification {
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
-                throw .inside(kind, error)
+                // The store signed the outside: what it writes some day that cannot be read yet must
+                // not keep the notification itself from being kept.
+                guard error.isOfUnknownForm else { throw .inside(kind, error) }
+                contents.unread.append(kind)
+                continue
             }
             contents.facts.transactions += part.contents.facts.transactions
             contents.facts.renewals += part.contents.facts.renewals

@@ -29,9 +29,11 @@ package final class Prover: Sendable {
                 measures.known.add()
                 return again
             }
-            let proven = try proven(bare, verifier.verify(bare.bytes, as: raw.kind, on: terms))
+            let statement = try verifier.verify(bare.bytes, as: raw.kind, on: terms)
+            let proven = try proven(bare, statement)
             believed.remember(bare.digest)
             measures.believed(raw.kind)
+            if !statement.unread.isEmpty { measures.unread.add() }
             return proven
         } catch {
             measures.refused(raw.kind)
@@ -109,11 +111,15 @@ extension RefusedEvidence {
 /// How proofs came out.
 private struct ProofMeasures: Sendable {
     let known: Counter
+    let unread: Counter
     private let outcomes: [EvidenceKind: (believed: Counter, refused: Counter)]
 
     init(_ metrics: Metrics) {
         known = metrics.counter(
             "deed_evidence_known_total", "Evidence that had been believed before.")
+        unread = metrics.counter(
+            "deed_evidence_unread_total",
+            "Believed notifications with a part in a form that this release cannot read.")
         var outcomes: [EvidenceKind: (believed: Counter, refused: Counter)] = [:]
         for kind in EvidenceKind.allCases {
             let counter = { (outcome: String) in
