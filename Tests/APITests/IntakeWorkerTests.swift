@@ -140,6 +140,19 @@ struct IntakeWorkerTests {
         #expect(try found(item).state.word == .believed && purchases() == 1)
     }
 
+    @Test("Evidence that tells of more than is recorded at once is refused, not tried for ever")
+    func tooMuch() throws {
+        believeAll()
+        let item = try queue()
+        var ports = service.ports
+        ports.ledger.append = { _ throws(CommandError) in
+            throw .refused(.tooMuchAtOnce(limit: Submission.eventLimit))
+        }
+        _ = try worker(ports).work()
+        #expect(try found(item).state.word == .refused)
+        #expect(try found(item).reason?.code == "too_much_at_once")
+    }
+
     @Test("A person's decision made meanwhile holds against the worker's")
     func decidedMeanwhile() throws {
         let item = try queue()
