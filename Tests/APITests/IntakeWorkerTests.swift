@@ -81,6 +81,17 @@ struct IntakeWorkerTests {
         #expect(try worker().work() == nil)
     }
 
+    @Test("A receipt without purchases proves the app, and the item tells that")
+    func appOnly() throws {
+        believeAll()
+        var plan = ReceiptPlan()
+        plan.attributes = .receipt(purchases: [])
+        let item = try queue(plan.bytes)
+        _ = try worker().work()
+        let result = IntakeResult(purchase: nil, transaction: nil, outcome: "recorded")
+        #expect(try found(item).state == .believed([result]))
+    }
+
     @Test("What the store refuses is refused, with its reason, and nothing is recorded")
     func refused() throws {
         let reason = IntakeReason(code: "reply_refused", sentence: "The store says no.")
