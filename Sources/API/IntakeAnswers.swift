@@ -28,14 +28,19 @@ extension IntakeItem {
 
     private var items: JSON {
         guard case .believed(let results) = state else { return .null }
-        return .array(
-            results.map { result in
-                [
-                    "purchase": .string(result.purchase),
-                    "transaction": .optional(result.transaction),
-                    "outcome": .string(result.outcome), "code": .optional(result.reason?.code),
-                    "detail": .optional(result.reason?.sentence),
-                ]
-            })
+        return .array(results.map(\.json))
+    }
+}
+
+extension IntakeResult {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        object.append("purchase", .optional(purchase))
+        object.append("transaction", .optional(transaction))
+        object.append("outcome", .string(outcome))
+        if let order { object.append("order", .string(order)) }
+        object.append("code", .optional(reason?.code))
+        object.append("detail", .optional(reason?.sentence))
+        return .object(object)
     }
 }

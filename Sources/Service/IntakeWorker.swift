@@ -46,8 +46,11 @@ package struct IntakeWorker: Sendable {
             case .tryAgain(let reason, let after): return .tryAgain(reason, after: after)
             }
         } catch {
+            let reason = IntakeReason(error)
+            // The same evidence is as much the next time.
+            if case .refused(.tooMuchAtOnce) = error { return .refused(reason) }
             // What is genuine is never given up because it could not be recorded this time.
-            return .tryAgain(IntakeReason(error))
+            return .tryAgain(reason)
         }
     }
 

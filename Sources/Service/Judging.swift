@@ -121,7 +121,7 @@ extension Submissions {
         let stream = submission.stream(in: item.wish.project, proven.environment)
         let outcome = try ports.ledger.append(
             Command(submission, in: stream, on: [proven.record], by: .intake, cause: cause))
-        return submission.outcomes(of: outcome).compactMap(IntakeResult.init)
+        return submission.outcomes(of: outcome).map(IntakeResult.init)
     }
 }
 
@@ -154,17 +154,19 @@ extension IntakeWish.Purpose {
 }
 
 extension IntakeResult {
-    /// `nil` where the evidence states nothing about any purchase.
-    fileprivate init?(_ outcome: ItemOutcome) {
-        guard let purchase = outcome.purchase else { return nil }
+    fileprivate init(_ outcome: ItemOutcome) {
         let result = SubmittedItem.Result(outcome.result)
+        var order: OrderID?
         var reason: IntakeReason?
-        if case .heldByAnother(let refusal) = result {
+        switch result {
+        case .heldByAnother(let refusal):
             reason = IntakeReason(code: refusal.code, sentence: refusal.sentence)
+        case .alreadySettled(let settled): order = settled
+        default: break
         }
         self.init(
-            purchase: purchase.description, transaction: outcome.transaction?.text,
-            outcome: result.word, reason: reason)
+            purchase: outcome.purchase?.description, transaction: outcome.transaction?.text,
+            outcome: result.word, order: order?.text, reason: reason)
     }
 }
 

@@ -115,7 +115,7 @@ extension IntakeItem {
         if let reason { lines.append("  \(reason.sentence)") }
         if case .believed(let results) = state {
             lines += results.map { result in
-                "  \(result.purchase)   \(result.outcome)"
+                "  \(result.purchase ?? "the app itself")   \(result.outcome)"
                     + (result.reason.map { "   \($0.sentence)" } ?? "")
             }
         }

@@ -81,6 +81,17 @@ struct IntakeWorkerTests {
         #expect(try worker().work() == nil)
     }
 
+    @Test("A receipt without purchases proves the app, and the item tells that")
+    func appOnly() throws {
+        believeAll()
+        var plan = ReceiptPlan()
+        plan.attributes = .receipt(purchases: [])
+        let item = try queue(plan.bytes)
+        _ = try worker().work()
+        let result = IntakeResult(purchase: nil, transaction: nil, outcome: "recorded")
+        #expect(try found(item).state == .believed([result]))
+    }
+
     @Test("What the store refuses is refused, with its reason, and nothing is recorded")
     func refused() throws {
         let reason = IntakeReason(code: "reply_refused", sentence: "The store says no.")
@@ -138,6 +149,19 @@ struct IntakeWorkerTests {
         service.clock.advance(byMilliseconds: 6000)
         _ = try worker().work()
         #expect(try found(item).state.word == .believed && purchases() == 1)
+    }
+
+    @Test("Evidence that tells of more than is recorded at once is refused, not tried for ever")
+    func tooMuch() throws {
+        believeAll()
+        let item = try queue()
+        var ports = service.ports
+        ports.ledger.append = { _ throws(CommandError) in
+            throw .refused(.tooMuchAtOnce(limit: Submission.eventLimit))
+        }
+        _ = try worker(ports).work()
+        #expect(try found(item).state.word == .refused)
+        #expect(try found(item).reason?.code == "too_much_at_once")
     }
 
     @Test("A person's decision made meanwhile holds against the worker's")

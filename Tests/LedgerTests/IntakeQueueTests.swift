@@ -99,7 +99,7 @@ struct IntakeQueueTests {
     @Test("A new process finds everything as it was left")
     func restart() throws {
         let result = IntakeResult(
-            purchase: "apple:1", transaction: "2", outcome: "refused",
+            purchase: nil, transaction: "2", outcome: "refused", order: "o_1",
             reason: IntakeReason(code: "held_by_another", sentence: "No \"quotes\" lost."))
         let act = AdminAct(
             actor: try Actor("key:k1"), reason: try Reason("by hand"), ticket: try Ticket("T-1"))

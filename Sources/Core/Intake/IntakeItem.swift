@@ -121,21 +121,25 @@ package struct IntakeReason: Hashable, Sendable {
     }
 }
 
-/// What came of evidence for one purchase that it states something about.
+/// What came of evidence for one purchase that it states something about, or for the app itself.
 package struct IntakeResult: Hashable, Sendable {
-    package let purchase: String
+    package let purchase: String?
     package let transaction: String?
     /// As in the answer to a submission.
     package let outcome: String
+    /// The order that support settled before.
+    package let order: String?
     /// Why it was refused, where it was.
     package let reason: IntakeReason?
 
     package init(
-        purchase: String, transaction: String?, outcome: String, reason: IntakeReason? = nil
+        purchase: String?, transaction: String?, outcome: String, order: String? = nil,
+        reason: IntakeReason? = nil
     ) {
         self.purchase = purchase
         self.transaction = transaction
         self.outcome = outcome
+        self.order = order
         self.reason = reason
     }
 }

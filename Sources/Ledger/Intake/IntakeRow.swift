@@ -92,9 +92,10 @@ extension [IntakeResult] {
         JSON.array(
             map { result in
                 var object = JSONObject()
-                object.append("purchase", .string(result.purchase))
+                object.append("purchase", .optional(result.purchase))
                 object.append("transaction", .optional(result.transaction))
                 object.append("outcome", .string(result.outcome))
+                if let order = result.order { object.append("order", .string(order)) }
                 if let reason = result.reason {
                     object.append("code", .string(reason.code))
                     object.append("sentence", .string(reason.sentence))
@@ -113,16 +114,17 @@ extension [IntakeResult] {
         }
         self = []
         for element in elements ?? [] {
-            guard let purchase = element["purchase"]?.string,
-                let outcome = element["outcome"]?.string
-            else { throw .unreadable("a result of an item of the queue") }
+            guard let outcome = element["outcome"]?.string else {
+                throw .unreadable("a result of an item of the queue")
+            }
             let reason = element["code"]?.string.map {
                 IntakeReason(code: $0, sentence: element["sentence"]?.string ?? "")
             }
             append(
                 IntakeResult(
-                    purchase: purchase, transaction: element["transaction"]?.string,
-                    outcome: outcome, reason: reason))
+                    purchase: element["purchase"]?.string,
+                    transaction: element["transaction"]?.string, outcome: outcome,
+                    order: element["order"]?.string, reason: reason))
         }
     }
 }
