@@ -29,6 +29,9 @@ note_limit() {
         }' >>"$figures" || fail "$1 gave no figures"
 }
 
+# note_value NAME UNIT FILE: of the values in FILE, one a line, the median; there is no bar.
+note_value() { note_limit "$1" "$2" - "$3"; }
+
 print_table() {
     awk 'BEGIN { print "figure", "value", "unit", "baseline", "ratio", "bar", "lowest", "highest", "standing" } 1' \
         "$figures" | column -t

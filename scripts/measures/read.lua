@@ -1,6 +1,14 @@
+-- Arguments: how many customers there are, and what follows the path, if anything.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 
+local customers, query
+
+function init(arguments)
+   customers = tonumber(arguments[1] or "10000")
+   query = arguments[2] or ""
+end
+
 function request()
-   return read_request("reader-" .. math.random(0, 9999))
+   return read_request("reader-" .. math.random(0, customers - 1), query)
 end

@@ -1,9 +1,13 @@
-# Entitlements of 10,000 customers, each read from the database, beside a prepared select of one
-# row and beside a bare server that has the bytes ready.
+# Entitlements read: from memory beside a bare server that has the bytes ready, of few and of many
+# customers; from the database beside a prepared select of one row; and a hundred at a time.
 # shellcheck shell=bash
 
 measure_read() {
-    local url="http://127.0.0.1:$port" bare_port round rate selects bare
+    local url few=10000 many=$many_readers round rate
+    # Room for every answer, so that the number of customers is all that differs.
+    stop_server
+    DEED_ANSWER_MEMORY=4096 start_server
+    url="http://127.0.0.1:$port"
     grant_readers
     baseline_sql "create table if not exists selected (id bigint primary key, payload text not null)"
     baseline_sql "insert into selected select id, repeat('x', 200) from generate_series(1, 10000) as id on conflict do nothing"
@@ -11,18 +15,81 @@ measure_read() {
         fail "the customer that was to be read has no answer"
     start_bare_server
     baseline select 32 1 >/dev/null
-    load read 64 1 "$url" >/dev/null
+    warm_answers 0 $few
     for ((round = 1; round <= rounds; round++)); do
-        selects=$(baseline select 32 "$seconds")
-        rate=$(load read 64 "$seconds" "$url")
-        bare=$(load read 64 "$seconds" "http://127.0.0.1:$bare_port")
-        printf '%s %s\n' "${rate% *}" "$selects" >>"$scratch/read.selects"
-        printf '%s %s\n' "${rate% *}" "${bare% *}" >>"$scratch/read.bare"
-        printf '%s\n' "${rate#* }" >>"$scratch/read.p99"
+        measure_cached cached $few
+        rate=$(load read 64 "$seconds" "$url" $few '?consistency=strong')
+        printf '%s %s\n' "${rate% *}" "$(baseline select 32 "$seconds")" >>"$scratch/read.uncached"
+        printf '%s\n' "${rate#* }" >>"$scratch/read.uncached.p99"
+        rate=$(load query 8 "$seconds" "$url" $few 100)
+        awk -v rate="${rate% *}" 'BEGIN { print rate * 100 }' >>"$scratch/read.batch"
     done
-    note_rounds read.uncached 1/s 0.5 "$scratch/read.selects"
-    note_rounds read.entitlements 1/s - "$scratch/read.bare"
-    note_limit read.entitlements.p99 ms - "$scratch/read.p99"
+    note_hits read.cached.hits
+    measure_many $few "$many"
+    note_rounds read.cached 1/s 0.85 "$scratch/read.cached"
+    note_limit read.cached.p99 ms 3 "$scratch/read.cached.p99"
+    note_rounds read.many 1/s 0.85 "$scratch/read.many"
+    note_limit read.many.p99 ms 3 "$scratch/read.many.p99"
+    note_rounds read.uncached 1/s 0.5 "$scratch/read.uncached"
+    note_limit read.uncached.p99 ms - "$scratch/read.uncached.p99"
+    note_value read.batch customers/s "$scratch/read.batch"
+    stop_server
+    start_server
+}
+
+# measure_cached NAME CUSTOMERS: one round from memory beside one of the bare server.
+measure_cached() {
+    local rate bare
+    rate=$(load read 64 "$seconds" "$url" "$2")
+    bare=$(load read 64 "$seconds" "http://127.0.0.1:$bare_port" "$2")
+    printf '%s %s\n' "${rate% *}" "${bare% *}" >>"$scratch/read.$1"
+    printf '%s\n' "${rate#* }" >>"$scratch/read.$1.p99"
+}
+
+# The same of many customers, and the memory that each of them takes.
+measure_many() {
+    local few=$1 many=$2 before known round
+    give_readers "$few" "$many"
+    before=$(server_bytes)
+    known=$(server_metric deed_answers)
+    warm_answers "$few" "$many"
+    awk -v bytes="$(server_bytes)" -v before="$before" -v answers="$(server_metric deed_answers)" \
+        -v known="$known" 'BEGIN { printf "%.0f\n", (bytes - before) / (answers - known) }' \
+        >"$scratch/read.memory"
+    for ((round = 1; round <= rounds; round++)); do measure_cached many "$many"; done
+    note_hits read.many.hits
+    note_value read.memory bytes/customer "$scratch/read.memory"
+}
+
+# give_readers FIRST END: gives the customers from reader-FIRST up to reader-END a grant each.
+give_readers() {
+    local first=$1 written
+    while [ "$first" -lt "$2" ]; do
+        # wrk stops by time and not by count.
+        written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
+            -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0$/\1/p')
+        [ -n "$written" ] || fail "the many customers that are to be read could not be made"
+        first=$((first + written))
+    done
+}
+
+# warm_answers FIRST END: has those customers read once, a thousand at a time.
+warm_answers() {
+    local first
+    for ((first = $1; first < $2; first += 1000)); do
+        seq -f '"reader-%.0f"' -s , "$first" $((first + 999)) | sed 's/^/{"customers":[/; s/$/]}/' |
+            curl -sf -o /dev/null -H "Authorization: Bearer $admin_key" -H "Content-Type: application/json" \
+                --data-binary @- "$url/v1/entitlements/query" || fail "the customers could not be read"
+    done
+}
+
+server_metric() { curl -sf "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
+
+# note_hits NAME: the share of reads since the start that memory answered.
+note_hits() {
+    awk -v hits="$(server_metric deed_answer_hits_total)" -v misses="$(server_metric deed_answer_misses_total)" \
+        'BEGIN { printf "%.4f\n", hits / (hits + misses) }' >"$scratch/hits"
+    note_value "$1" share "$scratch/hits"
 }
 
 # Sets $bare_port.

@@ -4,8 +4,17 @@ local key = os.getenv("DEED_BENCH_KEY")
 
 local bearer = { ["Authorization"] = "Bearer " .. key }
 
-function read_request(customer)
-   return wrk.format("GET", "/v1/customers/" .. customer .. "/entitlements", bearer)
+function read_request(customer, query)
+   return wrk.format(
+      "GET", "/v1/customers/" .. customer .. "/entitlements" .. (query or ""), bearer)
+end
+
+-- `names` are JSON strings with commas between.
+function query_request(names)
+   return wrk.format("POST", "/v1/entitlements/query", {
+      ["Authorization"] = bearer["Authorization"],
+      ["Content-Type"] = "application/json",
+   }, '{"customers":[' .. names .. "]}")
 end
 
 local body = '{"entitlement":"pro","for":"P30D","reason":"measured"}'

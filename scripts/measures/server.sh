@@ -50,6 +50,9 @@ is_ready() {
 # The server's resident memory in megabytes.
 server_memory() { awk '/^VmRSS:/ { printf "%.1f\n", $2 / 1024 }' "/proc/$server/status"; }
 
+# The same in bytes.
+server_bytes() { awk '/^VmRSS:/ { print $2 * 1024 }' "/proc/$server/status"; }
+
 # Gives each of the customers reader-0 to reader-9999 a grant.
 grant_readers() {
     local number

@@ -1,0 +1,90 @@
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("Telling about a customer in a terminal", .timeLimit(.minutes(2)))
+    struct Telling {
+        private let installation: Installation
+
+        init() throws {
+            installation = try Installation(try ScratchDatabase())
+            #expect(try installation.run("project", "create", "default").code == 0)
+            for arguments in [
+                [
+                    "--entitlement", "pro", "--start", "2026-01-01T00:00:00Z", "--end",
+                    "2026-02-01T00:00:00Z",
+                ],
+                [
+                    "--entitlement", "pro", "--start", "2026-03-01T00:00:00Z", "--end",
+                    "2026-04-01T00:00:00Z",
+                ],
+                ["--entitlement", "vip", "--start", "2026-02-01T00:00:00Z", "--ticket", "T-7"],
+            ] {
+                let given = try installation.run(
+                    ["grant", "--customer", "u1", "--reason", "a fair one"] + arguments)
+                #expect(given.code == 0, "\(given.errors)")
+            }
+        }
+
+        @Test("A timeline has a bar for each right and its sources, marks the moment and fits")
+        func timeline() throws {
+            let shown = try installation.run(
+                "customer", "timeline", "u1", "--at", "2026-02-15T00:00:00Z", "--width", "60",
+                "--to", "2026-05-01T00:00:00Z")
+            #expect(shown.code == 0, "\(shown.errors)")
+            let lines = shown.output.split(separator: "\n").map(String.init)
+            #expect(lines.allSatisfy { $0.count <= 60 })
+            #expect(lines[0].contains("2026-01-01"))
+            #expect(lines[0].hasSuffix("2026-05-01"))
+            #expect(lines[1].contains("▼ 2026-02-15T00:00Z"))
+            let mark = try #require(lines[1].firstIndex(of: "▼"))
+            let column = lines[1].distance(from: lines[1].startIndex, to: mark)
+            let pro = try #require(lines.first { $0.hasPrefix("pro ") })
+            #expect(Array(pro)[column] == "│")
+            #expect(pro.split(separator: "│").map { $0.contains("█") } == [true, true])
+            let vip = try #require(lines.first { $0.hasPrefix("vip ") })
+            #expect(Array(vip)[column] == "█")
+            #expect(vip.hasSuffix("▶"))
+            #expect(lines.filter { $0.hasPrefix("  grant g_") }.count == 3)
+            let json = try installation.run("customer", "timeline", "u1", "--json").json
+            #expect(json["rows"]?.array?.count == 5)
+        }
+
+        @Test("A customer who holds nothing has no timeline, and a bad span is a usage error")
+        func empty() throws {
+            let shown = try installation.run("customer", "timeline", "nobody")
+            #expect(shown.code == 0)
+            #expect(shown.output == "nobody holds nothing in production.\n")
+            let refused = try installation.run(
+                "customer", "timeline", "u1", "--from", "2027-01-01T00:00:00Z", "--to",
+                "2026-01-01T00:00:00Z")
+            #expect(refused.code == 2)
+        }
+
+        @Test("An explanation says in words who gave what and why, what ended, and what comes")
+        func explanation() throws {
+            let shown = try installation.run(
+                "customer", "explain", "u1", "--entitlement", "vip", "--at",
+                "2026-02-15T00:00:00Z")
+            #expect(shown.output.contains("vip is active (2.0) for u1 in production"))
+            #expect(shown.output.contains("It is active by an admin's decision, grant g_"))
+            #expect(shown.output.contains(": a fair one (T-7)."))
+            #expect(shown.output.contains("cli:"))
+            #expect(shown.output.contains("No end of it is known."))
+            let over = try installation.run(
+                "customer", "explain", "u1", "--entitlement", "pro", "--at",
+                "2026-02-15T00:00:00Z")
+            #expect(over.output.contains("pro is upcoming (0.0)"))
+            #expect(over.output.contains("The last access was by an admin's decision"))
+            #expect(over.output.contains("It begins at 2026-03-01T00:00:00.000Z."))
+            let words = try installation.run(
+                "customer", "explain", "u1", "--entitlement", "pro", "--json", "--at",
+                "2026-02-15T00:00:00Z"
+            ).json["words"]?.array?.compactMap(\.string)
+            #expect(words.map { $0.allSatisfy(over.output.contains) } == true)
+            let never = try installation.run("customer", "explain", "u1", "--entitlement", "x")
+            #expect(never.output.contains("never held x."))
+        }
+    }
+}
