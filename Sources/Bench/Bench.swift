@@ -14,6 +14,9 @@ private struct Bench: Sendable {
             serve(BenchOptions($0))
         },
         Bench(name: "core", usage: "[--json]") { benchCore(json: $0.contains("--json")) },
+        Bench(name: "mint", usage: "--folder FOLDER --count COUNT") {
+            mintEvidence(BenchOptions($0))
+        },
         Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
     ]
 }

@@ -27,6 +27,13 @@ function grant_request(customer, idempotency_key)
    }, body)
 end
 
+function submission_request(customer, signed_transaction)
+   return wrk.format("POST", "/v1/customers/" .. customer .. "/receipts", {
+      ["Authorization"] = bearer["Authorization"],
+      ["Content-Type"] = "application/json",
+   }, '{"environment":"sandbox","signed_transactions":["' .. signed_transaction .. '"]}')
+end
+
 function done(summary, latency)
    local errors = summary.errors
    io.write(string.format("figures %.1f %.2f %d %d\n",

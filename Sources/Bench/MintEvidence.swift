@@ -1,0 +1,67 @@
+import Core
+import Glibc
+import JSON
+import Minting
+
+/// Writes what a store would sign about many sales: `root.pem` to trust, and a line for each
+/// transaction and each notification without the header that all of them share, `header`. For loads
+/// whose cost must not be that of signing.
+func mintEvidence(_ options: BenchOptions) -> Int32 {
+    guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
+        complain("mint needs --folder and --count")
+        return 2
+    }
+    let chain = MintedChain.transactions
+    write("\(folder)/root.pem", [pem(chain.root.der)])
+    let header = chain.transactionHeader
+    write("\(folder)/header", [header])
+    let numbers = 1_000_000_000..<1_000_000_000 + count
+    write("\(folder)/transactions", numbers.lazy.map { tail(of: transaction($0, chain), header) })
+    let news = numbers.lazy.map { number in
+        tail(of: notification(number + 1_000_000_000, chain), header)
+    }
+    write("\(folder)/notifications", news)
+    return 0
+}
+
+private func transaction(_ number: Int, _ chain: MintedChain) -> String {
+    var payload = Payload.transaction
+    payload["transactionId"] = .string("\(number)")
+    payload["originalTransactionId"] = .string("\(number)")
+    payload["appAccountToken"] = nil
+    return payload.signed(by: chain)
+}
+
+private func notification(_ number: Int, _ chain: MintedChain) -> String {
+    var payload = Payload.notification(transaction: transaction(number, chain), renewal: nil)
+    payload["notificationUUID"] = .string("notification-\(number)")
+    return payload.signed(by: chain)
+}
+
+extension MintedChain {
+    /// The first part of everything that this chain signs.
+    fileprivate var transactionHeader: String {
+        SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.base64URL
+    }
+}
+
+private func tail(of text: String, _ header: String) -> String {
+    precondition(text.hasPrefix(header + "."), "the header is the same for all")
+    return String(text.dropFirst(header.utf8.count + 1))
+}
+
+private func pem(_ der: [UInt8]) -> String {
+    "-----BEGIN CERTIFICATE-----\n\(der.base64)\n-----END CERTIFICATE-----"
+}
+
+private func write(_ path: String, _ lines: some Sequence<String>) {
+    guard let file = fopen(path, "w") else {
+        complain("\(path) cannot be written")
+        exit(3)
+    }
+    defer { fclose(file) }
+    for line in lines {
+        fputs(line, file)
+        fputs("\n", file)
+    }
+}
