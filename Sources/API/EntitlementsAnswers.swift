@@ -55,9 +55,12 @@ extension EntitlementsAnswer {
     }
 }
 
-/// FNV-1a: two answers about one customer that follow each other should differ in it.
-private func tag(of bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+/// FNV-1a: two answers about one customer that follow each other should differ in it. Weak, because
+/// the instant and the position are not part of it.
+private func tag(of bytes: [UInt8]) -> String {
+    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    let digits = String(hash, radix: 16)
+    return "W/\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
 }
 
 extension [UInt8] {
@@ -66,10 +69,10 @@ extension [UInt8] {
 
 extension ReadyAnswer {
     /// The whole answer.
-    func body(at instant: Instant, _ position: Position) -> [UInt8] {
+    func body(at instant: Instant, _ position: String) -> [UInt8] {
         var body: [UInt8] = []
         body.reserveCapacity(bytes.count + 48)
-        append(to: &body, at: instant, position.description)
+        append(to: &body, at: instant, position)
         return body
     }
 
@@ -89,8 +92,7 @@ extension ReadyAnswer {
 
     /// The answer about one entitlement: one that was never held reads as not active.
     func body(
-        of entitlement: EntitlementID, in stream: Stream, at instant: Instant,
-        _ position: Position
+        of entitlement: EntitlementID, in stream: Stream, at instant: Instant, _ position: String
     ) -> [UInt8] {
         var name: [UInt8] = []
         JSON.write(entitlement.text, to: &name)
@@ -98,7 +100,7 @@ extension ReadyAnswer {
         body.reserveCapacity(600)
         // Before the first entitlement stands `,"entitlements":{`.
         let head = Int(entitlementPlaces[0]) - ",\"entitlements\":{".utf8.count
-        appendHead(to: &body, at: instant, position.description, until: head)
+        appendHead(to: &body, at: instant, position, until: head)
         body.append(text: ",\"entitlement\":")
         body += name
         body.append(UInt8(ascii: ","))
@@ -127,30 +129,31 @@ extension ReadyAnswer {
 }
 
 extension FilledAnswer {
-    /// The tag as HTTP has it: weak, because the instant and the position are not part of it.
-    var entityTag: String {
-        var bytes = Array("W/\"0123456789abcdef\"".utf8)
-        for digit in 0..<16 {
-            let value = UInt8(truncatingIfNeeded: ready.tag >> UInt64(60 - 4 * digit)) & 15
-            bytes[3 + digit] = value < 10 ? 0x30 + value : 0x57 + value
-        }
-        return String(decoding: bytes, as: UTF8.self)
+    /// The whole answer.
+    func response() -> Response {
+        let text = position.description
+        return Response(
+            status: 200, headers: headers(text), body: ready.body(at: at, text))
     }
 
-    func response(
-        _ call: Call, body: () -> [UInt8]
-    ) -> Response {
-        let tag = entityTag
-        var headers = [
-            ("Content-Type", "application/json"), Response.askAgain, ("ETag", tag),
-            ("Deed-Position", position.description),
-        ]
-        if let staleness { headers.append(("Deed-Stale", String(staleness))) }
-        if let known = call.knownTags, known.names(tag) {
+    /// The answer that `body` makes of it, or that the reader has it already.
+    func response(to call: Call, body: (_ position: String) -> [UInt8]) -> Response {
+        let text = position.description
+        var headers = headers(text)
+        if let known = call.knownTags, known.names(ready.tag) {
             headers.removeFirst()
             return Response(status: 304, headers: headers)
         }
-        return Response(status: 200, headers: headers, body: body())
+        return Response(status: 200, headers: headers, body: body(text))
+    }
+
+    private func headers(_ position: String) -> [(String, String)] {
+        var headers = [
+            ("Content-Type", "application/json"), Response.askAgain, ("ETag", ready.tag),
+            ("Deed-Position", position),
+        ]
+        if let staleness { headers.append(("Deed-Stale", String(staleness))) }
+        return headers
     }
 }
 

@@ -161,13 +161,11 @@ private struct Question {
 
 extension FilledAnswer {
     fileprivate func response(of call: Call) -> Response {
-        response(call) { ready.body(at: at, position) }
+        response(to: call) { ready.body(at: at, $0) }
     }
 
     fileprivate func response(of call: Call, _ entitlement: EntitlementID) -> Response {
-        response(call) {
-            ready.body(of: entitlement, in: stream, at: at, position)
-        }
+        response(to: call) { ready.body(of: entitlement, in: stream, at: at, $0) }
     }
 }
 

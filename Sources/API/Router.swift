@@ -13,6 +13,7 @@ package struct Router: Sendable {
     private let unrouted: RouteMeasures
     private let keys: KeyRing
     private let submit: Submit
+    private let shortcut: Shortcut?
 
     package init(
         _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing, operations: Operations
@@ -27,13 +28,18 @@ package struct Router: Sendable {
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + submitting.routes
             + IntakeRoutes(ports).routes + operations.routes
         var table = RouteTable<MeasuredRoute>()
+        var shortcut: Shortcut?
         for route in all {
             let measures = RouteMeasures(
                 operations.metrics, route: route.pattern, method: route.method)
             table.add(
                 MeasuredRoute(route: route, measures: measures), method: route.method,
                 pattern: route.pattern)
+            if route.pattern == Shortcut.pattern {
+                shortcut = Shortcut(reads, keys: keys, measures: measures)
+            }
         }
+        self.shortcut = shortcut
         routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
@@ -42,6 +48,7 @@ package struct Router: Sendable {
 
     package func answer(_ request: borrowing Request) -> Answer {
         let started = monotonicMicroseconds()
+        if let response = shortcut?.answer(request, since: started) { return .now(response) }
         let found: (route: MeasuredRoute, arguments: [Substring])
         do throws(Problem) {
             found = try find(method: request.method, path: request.path)
@@ -126,7 +133,7 @@ private struct CallDraft: Sendable {
 
     init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
         guard let authorization = try CallDraft.header("Authorization", of: request),
-            let bearer = CallDraft.key(in: authorization)
+            let bearer = bearerKey(in: authorization)
         else { throw .noKey }
         key = bearer
         self.arguments = arguments
@@ -138,15 +145,6 @@ private struct CallDraft: Sendable {
             ? nil : try CallDraft.header("Idempotency-Key", of: request)
         after = try CallDraft.header("Deed-After", of: request)
         knownTags = try CallDraft.header("If-None-Match", of: request)
-    }
-
-    /// What follows `Bearer `, in any case.
-    private static func key(in authorization: String) -> String? {
-        var rest = authorization.utf8[...]
-        for letter in "bearer ".utf8 {
-            guard let first = rest.popFirst(), first | 0x20 == letter else { return nil }
-        }
-        return rest.isEmpty ? nil : String(Substring(rest))
     }
 
     /// The header's one value: to guess which of two is meant could swallow a write.
@@ -167,7 +165,7 @@ private struct CallDraft: Sendable {
     func recall(
         _ role: Role, _ keys: KeyRing, _ work: Route.Recall
     ) throws(Problem) -> Response? {
-        guard let key = keys.remembered(key) else { return nil }
+        guard let key = keys.remembered(as: key, key) else { return nil }
         return try work(try call(access: try Route.Access(key, role)))
     }
 

@@ -41,6 +41,14 @@ package struct Request: ~Copyable {
         headers = .connection(connection)
     }
 
+    /// Whether the header is there, its name in any case.
+    package func has(_ name: String) -> Bool {
+        switch headers {
+        case .connection(let connection): headerBytes(name, of: connection) != nil
+        case .list(let list): list.contains { $0.0.lowercased() == name.lowercased() }
+        }
+    }
+
     /// The header's value, its name in any case.
     package func header(_ name: String) throws(HeaderError) -> String? {
         switch headers {

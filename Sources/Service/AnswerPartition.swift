@@ -41,14 +41,15 @@ struct AnswerPartition {
         // What a reader does not look at comes last.
         var stream: Stream
 
-        /// Bytes of memory, roughly: the arrays with their headers, the entry, and twice the key.
+        /// Bytes of memory, roughly: the arrays with their headers, and the entry and its key, each as
+        /// often as tables that grow by doubling have room for.
         var weight: Int {
-            answer.bytes.count + answer.entitlementPlaces.count * 4 + 64
-                + MemoryLayout<Entry>.stride + 2 * MemoryLayout<Stream>.stride
+            answer.bytes.count + answer.entitlementPlaces.count * 4 + 160
+                + 2 * MemoryLayout<Slot>.stride + 3 * MemoryLayout<Stream>.stride
                 + stream.customer.text.utf8.count
         }
     }
-    private struct Slot {
+    struct Slot {
         var isFree = false
         var isUsed = false
         var project: Int

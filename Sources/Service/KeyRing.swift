@@ -8,7 +8,7 @@ import Synchronization
 package final class KeyRing: Sendable {
     private struct State {
         var keys: [[UInt8]: LiveKey] = [:]
-        /// Those of them that were used since the ring was read, by their text: who is known need not
+        /// Those of them that were used since the ring was read, as they were presented: who is known need not
         /// be digested each time.
         var used: [String: LiveKey] = [:]
     }
@@ -28,13 +28,20 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The key with this text, as far as it is known in memory.
-    package func remembered(_ text: String) -> LiveKey? {
-        if let used = state.withLock({ $0.used[text] }) { return used }
+    /// How many ways to present keys are remembered.
+    private static let usedLimit = 10_000
+
+    /// The key with the text that is `presented` like that, as far as it is known in memory.
+    package func remembered(
+        as presented: String, _ text: @autoclosure () -> String?
+    ) -> LiveKey? {
+        if let used = state.withLock({ $0.used[presented] }) { return used }
+        guard let text = text() else { return nil }
         let digest = ports.secrets.digest(Array(text.utf8))
         return state.withLock { state in
             guard let key = state.keys[digest] else { return nil }
-            state.used[text] = key
+            if state.used.count >= KeyRing.usedLimit { state.used = [:] }
+            state.used[presented] = key
             return key
         }
     }

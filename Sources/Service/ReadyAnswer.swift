@@ -10,12 +10,13 @@ package struct ReadyAnswer: Sendable {
     package let positionPlace: Int
     /// Where the entitlements begin, each with its name, and where the last one ends.
     package let entitlementPlaces: [UInt32]
-    /// Tells it from every other answer about the customer, whenever and wherever it is given.
-    package let tag: UInt64
+    /// Tells it from every other answer about the customer, whenever and wherever it is given; as HTTP
+    /// writes it.
+    package let tag: String
 
     package init(
         bytes: [UInt8], instantPlace: Int, positionPlace: Int, entitlementPlaces: [UInt32],
-        tag: UInt64
+        tag: String
     ) {
         self.bytes = bytes
         self.instantPlace = instantPlace
@@ -26,7 +27,7 @@ package struct ReadyAnswer: Sendable {
 
     /// In place of an answer that was let go of.
     static let none = ReadyAnswer(
-        bytes: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], tag: 0)
+        bytes: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], tag: "")
 }
 
 /// A ready answer as one reader gets it.
