@@ -14,6 +14,7 @@ func connectionChanged(
     } else if let pointer = slot.pointee {
         reception.connections.remove(
             Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+        reception.dismiss()
     }
 }
 

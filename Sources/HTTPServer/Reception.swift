@@ -15,6 +15,10 @@ final class Reception: Sendable {
     let connections: ConnectionTable
     let pool: WorkerPool
     private let limit: Int
+    /// Connections beyond the limit that are told so; any further one is only closed.
+    private static let headroom = 64
+    /// From the moment at which a connection is given to MHD, which starts to serve it later.
+    private let admitted = Atomic(0)
     private let inFlight = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
@@ -35,7 +39,7 @@ final class Reception: Sendable {
     init(_ settings: ServerSettings, metrics: Metrics, rules: Rules) {
         self.rules = rules
         timeouts = settings.timeouts
-        limit = settings.connections
+        limit = max(1, settings.connections)
         bodyMemory = settings.bodyMemory
         connections = ConnectionTable(settings.timeouts)
         pool = WorkerPool(workers: settings.workers, queue: settings.queue)
@@ -70,6 +74,18 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers_busy", "Workers at work.") { [pool] in Int64(pool.busy) }
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
+
+    /// How many connections there may be at once, those included that are told that they are too many.
+    var capacity: Int { limit + Reception.headroom }
+
+    /// Whether there is room for one more connection; who gets it gives it back with `dismiss`.
+    func admit() -> Bool {
+        if admitted.add(1, ordering: .relaxed).newValue <= capacity { return true }
+        dismiss()
+        return false
+    }
+
+    func dismiss() { admitted.subtract(1, ordering: .relaxed) }
 
     /// A connection is there, maybe one too many.
     func accept(_ handle: OpaquePointer) -> Connection {

@@ -13,8 +13,6 @@ package final class Server: Sendable {
     /// Whether the accepting thread is at an end.
     private let isDeaf = Monitor(false)
 
-    /// Connections beyond the limit that are told so; any further one is only closed.
-    private static let headroom = 64
     /// Holds any head that an honest client sends, and bounds what idle connections cost.
     private static let memoryPerConnection = 24 << 10
 
@@ -52,9 +50,12 @@ package final class Server: Sendable {
             context: context.toOpaque(), receive: requestReceived,
             connection_changed: connectionChanged, request_line: requestLineReceived,
             request_completed: requestCompleted)
+        let threads = max(1, settings.threads)
         var limits = httpd_limits(
-            threads: UInt32(clamping: max(1, settings.threads)),
-            connections: UInt32(clamping: max(1, settings.connections) + headroom),
+            threads: UInt32(clamping: threads),
+            // MHD divides it among its threads. One that reaches its share while it takes a connection
+            // in waits for itself for ever (0.9.75), so no thread may: the reception counts instead.
+            connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, identity?.certificate, identity?.key)
         if daemon == nil { context.release() }
@@ -65,8 +66,8 @@ package final class Server: Sendable {
     /// races with its own threads and may end the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
-        startThread("accept") { [listener, isDeaf] in
-            acceptAll(from: listener, for: daemon)
+        startThread("accept") { [listener, isDeaf, reception] in
+            acceptAll(from: listener, for: daemon, reception)
             isDeaf.change { $0 = true }
         }
     }
@@ -110,15 +111,24 @@ package final class Server: Sendable {
 }
 
 /// Accepts until the listener is shut down.
-private func acceptAll(from listener: Int32, for daemon: OpaquePointer) {
+private func acceptAll(
+    from listener: Int32, for daemon: OpaquePointer, _ reception: Reception
+) {
     while true {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout.size(ofValue: address))
         let socket = withSocketAddress(&address) { accept(listener, $0, &length) }
         if socket >= 0 {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-            // Closes the socket when it has no room for it.
-            _ = withSocketAddress(&address) { MHD_add_connection(daemon, socket, $0, length) }
+            guard reception.admit() else {
+                close(socket)
+                continue
+            }
+            // Closes the socket when it cannot take it.
+            let result = withSocketAddress(&address) {
+                MHD_add_connection(daemon, socket, $0, length)
+            }
+            if result != .YES { reception.dismiss() }
             continue
         }
         switch errno {

@@ -11,7 +11,9 @@ extension ProgramTests {
     struct SubmissionDurability {
         private static let rounds = 20
 
-        @Test("A purchase that was answered is there exactly once, however often the service is killed")
+        @Test(
+            "A purchase that was answered is there exactly once, however often the service is killed"
+        )
         func serviceKilled() throws {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
@@ -33,7 +35,8 @@ extension ProgramTests {
         }
 
         @Test(
-            "A purchase that was answered is there exactly once, however often PostgreSQL is killed")
+            "A purchase that was answered is there exactly once, however often PostgreSQL is killed"
+        )
         func postgresKilled() throws {
             let installation = try Installation()
             let folder = try EvidenceFolder()

@@ -76,7 +76,9 @@ final class SubmissionWriters: Sendable {
         let key = number % 2 == 0 ? name : nil
         let text = try send(&client, "/v1/customers/\(customer)/receipts", body.text, key)
         if number % 3 == 1 { try tell(&client, name, signed) }
-        let outcome = try text.flatMap { try JSON.read($0)["items"]?.array?.first?["outcome"]?.string }
+        let outcome = try text.flatMap {
+            try JSON.read($0)["items"]?.array?.first?["outcome"]?.string
+        }
         guard outcome == "recorded" || outcome == "already_known" else {
             if let text { state.change { $0.unexpected.append(text) } }
             return

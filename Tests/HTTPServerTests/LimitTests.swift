@@ -210,4 +210,28 @@ struct LimitTests {
         fourth.send(request)
         #expect(fourth.reply()?.status == 200)
     }
+
+    @Test func `Bursts of connections far beyond the limit harm nobody once they are over`() throws
+    {
+        let server = try makeServer {
+            $0.connections = 4
+            $0.timeouts.head = 300
+        } handler: {
+            echo($0)
+        }
+        for _ in 0..<3 {
+            inParallel(8) { _ in
+                let burst = (0..<60).compactMap { _ in try? RawClient(port: server.port) }
+                for client in burst { client.send("G") }
+            }
+        }
+        #expect(
+            eventually {
+                guard let client = try? RawClient(port: server.port, milliseconds: 300) else {
+                    return false
+                }
+                client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                return client.reply()?.status == 200
+            })
+    }
 }
