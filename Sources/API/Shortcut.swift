@@ -35,18 +35,28 @@ struct Shortcut: Sendable {
 
     /// The customer whose name stands in the path without an escape.
     private static func customer(in path: String) -> CustomerID? {
-        let bytes = path.utf8
-        guard bytes.count > prefix.utf8.count + suffix.utf8.count,
-            bytes.starts(with: prefix.utf8),
-            bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
-        else { return nil }
-        let start = bytes.index(bytes.startIndex, offsetBy: prefix.utf8.count)
-        let name = path[start..<bytes.index(bytes.endIndex, offsetBy: -suffix.utf8.count)]
-        for byte in name.utf8 where byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%") {
+        let bytes = path.utf8.span
+        let end = bytes.count - suffix.utf8.count
+        guard end > prefix.utf8.count, bytes.has(prefix, at: 0), bytes.has(suffix, at: end) else {
             return nil
         }
+        for place in prefix.utf8.count..<end
+        where bytes[place] == UInt8(ascii: "/") || bytes[place] == UInt8(ascii: "%") {
+            return nil
+        }
+        let start = path.utf8.index(path.startIndex, offsetBy: prefix.utf8.count)
+        let name = path[start..<path.utf8.index(path.startIndex, offsetBy: end)]
         guard let customer = try? CustomerID(String(name)), !customer.isReserved else { return nil }
         return customer
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the text stands there; the caller knows that there is room for it.
+    fileprivate func has(_ text: String, at place: Int) -> Bool {
+        let text = text.utf8.span
+        for offset in 0..<text.count where self[place + offset] != text[offset] { return false }
+        return true
     }
 }
 
