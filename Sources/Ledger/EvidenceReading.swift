@@ -3,6 +3,13 @@ import Postgres
 import SQL
 
 extension Ledger {
+    /// Whether evidence of that digest was believed before and is kept.
+    package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
+        try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
+            rows.text(row, 2) == "believed"
+        }.contains(true)
+    }
+
     /// Some of the evidence that is kept, in the order of its digests, behind one of them.
     package func evidence(after digest: [UInt8], limit: Int) throws(Fault) -> [FiledEvidence] {
         let page = Statement.listEvidence(.bytea(digest), .int8(Int64(limit)))

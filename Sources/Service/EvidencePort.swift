@@ -13,6 +13,8 @@ package struct EvidencePort: Sendable {
             ProvenEvidence
     /// What the evidence says of itself, whoever wrote it: whom to ask about it.
     package var heading: @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
+    /// Whether evidence of that digest was believed before and is kept.
+    package var wasBelieved: @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
 
     package init(
         prove:
@@ -21,10 +23,12 @@ package struct EvidencePort: Sendable {
         readVouched:
             @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
             throws(RefusedEvidence) -> ProvenEvidence,
-        heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
+        heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading,
+        wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
     ) {
         self.prove = prove
         self.readVouched = readVouched
         self.heading = heading
+        self.wasBelieved = wasBelieved
     }
 }

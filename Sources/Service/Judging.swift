@@ -33,19 +33,30 @@ extension Submissions {
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> JudgedPiece? {
-        if try isForStore(piece, of: project) { return nil }
-        return try proveOrRefuse(piece, of: project)
+        guard let (app, heading) = try forStore(piece, of: project) else {
+            return try proveOrRefuse(piece, of: project)
+        }
+        let isKnown = try obtain { () throws(Fault) in
+            try ports.evidence.wasBelieved(heading.digest)
+        }
+        if !isKnown { return nil }
+        do throws(RefusedEvidence) {
+            return .proven(try ports.evidence.readVouched(piece, [app.trusted], ports.now()))
+        } catch {
+            return .refused(error)
+        }
     }
 
-    /// Whether only the store may judge it, as the app's settings want of its receipts.
-    private func isForStore(
+    /// The app, where its settings want only the store to judge its receipts, and this is one.
+    private func forStore(
         _ piece: RawEvidence, of project: ProjectID
-    ) throws(CommandError) -> Bool {
+    ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
         guard piece.kind == .appReceipt, let heading = try? ports.evidence.heading(piece) else {
-            return false
+            return nil
         }
         let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
-        return app?.project == project && app?.receipts == .store
+        guard let app, app.project == project, app.receipts == .store else { return nil }
+        return (app, heading)
     }
 
     /// What can be told of it now; `nil` when it may be believed later.

@@ -41,7 +41,7 @@ struct Live: Sendable {
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
                 }),
-            evidence: EvidencePort(extraRoots: extraRoots, metrics: metrics),
+            evidence: EvidencePort(extraRoots: extraRoots, metrics: metrics, ledger),
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),

@@ -2,6 +2,7 @@ import Core
 import Crypto
 import Evidence
 import JSON
+import Ledger
 import Service
 import Telemetry
 
@@ -12,7 +13,7 @@ extension Option {
 
 extension EvidencePort {
     /// Proves under the pinned roots, and under the operator's own for sandbox evidence.
-    init(extraRoots: [Certificate], metrics: Metrics) {
+    init(extraRoots: [Certificate], metrics: Metrics, _ ledger: Ledger) {
         let prover = Prover(Verifier(extraRoots: extraRoots), metrics: metrics)
         self.init(
             prove: { raw, apps, now throws(RefusedEvidence) in
@@ -21,7 +22,8 @@ extension EvidencePort {
             readVouched: { raw, apps, now throws(RefusedEvidence) in
                 try prover.read(vouchedFor: raw, for: apps, now: now)
             },
-            heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) })
+            heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
+            wasBelieved: { digest throws(Fault) in try ledger.hasBelieved(digest) })
     }
 }
 

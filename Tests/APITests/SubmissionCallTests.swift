@@ -275,6 +275,12 @@ struct SubmissionCallTests {
                 == #"[{"purchase":"apple:20","transaction":"20","outcome":"recorded","#
                 + #""code":null,"detail":null}]"#)
         #expect(try front.isActive("level2") == true)
+        // The store has judged it: nobody has to wait for that again, and nobody else gets it.
+        let known = front.submit(["receipt": .string(receipt)])
+        #expect(try known.status == 200 && known.outcomes == ["already_known"])
+        let other = front.submit(["receipt": .string(receipt)], for: "u2")
+        #expect(try other.status == 200 && other.outcomes == ["held_by_another"])
+        #expect(front.service.store.count == 1)
     }
 
     @Test("What was signed ahead of our clock is queued too; another project's app is refused")

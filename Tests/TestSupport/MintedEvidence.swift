@@ -1,6 +1,7 @@
 import Core
 import Crypto
 import Evidence
+package import Ledger
 import Minting
 package import Service
 package import Telemetry
@@ -8,7 +9,7 @@ package import Telemetry
 extension EvidencePort {
     /// Proves evidence that tests mint, of both environments: the minted roots stand in for the
     /// pinned ones.
-    package init(minted metrics: Metrics) {
+    package init(minted metrics: Metrics, _ ledger: Ledger? = nil) {
         let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
         let anchors = roots.compactMap { try? Certificate(der: $0.der) }
             .map { TrustAnchor($0, .pinned) }
@@ -20,6 +21,7 @@ extension EvidencePort {
             readVouched: { raw, apps, now throws(RefusedEvidence) in
                 try prover.read(vouchedFor: raw, for: apps, now: now)
             },
-            heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) })
+            heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
+            wasBelieved: { digest throws(Fault) in try ledger?.hasBelieved(digest) ?? false })
     }
 }

@@ -59,7 +59,7 @@ package final class TestService: Sendable {
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
                 }),
-            evidence: EvidencePort(minted: metrics),
+            evidence: EvidencePort(minted: metrics, ledger),
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),
