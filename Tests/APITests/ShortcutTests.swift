@@ -1,3 +1,4 @@
+import Core
 import JSON
 import Service
 import TestSupport
