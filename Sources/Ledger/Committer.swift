@@ -143,6 +143,7 @@ struct Committer: ~Copyable {
             if !batch.isEmpty { try connection.execute(batch.writes) }
             return batch
         }
+        cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
         follower?.committed(decided.commit, epoch)
         var given: [GivenAnswer] = []

@@ -60,6 +60,16 @@ final class StateCache: Sendable {
     /// finds it there, or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
+    /// Notes how far this process itself has taken the shards.
+    func observe(_ heads: [Shard: ShardHead]) {
+        generations.withLock { generations in
+            for (shard, head) in heads {
+                let index = Int(shard.number)
+                generations.heads[index] = max(generations.heads[index], head.sequence)
+            }
+        }
+    }
+
     /// Notes a shard's head. Returns false, and forgets every fold, when it lies before what had
     /// been seen by the time the database was asked: then the database was put back to an earlier
     /// day under this process. What others have seen meanwhile proves nothing.

@@ -68,14 +68,18 @@ struct StateReader: ~Copyable {
 
     private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
         let streams = Array(Set(wanted).union(wanted.map { .ofProject($0.project) }))
-        let seenHeads = cache.seenHeads
-        let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
-        var folds = known
+        var seenHeads: [Int64] = []
+        var known: [Fold] = []
+        var folds: [Fold] = []
         var heads = [Int64](repeating: 0, count: streams.count)
-        let calls = zip(streams, known).map { stream, state in
-            Statement.readStream(of: stream, after: state.version)
-        }
         try link.settled { connection throws(LedgerError) in
+            // Only now: a connection that had to be made anew may be to another log.
+            seenHeads = cache.seenHeads
+            known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
+            folds = known
+            let calls = zip(streams, known).map { stream, fold in
+                Statement.readStream(of: stream, after: fold.version)
+            }
             try connection.read(calls) { index, rows throws(LedgerError) in
                 for row in 0..<rows.count {
                     heads[index] = rows.int8(row, 0)
