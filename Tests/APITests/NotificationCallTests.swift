@@ -70,6 +70,17 @@ struct NotificationCallTests {
         #expect(try front.service.eventCount() == held)
     }
 
+    @Test("A part in a form that nobody here knows does not keep the notification from being kept")
+    func unknownForm() throws {
+        var sale = month
+        sale.product = ""
+        let before = try front.service.eventCount()
+        #expect(front.notify(body("SUBSCRIBED", sale)).status == 200)
+        #expect(try front.service.eventCount() == before)
+        #expect(try count("evidence", "kind = 'notification'") == 1)
+        #expect(front.service.metrics.text().contains("deed_evidence_unread_total 1"))
+    }
+
     @Test(
         "What tells nothing that is understood is kept and answered 200",
         arguments: [
