@@ -86,7 +86,7 @@ extension Submissions {
         return app?.project == project
     }
 
-    /// Has it judged later. Where no more may wait, it is refused for now.
+    /// Has it judged later. Where no more may wait it is refused, and may be sent again.
     private func queue(
         _ piece: RawEvidence, _ purpose: IntakeWish.Purpose, _ order: OrderID?,
         of project: ProjectID
