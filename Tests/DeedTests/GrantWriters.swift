@@ -1,86 +1,29 @@
 import JSON
-import Synchronization
-import TestSupport
-import Threading
 
-/// Clients that give one grant after the other, each again under its key until it is answered.
-final class GrantWriters: Sendable {
-    struct Answered: Sendable {
-        let customer: String
-        let grant: String
-    }
-    private struct State {
-        var service: String
-        var isStopping = false
-        var running = GrantWriters.clients
-        /// By cause.
-        var answered: [String: Answered] = [:]
-        var unexpected: [String] = []
-    }
-    private static let clients = 32
-    private static let customers = 48
-    private let state: Monitor<State>
+/// A grant that was answered, and the cause that it is recorded under.
+struct AnsweredGrant: Sendable {
+    let cause: String
+    let customer: String
+    let grant: String
+}
 
-    init(_ service: String, key: String) throws {
-        state = Monitor(State(service: service))
-        for index in 0..<GrantWriters.clients {
-            startThread("writer-\(index)") { [self] in
-                do {
-                    var client = try APIClient(key: key)
-                    var number = 0
-                    while !isStopping {
-                        number += 1
-                        try give(&client, index, number)
-                    }
-                } catch {
-                    state.change { $0.unexpected.append("\(error)") }
-                }
-                state.change { $0.running -= 1 }
-            }
+typealias GrantWriters = Writers<AnsweredGrant>
+
+extension Writers<AnsweredGrant> {
+    private static var customers: Int { 48 }
+
+    /// Clients that give one grant after the other.
+    convenience init(_ service: String, key: String) throws {
+        try self.init(32, at: service, key: key) { writers, client, index, number in
+            let idempotencyKey = "\(index)-\(number)"
+            let customer = "c\((index + number) % Self.customers)"
+            let text = writers.send(
+                &client, "/v1/customers/\(customer)/grants",
+                #"{"entitlement":"pro","reason":"r"}"#, idempotencyKey, expecting: 201)
+            guard let text else { return nil }
+            return AnsweredGrant(
+                cause: "key:\(idempotencyKey)", customer: customer,
+                grant: try JSON.read(text)["grant"]?["id"]?.string ?? "")
         }
-    }
-
-    /// From now on the service answers there.
-    func moveTo(_ service: String) { state.change { $0.service = service } }
-
-    var count: Int { state.change(wake: .nobody) { $0.answered.count } }
-
-    /// Answers that no crash explains.
-    var unexpected: [String] { state.change(wake: .nobody) { $0.unexpected } }
-
-    /// What was answered when every client has its last answer.
-    func stop() -> [String: Answered] {
-        state.change { $0.isStopping = true }
-        let isDone: Void? = state.wait(milliseconds: 60_000) { $0.running == 0 ? () : nil }
-        return state.change { state in
-            if isDone == nil { state.unexpected.append("\(state.running) clients hang") }
-            return state.answered
-        }
-    }
-
-    private var isStopping: Bool { state.change(wake: .nobody) { $0.isStopping } }
-
-    private func give(_ client: inout APIClient, _ index: Int, _ number: Int) throws {
-        let idempotencyKey = "\(index)-\(number)"
-        let customer = "c\((index + number) % GrantWriters.customers)"
-        for _ in 0..<2000 {
-            let service = state.change(wake: .nobody) { $0.service }
-            let answer = try? client.send(
-                "POST", "\(service)/v1/customers/\(customer)/grants",
-                body: #"{"entitlement":"pro","reason":"r"}"#, idempotencyKey: idempotencyKey,
-                timeoutMilliseconds: 8000)
-            switch answer?.status {
-            case 201:
-                let grant = try JSON.read(answer?.text ?? "")["grant"]?["id"]?.string ?? ""
-                let answered = Answered(customer: customer, grant: grant)
-                state.change { $0.answered["key:\(idempotencyKey)"] = answered }
-                return
-            case nil, 503: pause(milliseconds: 20)
-            default:
-                state.change { $0.unexpected.append(answer?.text ?? "") }
-                return
-            }
-        }
-        state.change { $0.unexpected.append("\(idempotencyKey) was never answered") }
     }
 }
