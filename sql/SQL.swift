@@ -48,8 +48,6 @@ extension Statement {
 
     package static let projectCustomers = Statement(
         name: "project_customers", embedded: PackageResources.project_customers_sql)
-    package static let projectGrants = Statement(
-        name: "project_grants", embedded: PackageResources.project_grants_sql)
     package static let projectPurchases = Statement(
         name: "project_purchases", embedded: PackageResources.project_purchases_sql)
     package static let unprojectPurchases = Statement(
@@ -101,8 +99,8 @@ extension Statement {
     package static let cleanIntake = Statement(
         name: "clean_intake", embedded: PackageResources.clean_intake_sql)
 
-    package static let readStream = Statement(
-        name: "read_stream", embedded: PackageResources.read_stream_sql)
+    package static let loadHeads = Statement(
+        name: "load_heads", embedded: PackageResources.load_heads_sql)
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)
     package static let listCustomers = Statement(

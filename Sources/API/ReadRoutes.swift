@@ -18,10 +18,10 @@ struct ReadRoutes: Sendable {
         return [
             Route(
                 "GET", "\(customer)/entitlements",
-                .remembered(.reader, rememberedEntitlements, entitlements)),
+                .remembered(.reader, rememberedEntitlements, askEntitlements, entitlements)),
             Route(
                 "GET", "\(customer)/entitlements/{entitlement}",
-                .remembered(.reader, rememberedEntitlement, entitlement)),
+                .remembered(.reader, rememberedEntitlement, askEntitlement, entitlement)),
             Route("GET", customer, .keyed(.reader, wholeCustomer)),
             Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
             Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
@@ -35,6 +35,10 @@ struct ReadRoutes: Sendable {
         try remembered(call)?.response(of: call)
     }
 
+    private func askEntitlements(_ call: Call) throws(Problem) -> Route.Asking? {
+        try ask(call) { $0.response(of: call) }
+    }
+
     private func entitlements(_ call: Call) throws(Problem) -> Response {
         let question = try Question(call)
         if question.isOfNow { return try read(call, question).response(of: call) }
@@ -44,6 +48,11 @@ struct ReadRoutes: Sendable {
     private func rememberedEntitlement(_ call: Call) throws(Problem) -> Response? {
         let id = try EntitlementID(member: "entitlement", call.arguments[1])
         return try remembered(call)?.response(of: call, id)
+    }
+
+    private func askEntitlement(_ call: Call) throws(Problem) -> Route.Asking? {
+        let id = try EntitlementID(member: "entitlement", call.arguments[1])
+        return try ask(call) { $0.response(of: call, id) }
     }
 
     private func entitlement(_ call: Call) throws(Problem) -> Response {
@@ -57,6 +66,25 @@ struct ReadRoutes: Sendable {
     private func remembered(_ call: Call) throws(Problem) -> FilledAnswer? {
         guard call.query.isEmpty || call.query.isOnly("environment") else { return nil }
         return reads.remembered(try call.stream(), after: call.after)
+    }
+
+    /// The way to ask for the answer of now, as far as that takes nothing but the customer.
+    private func ask(
+        _ call: Call, _ respond: @escaping @Sendable (FilledAnswer) -> Response
+    ) throws(Problem) -> Route.Asking? {
+        let question = try Question(call)
+        let stream = try call.stream()
+        guard question.isOfNow, call.after == nil || call.after?.shard == stream.shard else {
+            return nil
+        }
+        return { [reads] give in
+            reads.read(stream, after: call.after, isStrong: question.isStrong) { result in
+                switch result {
+                case .success(let answer): give(respond(answer))
+                case .failure(let error): give(Problem(error).response)
+                }
+            }
+        }
     }
 
     private func read(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {

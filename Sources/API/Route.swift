@@ -18,15 +18,23 @@ struct Route: Sendable {
         case open(@Sendable () -> Response)
         /// For keys of a role or a stronger one; waits for the database.
         case keyed(Role, Respond)
-        /// The same, but answered at once when the first can do it from memory.
-        case remembered(Role, Recall, Respond)
+        /// The same, but answered at once when the first can do it from memory, and without a worker
+        /// when the second can ask for all that it takes.
+        case remembered(Role, Recall, Ask, Respond)
         /// For anyone, about a body that proves itself; answered when its commands are committed.
         case unkeyed(@Sendable (_ body: [UInt8]) -> Writing)
-        /// For keys of a role or a stronger one; answered when its commands are committed.
-        case writing(Role, @Sendable (Call) throws(Problem) -> Writing)
+        /// For keys of a role or a stronger one; answered when its commands are committed. To make
+        /// them takes no longer than to read the body, and nothing else.
+        case writing(Role, Write)
+        /// The same, where to make them takes a while: it is done by a worker.
+        case judging(Role, Write)
     }
     typealias Respond = @Sendable (Call) throws(Problem) -> Response
     typealias Recall = @Sendable (Call) throws(Problem) -> Response?
+    typealias Ask = @Sendable (Call) throws(Problem) -> Asking?
+    typealias Write = @Sendable (Call) throws(Problem) -> Writing
+    /// Has the answer given as soon as what it takes is there.
+    typealias Asking = (_ give: @escaping @Sendable (Response) -> Void) -> Void
 
     let method: String
     /// As in `/v1/customers/{customer}/grants`.

@@ -74,15 +74,27 @@ package struct Router: Sendable {
                 }
             case .writing(let role, let make):
                 let draft = try CallDraft(request, arguments: found.arguments)
-                return .eventually { [keys, submit] reply in
-                    draft.write(role, keys, make).perform(submit) { response in
-                        reply(measures.record(response, since: started))
-                    }
+                guard let call = try draft.remembered(role, keys) else {
+                    return judged(draft, role, make, measures, since: started)
                 }
-            case .remembered(let role, let recall, let respond):
+                let writing = try make(call)
+                return .underway { reply in
+                    writing.perform(submit) { reply(measures.record($0, since: started)) }
+                }
+            case .judging(let role, let make):
                 let draft = try CallDraft(request, arguments: found.arguments)
-                if let response = try draft.recall(role, keys, recall) {
-                    return .now(measures.record(response, since: started))
+                return judged(draft, role, make, measures, since: started)
+            case .remembered(let role, let recall, let ask, let respond):
+                let draft = try CallDraft(request, arguments: found.arguments)
+                if let call = try draft.remembered(role, keys) {
+                    if let response = try recall(call) {
+                        return .now(measures.record(response, since: started))
+                    }
+                    if let asking = try ask(call) {
+                        return .underway { reply in
+                            asking { reply(measures.record($0, since: started)) }
+                        }
+                    }
                 }
                 return .later { [keys] in
                     measures.record(draft.respond(role, keys, respond), since: started)
@@ -90,6 +102,17 @@ package struct Router: Sendable {
             }
         } catch {
             return .now(measures.record(error.response, since: started))
+        }
+    }
+
+    private func judged(
+        _ draft: CallDraft, _ role: Role, _ make: @escaping Route.Write, _ measures: RouteMeasures,
+        since started: Int64
+    ) -> Answer {
+        .eventually { [keys, submit] reply in
+            draft.write(role, keys, make).perform(submit) { response in
+                reply(measures.record(response, since: started))
+            }
         }
     }
 
@@ -161,12 +184,10 @@ private struct CallDraft: Sendable {
         }
     }
 
-    /// What memory alone can answer.
-    func recall(
-        _ role: Role, _ keys: KeyRing, _ work: Route.Recall
-    ) throws(Problem) -> Response? {
+    /// The call, where its key is known in memory.
+    func remembered(_ role: Role, _ keys: KeyRing) throws(Problem) -> Call? {
         guard let key = keys.remembered(as: key, key) else { return nil }
-        return try work(try call(access: try Route.Access(key, role)))
+        return try call(access: try Route.Access(key, role))
     }
 
     func respond(
@@ -180,7 +201,7 @@ private struct CallDraft: Sendable {
     }
 
     func write(
-        _ role: Role, _ keys: KeyRing, _ make: (Call) throws(Problem) -> Writing
+        _ role: Role, _ keys: KeyRing, _ make: Route.Write
     ) -> Writing {
         do throws(Problem) {
             return try make(try call(access: try access(role, keys)))

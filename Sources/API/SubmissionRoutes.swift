@@ -19,10 +19,10 @@ struct SubmissionRoutes: Sendable {
         return [
             Route(
                 "POST", "\(customer)/receipts", bodyLimit: SubmissionRoutes.evidenceLimit,
-                .writing(.backend) { call throws(Problem) in try submit(call, isRestore: false) }),
+                .judging(.backend) { call throws(Problem) in try submit(call, isRestore: false) }),
             Route(
                 "POST", "\(customer)/restore", bodyLimit: SubmissionRoutes.evidenceLimit,
-                .writing(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
+                .judging(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
             Route(
                 "POST", "/v1/stores/apple/notifications",
                 bodyLimit: SubmissionRoutes.notificationLimit, .unkeyed(notify)),

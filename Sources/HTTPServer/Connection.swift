@@ -147,6 +147,10 @@ final class Connection: @unchecked Sendable {
             line, query: current.query, body: current.body, connection: handle)
         switch reception.rules.handler(request) {
         case .now(let response): return send(response)
+        case .underway(let begin):
+            suspend()
+            begin(reply)
+            return .YES
         case .later(let work): return suspend { reply in reply(work()) }
         case .eventually(let work): return suspend(work)
         }
@@ -165,18 +169,23 @@ final class Connection: @unchecked Sendable {
 
     private func suspend(_ work: @escaping @Sendable (Reply) -> Void) -> MHD_Result {
         current.body = []
-        let isQueued = reception.pool.submit {
-            current.stage = .suspended
-            MHD_suspend_connection(handle)
-        } _: { [self] in
-            work(
-                Reply { [self] response in
-                    // Without an answer MHD closes the connection.
-                    current.answer = response
-                    reception.resume(handle)
-                })
-        }
+        let isQueued = reception.pool.submit(prepare: suspend) { [self] in work(reply) }
         return isQueued ? .YES : refuse(.busy)
+    }
+
+    private func suspend() {
+        current.body = []
+        current.stage = .suspended
+        MHD_suspend_connection(handle)
+    }
+
+    /// The way back for a connection that is suspended.
+    private var reply: Reply {
+        Reply { [self] response in
+            // Without an answer MHD closes the connection.
+            current.answer = response
+            reception.resume(handle)
+        }
     }
 
     private func refuse(_ refusal: ServerRefusal, closing: Bool = false) -> MHD_Result {

@@ -20,6 +20,9 @@ package enum Answer {
     case now(Response)
     /// By a worker, while the connection rests.
     case later(@Sendable () -> Response)
+    /// Begun at once and given by whoever has it, maybe before `begin` returns: for what begins in no
+    /// time and then waits for others.
+    case underway(_ begin: (Reply) -> Void)
     /// Begun by a worker and given by whoever has it, while connection and worker are free: for what
     /// waits for a commit.
     case eventually(@Sendable (Reply) -> Void)

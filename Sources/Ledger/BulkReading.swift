@@ -34,31 +34,51 @@ extension Connection {
         let seenHeads = cache.seenHeads
         let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
         var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
-        var heads: [Int64] = []
-        // The heads first: the states may be newer than the positions that are told, never older.
-        try read([
-            Statement.listShards(), Statement.loadStreams(of: wanted, after: known.map(\.version)),
-        ]) { index, rows throws(LedgerError) in
-            for row in 0..<rows.count {
-                if index == 0 {
-                    heads.append(rows.int8(row, 1))
-                    continue
-                }
-                let recorded = try EventRow(rows, row).recorded()
-                states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
-            }
+        let heads = try load(wanted, after: known.map(\.version)) { row throws(LedgerError) in
+            let recorded = try row.recorded()
+            states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
         }
-        for shard in Shard.all {
-            let isThere = cache.observe(
-                head: heads[Int(shard.number)], of: shard, askedAfter: seenHeads)
-            if !isThere { throw .logShrunk }
-        }
+        try cache.observe(heads, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
         return streams.map { stream in
             CustomerSnapshot(
                 customer: states[stream]?.customer ?? CustomerState(), project: rules,
-                position: Position(
-                    shard: stream.shard, sequence: heads[Int(stream.shard.number)]))
+                position: Position(shard: stream.shard, sequence: heads[stream.shard] ?? 0))
+        }
+    }
+
+    /// Hands over what was recorded of each stream after the version that is known, and tells where
+    /// the streams' shards ended before that: what is handed over may be newer, never older.
+    mutating func load(
+        _ streams: [Stream], after versions: [Int64],
+        _ take: (EventRow) throws(LedgerError) -> Void
+    ) throws(LedgerError) -> [Shard: Int64] {
+        let shards = Set(streams.map(\.shard)).map(\.number)
+        var heads: [Shard: Int64] = [:]
+        try read([
+            Statement.loadHeads(.int2s(shards)),
+            Statement.loadStreams(of: streams, after: versions),
+        ]) { index, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                if index == 0 {
+                    heads[Shard(number: rows.int2(row, 0))] = rows.int8(row, 1)
+                } else {
+                    try take(try EventRow(rows, row))
+                }
+            }
+        }
+        return heads
+    }
+}
+
+extension StateCache {
+    /// Takes in where shards end; throws when the log was longer before.
+    func observe(
+        _ heads: [Shard: Int64], askedAfter seenHeads: [Int64]
+    ) throws(LedgerError) {
+        for (shard, head) in heads {
+            let isThere = observe(head: head, of: shard, askedAfter: seenHeads)
+            if !isThere { throw .logShrunk }
         }
     }
 }

@@ -17,13 +17,12 @@ struct EventRow {
     let record: EventRecord
     let causeDigest: [UInt8]
 
-    /// Reads row `row`, whose event begins at column `first`.
-    init(_ rows: borrowing Rows, _ row: Int, first: Int = 0) throws(LedgerError) {
-        func text(_ column: Column) -> String { rows.text(row, first + column.rawValue) }
-        func number(_ column: Column) -> Int64 { rows.int8(row, first + column.rawValue) }
+    init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
+        func number(_ column: Column) -> Int64 { rows.int8(row, column.rawValue) }
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         position = Position(
-            shard: Shard(number: rows.int2(row, first + Column.shard.rawValue)),
+            shard: Shard(number: rows.int2(row, Column.shard.rawValue)),
             sequence: number(.seq))
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
@@ -34,7 +33,7 @@ struct EventRow {
             occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
             actor: try identifier(text(.actor)), cause: text(.cause),
             catalogVersion: number(.catalogVersion))
-        causeDigest = rows.bytes(row, first + Column.causeDigest.rawValue)
+        causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
     /// The event, its payload read.

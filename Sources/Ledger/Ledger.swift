@@ -17,6 +17,7 @@ package final class Ledger: Sendable {
     let pool: Pool
     /// For what must be seen in time however many lists are asked for: keys and apps.
     let watching: Pool
+    private static let patiencePause: Int64 = 100
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(
@@ -30,7 +31,7 @@ package final class Ledger: Sendable {
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1)
         running = Monitor(
-            2 * settings.committers + settings.readers + (follower == nil ? 0 : 1))
+            2 * settings.committers + settings.readers + 1 + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)
         startCommitters(log, measures)
         startReaders()
@@ -59,12 +60,25 @@ package final class Ledger: Sendable {
     }
 
     private func startReaders() {
-        for index in 0..<settings.readers {
+        let hands = (0..<settings.readers).map { _ in ReadsInHand() }
+        for (index, hand) in hands.enumerated() {
             startThread("reader-\(index)") { [reads, cache, settings, running] in
-                var reader = StateReader(queue: reads, cache: cache, settings: settings)
+                var reader = StateReader(
+                    queue: reads, hand: hand, cache: cache, settings: settings)
                 reader.run()
                 running.change { $0 -= 1 }
             }
+        }
+        startThread("patience") { [reads, isClosing, running] in
+            // Readers that are still at work when everything closes end what they have.
+            while isClosing.wait(milliseconds: Ledger.patiencePause, for: { $0 ? () : nil }) == nil
+            {
+                let time = monotonicMilliseconds()
+                let overdue = reads.remove { $0.deadline <= time }
+                for read in overdue { read.respond(.failure(.noReader)) }
+                for hand in hands { hand.endOverdue(at: time) }
+            }
+            running.change { $0 -= 1 }
         }
     }
 
@@ -121,12 +135,17 @@ package final class Ledger: Sendable {
 
     /// A customer and its project now.
     package func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot {
-        let reading = try reading(of: stream)
-        guard let customer = reading.state.customer else {
-            throw .broken("the stream of a project was read as a customer's")
+        try CustomerSnapshot(try reading(of: stream))
+    }
+
+    /// The same without waiting: responds exactly once, mostly on a thread of the ledger's own.
+    package func read(
+        _ stream: Stream, respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
+    ) {
+        ask(stream) { answer in
+            let reading = answer.mapError(\.fault)
+            respond(Result { () throws(Fault) in try CustomerSnapshot(try reading.get()) })
         }
-        return CustomerSnapshot(
-            customer: customer, project: reading.project, position: reading.position)
     }
 
     /// A project now.
@@ -135,21 +154,16 @@ package final class Ledger: Sendable {
     }
 
     private func reading(of stream: Stream) throws(Fault) -> Reading {
-        do throws(LedgerError) {
-            return try read(stream)
-        } catch {
-            throw error.fault
-        }
+        let result = Monitor<PendingRead.Answer?>(nil)
+        ask(stream) { answer in result.change(wake: .one) { $0 = answer } }
+        return try result.wait { $0 }.mapError(\.fault).get()
     }
 
-    private func read(_ stream: Stream) throws(LedgerError) -> Reading {
-        let pending = PendingRead(stream)
-        guard reads.add(pending),
-            let answer = pending.wait(milliseconds: settings.readPatienceMilliseconds)
-        else {
-            throw .postgres(PostgresError(.exhausted, serverMessage: "no reader came free"))
-        }
-        return try answer.get()
+    private func ask(_ stream: Stream, respond: @escaping @Sendable (PendingRead.Answer) -> Void) {
+        let pending = PendingRead(
+            stream: stream, deadline: monotonicMilliseconds() + settings.readPatienceMilliseconds,
+            respond: respond)
+        if !reads.add(pending) { respond(.failure(.noReader)) }
     }
 
     /// Up to `limit` events of a stream after a version.
@@ -157,9 +171,8 @@ package final class Ledger: Sendable {
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> [LogEntry] {
         let call = Statement.listEvents(
-            .int2(stream.shard.number), .text(stream.project.text),
-            .text(stream.environment.rawValue), .text(stream.customer.text), .int8(version),
-            .int8(Int64(limit)))
+            .text(stream.project.text), .text(stream.environment.rawValue),
+            .text(stream.customer.text), .int8(version), .int8(Int64(limit)))
         return try list(call) { rows, row throws(LedgerError) in
             let event = try EventRow(rows, row)
             return LogEntry(

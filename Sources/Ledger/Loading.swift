@@ -137,15 +137,20 @@ private struct LoadedRows {
 
 extension Statement {
     static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
-        loadStreams(streams, .int8s(versions))
+        loadStreams(
+            .texts(streams.map(\.project.text)), .texts(streams.map(\.environment.rawValue)),
+            .texts(streams.map(\.customer.text)), .int8s(versions))
     }
 }
 
 extension Replay {
     fileprivate static func load(_ replays: Set<Replay>) -> Call {
         let replays = Array(replays)
+        let streams = replays.map(\.stream)
         return Statement.loadVersions(
-            replays.map(\.stream), .int8s(replays.map(\.first)), .int8s(replays.map(\.last)))
+            .texts(streams.map(\.project.text)), .texts(streams.map(\.environment.rawValue)),
+            .texts(streams.map(\.customer.text)), .int8s(replays.map(\.first)),
+            .int8s(replays.map(\.last)))
     }
 }
 

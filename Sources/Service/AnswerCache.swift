@@ -97,9 +97,9 @@ package final class AnswerCache: Sendable {
     /// Keeps what the database was asked for after `beginning`, and gives it as ready bytes.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
-        outdate(answer.stream.project, before: answer.rules, epoch: beginning.epoch)
         let entry = AnswerPartition.Entry(answer, ready, confirmedAt: beginning.time)
         let home = partition(of: answer.stream.shard)
+        spreadRules(of: answer, from: home, epoch: beginning.epoch)
         guard let sandbox = answer.sandbox else {
             partitions[home].withLock { partition in
                 if partition.epoch == beginning.epoch { partition.keep(entry) }

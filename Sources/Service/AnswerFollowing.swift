@@ -118,6 +118,17 @@ extension AnswerCache {
         }
     }
 
+    /// The same for the rules of an answer that is about to be kept. Its partition remembers what all of
+    /// them were told: one lock that everybody takes for each answer would hold up all of them.
+    func spreadRules(of answer: EntitlementsAnswer, from home: Int, epoch: Int) {
+        let (project, version) = (answer.stream.project, answer.rules)
+        if partitions[home].withLock({ $0.isSpread(version, of: project) }) { return }
+        outdate(project, before: version, epoch: epoch)
+        partitions[home].withLock { partition in
+            if partition.epoch == epoch { partition.noteSpread(version, of: project) }
+        }
+    }
+
     /// States with more events are not rendered by those who commit.
     private static let renderedVersions: Int64 = 500
 

@@ -76,6 +76,8 @@ struct AnswerPartition {
     /// The projects whose rules are known, by the order in which they came up, and the rules.
     private var projects: [ProjectID: Int] = [:]
     private var rules: [Int64] = []
+    /// The newest rules of which every partition is known to have been told.
+    private var spread: [ProjectID: Int64] = [:]
     /// The last sequence at which any of the streams changed that share a mark. What was read of
     /// one of them before that is not kept any more.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
@@ -182,6 +184,15 @@ struct AnswerPartition {
             known < sequence
         else { return }
         remove(place)
+    }
+
+    /// Whether every partition was told of these rules, or of newer ones.
+    func isSpread(_ version: Int64, of project: ProjectID) -> Bool {
+        version <= spread[project] ?? -1
+    }
+
+    mutating func noteSpread(_ version: Int64, of project: ProjectID) {
+        spread[project] = max(spread[project] ?? 0, version)
     }
 
     mutating func outdate(_ project: ProjectID, before version: Int64) {

@@ -48,9 +48,32 @@ package final class CustomerReads: Sendable {
         _ stream: Stream, after: Position?, isStrong: Bool
     ) throws(ReadError) -> FilledAnswer {
         let beginning = cache.begin()
+        let found = Result { () throws(Fault) in try ports.view(of: stream) }
+        return try answer(found, of: stream, after: after, isStrong: isStrong, since: beginning)
+    }
+
+    /// The same without waiting; `then` is called exactly once.
+    package func read(
+        _ stream: Stream, after: Position?, isStrong: Bool,
+        then: @escaping @Sendable (Result<FilledAnswer, ReadError>) -> Void
+    ) {
+        let beginning = cache.begin()
+        ports.view(of: stream) { found in
+            then(
+                Result { [self] () throws(ReadError) in
+                    try answer(
+                        found, of: stream, after: after, isStrong: isStrong, since: beginning)
+                })
+        }
+    }
+
+    private func answer(
+        _ found: Result<CustomerView, Fault>, of stream: Stream, after: Position?,
+        isStrong: Bool, since beginning: AnswerCache.Beginning
+    ) throws(ReadError) -> FilledAnswer {
         let answer: EntitlementsAnswer
         do throws(Fault) {
-            answer = try ports.entitlements(of: stream, at: nil, known: nil)
+            answer = EntitlementsAnswer(try found.get(), at: ports.now())
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)

@@ -41,6 +41,21 @@ extension Ports {
         return CustomerView(own, of: stream, including: sandbox)
     }
 
+    /// The customer now, without waiting; `then` is called exactly once.
+    func view(
+        of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
+    ) {
+        ledger.read(stream) { [ledger] own in
+            guard case .success(let own) = own, own.includesSandbox(of: stream) else {
+                then(own.map { CustomerView($0, of: stream) })
+                return
+            }
+            ledger.read(stream.inSandbox) { sandbox in
+                then(sandbox.map { CustomerView(own, of: stream, including: $0) })
+            }
+        }
+    }
+
     /// Many customers of one project now, each once: one round trip, and a second one where sandboxes
     /// count.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {

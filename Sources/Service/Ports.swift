@@ -35,6 +35,9 @@ package struct LedgerPort: Sendable {
     package var submit: @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) -> Void
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
+    /// The same without waiting; responds exactly once.
+    package var read:
+        @Sendable (Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void) -> Void
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
     /// Some customers of a project after one of them; there are no more when none comes.
     package var customers:
@@ -50,6 +53,10 @@ package struct LedgerPort: Sendable {
             @escaping @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) ->
             Void,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
+        read:
+            @escaping @Sendable (
+                Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
+            ) -> Void,
         project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
         customers:
             @escaping @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) ->
@@ -63,6 +70,7 @@ package struct LedgerPort: Sendable {
         self.append = append
         self.submit = submit
         self.customer = customer
+        self.read = read
         self.project = project
         self.customers = customers
         self.events = events

@@ -27,6 +27,7 @@ struct Live: Sendable {
                 append: { command throws(CommandError) in try ledger.append(command) },
                 submit: { ledger.submit($0, respond: $1) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
+                read: { ledger.read($0, respond: $1) },
                 project: { project throws(Fault) in try ledger.project(project) },
                 customers: { project, stream, limit throws(Fault) in
                     try ledger.customers(of: project, after: stream, limit: limit)

@@ -101,6 +101,33 @@ struct LifeTests {
         #expect(server.drain(milliseconds: 2000))
     }
 
+    @Test func `An answer that is underway may be there at once, or come from any thread`() throws {
+        let replies = Monitor<[HTTPServer.Reply]>([])
+        let server = try makeServer { request in
+            let path = request.path
+            return .underway { reply in
+                if path == "/" { return reply(text("at once")) }
+                replies.change { $0.append(reply) }
+            }
+        }
+        let quick = try RawClient(port: server.port)
+        for _ in 0..<100 {
+            quick.send(Self.request)
+            #expect(quick.reply()?.body == "at once")
+        }
+        // More than there are workers.
+        let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
+        for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let all = try #require(
+            replies.wait(milliseconds: 2000) { $0.count == 20 ? $0 : nil })
+        quick.send(Self.request)
+        #expect(quick.reply()?.body == "at once")
+        for reply in all { reply(text("late")) }
+        for client in clients { #expect(client.reply()?.body == "late") }
+        replies.change { $0 = [] }
+        #expect(server.drain(milliseconds: 2000))
+    }
+
     @Test func `A reply that nobody gives closes its connection and no other`() throws {
         let server = try makeServer { request in
             let path = request.path

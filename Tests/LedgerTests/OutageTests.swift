@@ -97,6 +97,31 @@ struct OutageTests {
         }
     }
 
+    @Test("Who reads is told in time that a database hangs, those behind it in the queue too")
+    func hangingReads() throws {
+        let ledger = database.ledger(change: { $0.readPatienceMilliseconds = 400 })
+        defer { ledger.close() }
+        var holder = try Connection.open(ConnectionSettings(url: database.url, role: nil))
+        let lock = "begin; lock deed.events in access exclusive mode; select 1"
+        try holder.run(Script(embedded: Array(lock.utf8)))
+        let started = monotonicMilliseconds()
+        let faults = Mutex<[Fault]>([])
+        // More than all readers take at once.
+        inParallel(100) { number in
+            do {
+                _ = try ledger.customer(of: .test("u\(number)"))
+            } catch {
+                if let fault = error as? Fault { faults.withLock { $0.append(fault) } }
+            }
+        }
+        #expect(faults.withLock { $0 } == Array(repeating: .busy, count: 100))
+        #expect(monotonicMilliseconds() - started < 2000)
+        try holder.run(Script(embedded: Array("rollback".utf8)))
+        var state = try? ledger.customer(of: .test("u1")).customer
+        while state == nil { state = try? ledger.customer(of: .test("u1")).customer }
+        #expect(state?.version == 0)
+    }
+
     @Test("An outage is one line in the log, and its end another one")
     func oneLine() throws {
         let lines = Mutex<[String]>([])

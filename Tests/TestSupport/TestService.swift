@@ -45,6 +45,7 @@ package final class TestService: Sendable {
                 append: { command throws(CommandError) in try ledger.append(command) },
                 submit: { ledger.submit($0, respond: $1) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
+                read: { ledger.read($0, respond: $1) },
                 project: { project throws(Fault) in try ledger.project(project) },
                 customers: { project, stream, limit throws(Fault) in
                     try ledger.customers(of: project, after: stream, limit: limit)
@@ -122,14 +123,18 @@ package final class TestService: Sendable {
         return Reply(response, isImmediate: isImmediate)
     }
 
+    private func awaited(_ begin: (HTTPServer.Reply) -> Void) -> Response {
+        let given = Monitor<Response??>(nil)
+        begin(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
+        return given.wait { $0 } ?? Response(status: 0)
+    }
+
     private func response(to request: borrowing Request) -> (Response, isImmediate: Bool) {
         switch router.answer(request) {
         case .now(let response): return (response, true)
         case .later(let work): return (work(), false)
-        case .eventually(let work):
-            let given = Monitor<Response??>(nil)
-            work(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
-            return (given.wait { $0 } ?? Response(status: 0), false)
+        case .underway(let begin): return (awaited(begin), false)
+        case .eventually(let work): return (awaited(work), false)
         }
     }
 }

@@ -18,8 +18,7 @@ function request()
    sent = sent + 1
    local text = header .. "." .. assert(lines(), "there is no more evidence")
    if kind == "notifications" then
-      return wrk.format("POST", "/v1/stores/apple/notifications",
-         { ["Content-Type"] = "application/json" }, '{"signedPayload":"' .. text .. '"}')
+      return notification_request(text)
    end
    return submission_request("buyer-" .. sent, text)
 end

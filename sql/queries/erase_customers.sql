@@ -4,8 +4,6 @@ with gone as (
         as gone (shard, project, environment, customer)
 ), purchases as (
     delete from deed.purchases where (shard, project, environment, customer) in (table gone)
-), grants as (
-    delete from deed.grants where (shard, project, environment, customer) in (table gone)
 ), balances as (
     delete from deed.customer_balances
     where (shard, project, environment, customer) in (table gone)

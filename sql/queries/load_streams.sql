@@ -1,12 +1,11 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known
+-- 1 projects, 2 environments, 3 customers, 4 versions already known
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
-from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-    as wanted (shard, project, environment, customer, version)
+from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+    as wanted (project, environment, customer, version)
 cross join lateral (
     select * from deed.events as e
-    where e.shard = wanted.shard and e.project = wanted.project
-        and e.environment = wanted.environment and e.customer = wanted.customer
-        and e.version > wanted.version
+    where e.project = wanted.project and e.environment = wanted.environment
+        and e.customer = wanted.customer and e.version > wanted.version
     order by e.version
 ) as e

@@ -8,7 +8,6 @@ import SQL
 struct ProjectedRows {
     private var customers = CustomerRows()
     private var purchases = PurchaseRows()
-    private var grants = GrantRows()
     private var balances = BalanceRows()
     private var orders = OrderRows()
     private var names = NameRows()
@@ -38,8 +37,6 @@ struct ProjectedRows {
         _ event: Event, of stream: Stream, _ customer: CustomerState, by catalog: Catalog
     ) {
         switch event {
-        case .grantGiven(let given): grants.add(customer.grant(given.grant), of: stream)
-        case .grantRevoked(let revoked): grants.add(customer.grant(revoked.grant), of: stream)
         case .purchaseAttached(let attached):
             purchases.add(customer.purchase(attached.purchase), of: stream, by: catalog)
         case .purchaseDetached(let detached): purchases.remove(detached.purchase, of: stream)
@@ -73,8 +70,8 @@ struct ProjectedRows {
     /// Erasing comes first: what was recorded after it must stay.
     var calls: [Call] {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
-        return erasing + customers.calls + purchases.calls + grants.calls + balances.calls
-            + orders.calls + names.calls + projects.calls + apps.calls
+        return erasing + customers.calls + purchases.calls + balances.calls + orders.calls
+            + names.calls + projects.calls + apps.calls
     }
 }
 

@@ -1,0 +1,50 @@
+import Core
+import Ledger
+import Postgres
+import SQL
+import TestSupport
+import Testing
+
+@Suite("Plans of statements")
+struct PlanTests {
+    /// A plan is made once for each connection and kept while the table grows.
+    @Test(
+        "A stream is read by its own index, however young the log was when that was planned",
+        arguments: [0, 1, 5, 60, 300])
+    func youngTables(eventCount: Int) throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        for number in 0..<eventCount {
+            _ = try ledger.append(.give("pro", to: .test("u\(number)"), grant: "g1"))
+        }
+        ledger.close()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed { try database.run("vacuum analyze deed.events") }
+            for statement in [Statement.loadStreams, .loadVersions, .listEvents] {
+                let plan = try plan(of: statement, in: database)
+                #expect(plan.contains("using events_version_key"), "\(plan)")
+                #expect(!plan.contains("events_pkey"), "\(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(plan)")
+            }
+        }
+    }
+
+    /// How the statement would be run for any binds at all.
+    private func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
+        var connection = try Connection.open(database.settings())
+        let binds = statement.text.split(separator: "$").dropFirst().compactMap {
+            $0.first?.wholeNumberValue
+        }
+        let nulls = Array(repeating: "null", count: binds.max() ?? 0).joined(separator: ", ")
+        let preparing =
+            "set plan_cache_mode = force_generic_plan; prepare planned as \(statement.text)"
+        try connection.run(Script(embedded: Array(preparing.utf8)))
+        let explaining = "explain execute planned(\(nulls))"
+        var lines: [String] = []
+        try connection.run([Statement(name: "explain", embedded: Array(explaining.utf8))()]) {
+            _, rows in
+            for row in 0..<rows.count { lines.append(rows.text(row, 0)) }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
