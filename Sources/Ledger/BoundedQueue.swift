@@ -5,6 +5,12 @@ final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
         var isClosed = false
+
+        mutating func take(upTo count: Int) -> [Item] {
+            let batch = Array(waiting.prefix(count))
+            waiting.removeFirst(batch.count)
+            return batch
+        }
     }
     private let state = Monitor(State())
     private let limit: Int
@@ -34,10 +40,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
             if state.waiting.isEmpty { return state.isClosed ? .some(nil) : nil }
-            let batch = Array(state.waiting.prefix(count))
-            state.waiting.removeFirst(batch.count)
-            return batch
+            return state.take(upTo: count)
         }
+    }
+
+    /// What waits now, up to `count`, maybe nothing.
+    func takeWaiting(upTo count: Int) -> [Item] {
+        state.change(wake: .nobody) { $0.take(upTo: count) }
     }
 
     /// Takes out what need not wait any more.

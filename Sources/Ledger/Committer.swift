@@ -13,6 +13,9 @@ import Threading
 /// the batch was committed; it is run again, and the causes that were recorded tell.
 struct Committer: ~Copyable {
     static let batchLimit = 512
+    /// So many commands at once show that many senders are at work, and are not many yet.
+    private static let crowd = 8..<64
+    private static let gatheringPause: Int64 = 2
     private static let pauseBetweenAttempts: Int64 = 20
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
     /// somebody who claimed the same purchase.
@@ -47,9 +50,18 @@ struct Committer: ~Copyable {
     /// Commits until the queue is closed and empty.
     mutating func run() {
         while let batch = queue.take(upTo: Committer.batchLimit) {
+            let batch = gathered(batch)
             commit(batch.map { Errand(pending: $0, candidate: Candidate($0.command)) })
         }
         answers.close()
+    }
+
+    /// The batch, and where it is one of many senders, what else comes in a moment: a commit costs
+    /// about the same whether a dozen wait for it or fifty.
+    private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
+        guard Committer.crowd.contains(batch.count) else { return batch }
+        pause(milliseconds: Committer.gatheringPause)
+        return batch + queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
     }
 
     /// A command with what was learned of it in earlier rounds.
