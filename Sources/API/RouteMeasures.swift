@@ -8,7 +8,8 @@ final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
     private let times: Histogram
-    private let counters = Mutex<[Int: Counter]>([:])
+    /// One for each status so far.
+    private let counters = Mutex<[(status: Int, counter: Counter)]>([])
 
     init(_ metrics: Metrics, route: String, method: String) {
         self.metrics = metrics
@@ -26,11 +27,11 @@ final class RouteMeasures: Sendable {
 
     private func counter(of status: Int) -> Counter {
         counters.withLock { counters in
-            if let counter = counters[status] { return counter }
+            for known in counters where known.status == status { return known.counter }
             let counter = metrics.counter(
                 "deed_http_requests_total", "Requests answered.",
                 labels: labels + [("status", String(status))])
-            counters[status] = counter
+            counters.append((status, counter))
             return counter
         }
     }

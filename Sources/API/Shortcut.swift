@@ -21,8 +21,8 @@ struct Shortcut: Sendable {
     }
 
     func answer(_ request: borrowing Request, since started: Int64) -> Response? {
-        guard request.query == nil, request.method == "GET",
-            let customer = Shortcut.customer(in: request.path),
+        guard request.query == nil, request.isGet,
+            let customer = request.withPath(Shortcut.customer),
             !request.has("Deed-After"), !request.has("If-None-Match"),
             let authorization = try? request.header("Authorization"),
             let key = keys.remembered(as: authorization, bearerKey(in: authorization))
@@ -34,19 +34,17 @@ struct Shortcut: Sendable {
     }
 
     /// The customer whose name stands in the path without an escape.
-    private static func customer(in path: String) -> CustomerID? {
-        let bytes = path.utf8.span
-        let end = bytes.count - suffix.utf8.count
-        guard end > prefix.utf8.count, bytes.has(prefix, at: 0), bytes.has(suffix, at: end) else {
+    private static func customer(in path: Span<UInt8>) -> CustomerID? {
+        let start = prefix.utf8.count
+        let end = path.count - suffix.utf8.count
+        guard end > start, path.has(prefix, at: 0), path.has(suffix, at: end) else { return nil }
+        for place in start..<end
+        where path[place] == UInt8(ascii: "/") || path[place] == UInt8(ascii: "%") {
             return nil
         }
-        for place in prefix.utf8.count..<end
-        where bytes[place] == UInt8(ascii: "/") || bytes[place] == UInt8(ascii: "%") {
-            return nil
-        }
-        let start = path.utf8.index(path.startIndex, offsetBy: prefix.utf8.count)
-        let name = path[start..<path.utf8.index(path.startIndex, offsetBy: end)]
-        guard let customer = try? CustomerID(String(name)), !customer.isReserved else { return nil }
+        guard let name = try? UTF8Span(validating: path.extracting(start..<end)),
+            let customer = try? CustomerID(String(copying: name)), !customer.isReserved
+        else { return nil }
         return customer
     }
 }

@@ -50,6 +50,12 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 }
 
 extension Span<UInt8> {
+    /// Whether it is printable ASCII and nothing else.
+    fileprivate var isPlain: Bool {
+        for place in indices where !(0x20..<0x7F).contains(self[place]) { return false }
+        return true
+    }
+
     /// How many bytes both begin with.
     fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
@@ -71,7 +77,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
                 self = .empty
             } else if text.utf8.count > Identifier<Void>.lengthLimit {
                 self = .tooLong
-            } else if !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
+            } else if !text.utf8.span.isPlain,
                 text.unicodeScalars.contains(where: { !$0.isPrintable })
             {
                 self = .unprintable

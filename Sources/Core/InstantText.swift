@@ -16,19 +16,17 @@ extension Instant {
     package func append(to bytes: inout [UInt8]) {
         let date = CivilDate(self)
         let second = date.millisecondOfDay / 1000
-        func add(_ number: Int64, digits: Int, then end: Unicode.Scalar) {
-            appendDigits(of: number.magnitude, atLeast: digits, to: &bytes)
-            bytes.append(UInt8(ascii: end))
+        bytes.append(addingCapacity: 40) { text in
+            text.append(year: date.year)
+            text.append(UInt8(ascii: "-"))
+            text.append(twoDigits: date.month, then: "-")
+            text.append(twoDigits: date.day, then: "T")
+            text.append(twoDigits: second / 3600, then: ":")
+            text.append(twoDigits: second / 60 % 60, then: ":")
+            text.append(twoDigits: second % 60, then: ".")
+            text.append(digit: date.millisecondOfDay / 100)
+            text.append(twoDigits: date.millisecondOfDay % 100, then: "Z")
         }
-        let isUsual = (0...9999).contains(date.year)
-        if !isUsual { bytes.append(UInt8(ascii: date.year < 0 ? "-" : "+")) }
-        add(date.year, digits: isUsual ? 4 : 6, then: "-")
-        add(date.month, digits: 2, then: "-")
-        add(date.day, digits: 2, then: "T")
-        add(second / 3600, digits: 2, then: ":")
-        add(second / 60 % 60, digits: 2, then: ":")
-        add(second % 60, digits: 2, then: ".")
-        add(date.millisecondOfDay % 1000, digits: 3, then: "Z")
     }
 
     /// Reads RFC 3339: any fraction of a second (cut after milliseconds), `Z` or an offset with or
@@ -54,11 +52,30 @@ extension Instant {
     }
 }
 
-private func appendDigits(of number: UInt64, atLeast count: Int, to bytes: inout [UInt8]) {
-    if count > 1 || number > 9 {
-        appendDigits(of: number / 10, atLeast: count - 1, to: &bytes)
+extension OutputSpan<UInt8> {
+    fileprivate mutating func append(digit number: Int64) {
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
-    bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+
+    fileprivate mutating func append(twoDigits number: Int64, then end: Unicode.Scalar) {
+        append(digit: number / 10)
+        append(digit: number)
+        append(UInt8(ascii: end))
+    }
+
+    fileprivate mutating func append(year: Int64) {
+        if (0...9999).contains(year) {
+            append(digit: year / 1000)
+            append(digit: year / 100)
+            append(digit: year / 10)
+            append(digit: year)
+        } else {
+            append(UInt8(ascii: year < 0 ? "-" : "+"))
+            let digits = String(year.magnitude)
+            for _ in min(6, digits.utf8.count)..<6 { append(UInt8(ascii: "0")) }
+            for digit in digits.utf8 { append(digit) }
+        }
+    }
 }
 
 private struct DigitReader {

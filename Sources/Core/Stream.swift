@@ -55,7 +55,9 @@ extension CustomerID {
 
     /// Names that Deed keeps for streams of its own; no back end may choose one.
     package var isReserved: Bool {
-        text.utf8.starts(with: "$project/".utf8) || text.utf8.starts(with: "$unclaimed/".utf8)
+        text.utf8.first == UInt8(ascii: "$")
+            && (text.utf8.starts(with: "$project/".utf8)
+                || text.utf8.starts(with: "$unclaimed/".utf8))
     }
 }
 
@@ -73,11 +75,11 @@ package struct Shard: Hashable, Comparable, Sendable {
 
     fileprivate init(of project: ProjectID, _ environment: Environment, _ customer: CustomerID) {
         var hash = FNV1a64()
-        hash.add(project.text.utf8)
-        hash.add(CollectionOfOne(0))
-        hash.add(environment.rawValue.utf8)
-        hash.add(CollectionOfOne(0))
-        hash.add(customer.text.utf8)
+        hash.add(project.text.utf8.span)
+        hash.add(0)
+        hash.add(environment.rawValue.utf8.span)
+        hash.add(0)
+        hash.add(customer.text.utf8.span)
         self.init(number: Int16(hash.value % UInt64(Shard.count)))
     }
 
@@ -102,13 +104,17 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
         self.init(shard: Shard(number: number), sequence: sequence)
     }
 
-    package var description: String { String(shard.number) + ":" + String(sequence) }
+    package var description: String { "\(shard.number):\(sequence)" }
 }
 
 private struct FNV1a64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+
+    mutating func add(_ bytes: Span<UInt8>) {
+        for place in bytes.indices { add(bytes[place]) }
     }
 }

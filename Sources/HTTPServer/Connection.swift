@@ -68,7 +68,9 @@ final class Connection: @unchecked Sendable {
         } else {
             expire(after: reception.timeouts.head)
         }
-        current.isTargetMalformed = String(validatingCString: target) == nil
+        let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
+        current.isTargetMalformed =
+            (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) == nil
         guard let mark = strchr(target, Int32(UInt8(ascii: "?"))) else { return }
         current.query = String(cString: mark + 1)
     }
@@ -207,14 +209,19 @@ final class Connection: @unchecked Sendable {
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
         for (name, value) in response.headers {
-            // One that holds a line break is left out by MHD, as it should be.
-            MHD_add_response_header(built, name, value)
+            add(name, value, to: built)
         }
-        if closing || reception.isDraining {
-            MHD_add_response_header(built, "Connection", "close")
-        }
+        if closing || reception.isDraining { add("Connection", "close", to: built) }
         expire(after: reception.timeouts.body)
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
+    }
+
+    /// Without a copy of the texts on the heap, which Swift makes when it passes one to C by itself.
+    private func add(_ name: String, _ value: String, to response: OpaquePointer) {
+        // One that holds a line break is left out by MHD, as it should be.
+        _ = name.withCString { name in
+            value.withCString { value in MHD_add_response_header(response, name, value) }
+        }
     }
 
     // MARK: Sweeping

@@ -5,18 +5,14 @@ import Glibc
 ///
 /// It is lent for the length of the handler's call: what an answer needs later must be taken out.
 package struct Request: ~Copyable {
-    /// `HEAD` reads as `GET`: the server leaves the body of the answer out by itself.
-    package let method: String
-    /// As sent, still percent-encoded, without the query.
-    package let path: String
     /// As sent, what follows `?`.
     package let query: String?
     package let body: [UInt8]
-    private let headers: Headers
+    private let source: Source
 
-    private enum Headers {
-        case connection(OpaquePointer)
-        case list([(String, String)])
+    private enum Source {
+        case connection(OpaquePointer, RequestLine)
+        case parts(method: String, path: String, headers: [(String, String)])
     }
 
     /// A request that came over no connection: handlers can be called without a server.
@@ -24,41 +20,74 @@ package struct Request: ~Copyable {
         method: String, path: String, query: String? = nil, headers: [(String, String)] = [],
         body: [UInt8] = []
     ) {
-        self.method = method
-        self.path = path
         self.query = query
-        self.headers = .list(headers)
         self.body = body
+        source = .parts(method: method, path: path, headers: headers)
     }
 
     init(
         _ line: RequestLine, query: String?, body: [UInt8], connection: OpaquePointer
     ) {
-        method = line.methodText == "HEAD" ? "GET" : line.methodText
-        path = line.pathText
         self.query = query
         self.body = body
-        headers = .connection(connection)
+        source = .connection(connection, line)
+    }
+
+    /// `HEAD` reads as `GET`: the server leaves the body of the answer out by itself.
+    package var method: String {
+        switch source {
+        case .connection(_, let line): line.methodText == "HEAD" ? "GET" : line.methodText
+        case .parts(let method, _, _): method
+        }
+    }
+
+    /// Whether `method` is `GET`.
+    package var isGet: Bool {
+        switch source {
+        case .connection(_, let line): strcmp(line.method, "GET") == 0 || method == "GET"
+        case .parts(let method, _, _): method == "GET"
+        }
+    }
+
+    /// As sent, still percent-encoded, without the query.
+    package var path: String {
+        switch source {
+        case .connection(_, let line): line.pathText
+        case .parts(_, let path, _): path
+        }
+    }
+
+    /// The bytes of the path where they are.
+    package func withPath<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        switch source {
+        case .connection(_, let line):
+            body(
+                UnsafeRawBufferPointer(start: line.path, count: strlen(line.path)).bindMemory(
+                    to: UInt8.self
+                ).span)
+        case .parts(_, let path, _): body(path.utf8.span)
+        }
     }
 
     /// Whether the header is there, its name in any case.
     package func has(_ name: String) -> Bool {
-        switch headers {
-        case .connection(let connection): headerBytes(name, of: connection) != nil
-        case .list(let list): list.contains { $0.0.lowercased() == name.lowercased() }
+        switch source {
+        case .connection(let connection, _): headerBytes(name, of: connection) != nil
+        case .parts(_, _, let list): list.contains { $0.0.lowercased() == name.lowercased() }
         }
     }
 
     /// The header's value, its name in any case.
     package func header(_ name: String) throws(HeaderError) -> String? {
-        switch headers {
-        case .connection(let connection):
+        switch source {
+        case .connection(let connection, _):
             let sought = sought(name, of: connection)
             if sought.count > 1 { throw .repeated }
             guard sought.count == 1 else { return nil }
-            guard let text = String(validating: sought.value, as: UTF8.self) else { throw .notUTF8 }
-            return text
-        case .list(let list):
+            let bytes = sought.value.bindMemory(to: UInt8.self).span
+            guard let text = try? UTF8Span(validating: bytes) else { throw .notUTF8 }
+            return String(copying: text)
+        case .parts(_, _, let list):
             let values = list.filter { $0.0.lowercased() == name.lowercased() }
             if values.count > 1 { throw .repeated }
             return values.first?.1

@@ -2,7 +2,9 @@ package import Core
 
 /// An answer about a customer's entitlements as bytes, but for two places that each reader gets
 /// filled anew: the instant and the position.
-package struct ReadyAnswer: Sendable {
+///
+/// A class, so that handing it on counts one reference.
+package final class ReadyAnswer: Sendable {
     /// The whole answer without the content of the two places.
     package let bytes: [UInt8]
     /// Where the instant goes, and behind it the position.
