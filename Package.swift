@@ -79,8 +79,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
-                "Postgres", "Service", "Telemetry", "Threading",
+                "API", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON", "Ledger",
+                "Minting", "Postgres", "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),

@@ -80,7 +80,9 @@ extension Installation {
         let catalog = """
             {"products":[
               {"id":"coins.100","kind":"consumable","credits":{"coins":100}},
-              {"id":"level2","kind":"non_consumable","entitlements":["level2"]}]}
+              {"id":"level2","kind":"non_consumable","entitlements":["level2"]},
+              {"id":"pro.month","kind":"auto_renewable","group":"pro","level":1,
+               "entitlements":["pro"]}]}
             """
         let file = try folder.write(Array(catalog.utf8), "catalog.json")
         let steps = [
