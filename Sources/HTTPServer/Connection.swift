@@ -46,6 +46,8 @@ final class Connection: @unchecked Sendable {
     /// How much of a body that is too large is read, to let the client see the refusal: most
     /// clients read no answer before they have sent everything.
     private static let tolerated = 8 << 20
+    /// For how much of a body that was only announced there is room at once.
+    private static let trusted = 64 << 10
 
     init(_ handle: OpaquePointer, reception: Reception, isExcess: Bool) {
         self.handle = handle
@@ -97,7 +99,7 @@ final class Connection: @unchecked Sendable {
             if declared > limit {
                 current.refusal = .bodyTooLarge(limit: limit)
             } else {
-                current.body.reserveCapacity(declared)
+                current.body.reserveCapacity(min(declared, Self.trusted))
             }
         }
         guard let refusal = current.refusal else { return .YES }

@@ -44,7 +44,8 @@ let serveCommand = CommandSpec(
     StopSignal.install()
     let log = standardErrorLog
     let settings = Settings(invocation)
-    let sizes = try ServiceSizes(invocation)
+    var sizes = try ServiceSizes(invocation)
+    sizes.fitDescriptors(log: log)
     let roots = try invocation.extraRoots()
     log.tellExtraRoots(roots)
     let lock = try settings.serviceLock(listen: sizes.server.listen)
@@ -73,7 +74,10 @@ extension Settings {
 
 /// What the flags say of server and ledger; read before anything is started.
 private struct ServiceSizes {
-    let server: ServerSettings
+    /// What is open besides connections of clients whom it serves and of its own to the database.
+    private static let otherDescriptors = 256
+
+    private(set) var server: ServerSettings
     private let readers: Int?
     private let lookups: Int?
     private let committers: Int?
@@ -88,6 +92,24 @@ private struct ServiceSizes {
         answerBytes = (try invocation.integer("answer-memory", in: 1...1_000_000) ?? 256) << 20
         staleMilliseconds =
             Int64(try invocation.integer("max-stale", in: 0...86_400) ?? 60) * 1000
+    }
+
+    /// Serves no more connections than there are descriptors for: the rest of the service needs some.
+    mutating func fitDescriptors(log: Log) {
+        let others =
+            ServiceSizes.otherDescriptors + (readers ?? 0) + (lookups ?? 0) + (committers ?? 0)
+        let wanted = server.connections + others
+        let allowed = allowDescriptors(wanted)
+        if allowed >= wanted { return }
+        server.connections = max(1, allowed - others)
+        log.warning(
+            "few_descriptors",
+            [
+                "allowed": .integer(allowed), "wanted": .integer(wanted),
+                "connections": .integer(server.connections),
+                "remedy":
+                    "raise the hard limit of open files (ulimit -Hn, LimitNOFILE= of systemd)",
+            ])
     }
 
     func ledger(over database: Database) -> LedgerSettings {

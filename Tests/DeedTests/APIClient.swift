@@ -56,4 +56,13 @@ struct APIClient: ~Copyable {
         }
         throw Installation.Failed(description: "\(url) is never answered")
     }
+
+    /// What a service measures without labels, by name.
+    mutating func metrics(of service: RunningService) throws -> [String: Int64] {
+        let lines = try send("GET", "\(service.url)/metrics").text.split(separator: "\n")
+        return lines.reduce(into: [:]) { values, line in
+            let words = line.split(separator: " ")
+            if words.count == 2 { values[String(words[0])] = Int64(words[1]) }
+        }
+    }
 }

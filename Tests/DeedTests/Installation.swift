@@ -37,19 +37,23 @@ final class Installation: Sendable {
     private let database: ScratchDatabase?
     private let started = Mutex<[ChildProcess]>([])
     private let files = Atomic(0)
+    /// How many descriptors its programs may have, in the words of the shell.
+    private let descriptors: String
 
     /// Over a private PostgreSQL in a folder of its own.
     init() throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATA_DIR": folder.file("data")]
         database = nil
+        descriptors = Installation.loginDescriptors
     }
 
     /// Over a database that runs elsewhere.
-    init(_ database: ScratchDatabase) throws {
+    init(_ database: ScratchDatabase, descriptors: String = loginDescriptors) throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATABASE_URL": database.url]
         self.database = database
+        self.descriptors = descriptors
     }
 
     /// Over whatever is at that URL.
@@ -57,6 +61,7 @@ final class Installation: Sendable {
         folder = try ScratchFolder()
         variables = ["DEED_DATABASE_URL": url]
         database = nil
+        descriptors = Installation.loginDescriptors
     }
 
     deinit {
@@ -91,7 +96,7 @@ final class Installation: Sendable {
     /// Starts a service on a free port and returns when it answers.
     func serve(_ options: String...) throws -> RunningService {
         let arguments = ["serve", "--listen", "127.0.0.1:0"] + options
-        let (process, _, errors) = try start(arguments, [:])
+        let (process, _, errors) = try start(arguments)
         let deadline = monotonicMilliseconds() + 60_000
         while true {
             let log = try String(contentsOfFile: errors, encoding: .utf8)
@@ -116,12 +121,15 @@ final class Installation: Sendable {
         for name in ["PATH", "HOME", "LD_LIBRARY_PATH"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
+        let shell = ["-c", "ulimit \(descriptors); exec \"$0\" \"$@\"", Installation.program]
         let process = try ChildProcess(
-            Installation.program, arguments, environment: environment, output: output,
-            errors: errors)
+            "/bin/sh", shell + arguments, environment: environment, output: output, errors: errors)
         started.withLock { $0.append(process) }
         return (process, output, errors)
     }
+
+    /// What a login shell gives; the tests themselves may have more.
+    static let loginDescriptors = "-Sn 1024"
 
     /// `deed`, as it was built beside the tests.
     private static let program: String = {

@@ -1,0 +1,17 @@
+import Glibc
+
+/// Lets this process have so many descriptors open, or as many as the system allows, and gives what it
+/// may have then. Shells and service managers often begin with 1,024, fewer than the connections that
+/// are served; without one left, not even the database can be reached.
+func allowDescriptors(_ wanted: Int) -> Int {
+    var limit = rlimit()
+    let resource = Int32(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(resource, &limit) == 0 else { return wanted }
+    let raised = min(max(limit.rlim_cur, rlim_t(wanted)), limit.rlim_max)
+    if raised > limit.rlim_cur {
+        let before = limit.rlim_cur
+        limit.rlim_cur = raised
+        if setrlimit(resource, &limit) != 0 { return Int(clamping: before) }
+    }
+    return Int(clamping: raised)
+}

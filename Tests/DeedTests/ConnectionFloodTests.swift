@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("Ten thousand connections", .timeLimit(.minutes(3)))
+    struct ConnectionFlood {
+        private static let path = "/v1/customers/u1/entitlements"
+        /// What `serve` lets be open at once, and how many more it tells that they are too many.
+        private static let limit: Int64 = 4096
+        private static let headroom: Int64 = 64
+        /// What one of them may cost at most, in KiB.
+        private static let cost: Int64 = 32
+
+        @Test("They cost what is stated, and nobody else an answer")
+        func flood() throws {
+            try #require(
+                raiseDescriptorLimit(to: 12_000),
+                "this test needs 12,000 descriptors; raise the hard limit: ulimit -Hn")
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            let key = try installation.makeKey()
+            let service = try installation.serve()
+            let ordinary = try OrdinaryClient(service.url + ConnectionFlood.path, key: key)
+            var client = try APIClient(key: key)
+            _ = try client.metrics(of: service)
+            #expect(eventually(within: 20_000) { ordinary.count > 100 })
+            let before = try Footprint(of: service.process)
+
+            let flood = Flood(service.port, key: key)
+            var full: Int64 = 0
+            let isFull = try eventually(within: 5000) {
+                full = try client.metrics(of: service)["deed_http_connections"] ?? 0
+                return full >= ConnectionFlood.limit
+            }
+            #expect(isFull, "\(full) connections")
+            #expect(full <= ConnectionFlood.limit + ConnectionFlood.headroom)
+            // One more is told so, or closed where too many were told already.
+            let late = try RawClient(port: service.port, milliseconds: 5000)
+            late.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+            if let reply = late.reply() { #expect(reply.status == 503) }
+            #expect(late.isClosed())
+            // Those that say nothing, or too little at a time, are cut off: there is room again.
+            #expect(
+                eventually(within: 30_000) {
+                    flood.sendByte()
+                    return isAnswered(at: service.port)
+                })
+            let peak = try Footprint(of: service.process)
+            let connections = ConnectionFlood.limit + ConnectionFlood.headroom
+            #expect(peak.mostMemory - before.memory <= connections * ConnectionFlood.cost)
+            // Bodies that are announced and do not come take no room, not even on paper: systems that
+            // promise no more memory than they have would refuse it.
+            #expect(peak.mostAddresses - before.addresses <= 1 << 20, "KiB of address space")
+            print("\(peak.mostMemory - before.memory) KiB for \(full) connections")
+
+            flood.end()
+            // Connections to the database may have been opened meanwhile.
+            #expect(
+                try eventually(within: 20_000) {
+                    try Footprint(of: service.process).descriptors <= before.descriptors + 16
+                })
+            #expect(isAnswered(at: service.port))
+            let (count, slowest) = ordinary.stop()
+            #expect(ordinary.faults == [])
+            #expect(count > 200)
+            // Whoever had to wait for the others would wait until they are cut off.
+            #expect(slowest < 5000)
+            print("\(count) answers meanwhile, the slowest after \(slowest) ms")
+        }
+
+        @Test("Where the system allows few descriptors, fewer are served, and the rest goes on")
+        func fewDescriptors() throws {
+            let database = try ScratchDatabase()
+            let key = try Installation(database).makeKey()
+            let installation = try Installation(database, descriptors: "-n 400")
+            let service = try installation.serve()
+            #expect(service.log.contains(#""event":"few_descriptors""#))
+            var client = try APIClient(key: key)
+            _ = try client.metrics(of: service)
+            let idle = try (0..<500).map { _ in try RawClient(port: service.port) }
+            #expect(
+                try eventually(within: 5000) {
+                    try client.metrics(of: service)["deed_http_connections"] ?? 0 > 100
+                })
+            // A session that has to be made anew finds a descriptor.
+            let sessions = """
+                select count(pg_terminate_backend(pid)) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid()
+                """
+            _ = try database.number(sessions)
+            let given = try client.send(
+                "POST", "\(service.url)/v1/customers/u1/grants",
+                body: #"{"entitlement":"pro","reason":"r"}"#)
+            #expect(given.status == 201, "\(given.text)")
+            let listed = try client.events(of: "u1", at: service.url)
+            #expect(listed.count == 1)
+            #expect(idle.count == 500)
+        }
+
+        private func isAnswered(at port: UInt16) -> Bool {
+            guard let client = try? RawClient(port: port, milliseconds: 1000) else { return false }
+            client.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client.reply()?.status == 200
+        }
+    }
+}
+
+/// Makes it possible for this process to have so many descriptors open.
+private func raiseDescriptorLimit(to count: rlim_t) -> Bool {
+    var limit = rlimit()
+    let resource = Int32(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(resource, &limit) == 0 else { return false }
+    if limit.rlim_cur >= count { return true }
+    limit.rlim_cur = count
+    return setrlimit(resource, &limit) == 0
+}
+
+/// What a process takes of the machine, in KiB and descriptors.
+private struct Footprint {
+    let memory: Int64
+    let mostMemory: Int64
+    let addresses: Int64
+    let mostAddresses: Int64
+    let descriptors: Int
+
+    init(of process: ChildProcess) throws {
+        let folder = "/proc/\(process.id)"
+        let status = try String(contentsOfFile: "\(folder)/status", encoding: .utf8)
+        func size(_ name: String) throws -> Int64 {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+            let words = line?.split { $0 == " " || $0 == "\t" } ?? []
+            return try #require(words.count > 1 ? Int64(words[1]) : nil)
+        }
+        memory = try size("VmRSS")
+        mostMemory = try size("VmHWM")
+        addresses = try size("VmSize")
+        mostAddresses = try size("VmPeak")
+        descriptors = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
+    }
+}
+
+/// Clients that hold connections and come to no end.
+private final class Flood: Sendable {
+    private static let connections = 10_000
+    private static let lanes = 4
+
+    /// What is sent at once, and what is sent one byte at a time from then on.
+    private enum Manner: Int, CaseIterable {
+        case silence, line, header, body
+
+        func opening(_ key: String) -> String {
+            switch self {
+            case .silence: ""
+            case .line: "GET /"
+            case .header: "GET /healthz HTTP/1.1\r\nX-A: "
+            case .body:
+                "POST /v1/customers/u1/receipts HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
+                    + "\(key)\r\nContent-Length: 4000000\r\n\r\n{"
+            }
+        }
+    }
+    private let clients = Mutex<[(manner: Manner, client: Slot)]>([])
+
+    private final class Slot: Sendable {
+        nonisolated(unsafe) let client: RawClient
+        init(_ client: RawClient) { self.client = client }
+    }
+
+    /// Opens all connections.
+    init(_ port: UInt16, key: String) {
+        inParallel(Flood.lanes) { [self] _ in
+            for number in 0..<(Flood.connections / Flood.lanes) {
+                guard let client = try? RawClient(port: port) else { continue }
+                let manner = Manner.allCases[number % Manner.allCases.count]
+                client.send(manner.opening(key))
+                let slot = Slot(client)
+                clients.withLock { $0.append((manner, slot)) }
+            }
+        }
+        #expect(clients.withLock { $0.count } == Flood.connections)
+    }
+
+    /// Sends one more byte on each connection that is not silent.
+    func sendByte() {
+        for (manner, slot) in clients.withLock({ $0 }) where manner != .silence {
+            slot.client.send("x")
+        }
+    }
+
+    func end() { clients.withLock { $0 = [] } }
+}
+
+/// Reads over one connection that it has had all the time.
+private final class OrdinaryClient: Sendable {
+    private struct State {
+        var isStopping = false
+        var isDone = false
+        var count = 0
+        var slowest: Int64 = 0
+        var faults: [String] = []
+    }
+    private let state = Monitor(State())
+
+    init(_ url: String, key: String) throws {
+        startThread("ordinary") { [self] in
+            do {
+                var client = try APIClient(key: key)
+                while !state.change(wake: .nobody, { $0.isStopping }) {
+                    let started = monotonicMilliseconds()
+                    let answer = try client.send("GET", url)
+                    let taken = monotonicMilliseconds() - started
+                    state.change { state in
+                        state.count += 1
+                        state.slowest = max(state.slowest, taken)
+                        if answer.status != 200 { state.faults.append(answer.text) }
+                    }
+                    pause(milliseconds: 2)
+                }
+            } catch {
+                state.change { $0.faults.append("\(error)") }
+            }
+            state.change { $0.isDone = true }
+        }
+    }
+
+    var count: Int { state.change(wake: .nobody) { $0.count } }
+    var faults: [String] { state.change(wake: .nobody) { $0.faults } }
+
+    func stop() -> (count: Int, slowest: Int64) {
+        state.change { $0.isStopping = true }
+        return state.wait { $0.isDone ? ($0.count, $0.slowest) : nil }
+    }
+}
