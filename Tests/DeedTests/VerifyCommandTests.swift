@@ -7,7 +7,7 @@ import Testing
 @testable import deed
 
 /// A folder that is gone when the test is over.
-final class EvidenceFolder {
+final class EvidenceFolder: Sendable {
     let path: String
 
     init() throws {

@@ -1,0 +1,91 @@
+import Core
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("The queue of evidence over a line that loses commits")
+struct IntakeLossTests {
+    private let database: ScratchDatabase
+    private let proxy: PostgresProxy
+    private let ledger: Ledger
+    private let start = Instant(milliseconds: 1_795_202_460_000)
+    private static let reason = IntakeReason(code: "later", sentence: "Not now.")
+
+    init() throws {
+        database = try ScratchDatabase()
+        proxy = try PostgresProxy(database.url)
+        let url = proxy.url
+        ledger = database.ledger(change: { $0.connection.url = url })
+    }
+
+    private func add(_ number: Int) throws -> IntakeItem {
+        try #require(try ledger.addIntake(.test(number, at: start), [1]))
+    }
+
+    private func revision() throws -> Int64 {
+        try database.number("select sum(revision)::bigint from deed.intake")
+    }
+
+    private func act() throws -> AdminAct {
+        AdminAct(actor: try Actor("key:k1"), reason: try Reason("by hand"), ticket: nil)
+    }
+
+    @Test("An item is added once", arguments: PostgresProxy.Loss.allCases)
+    func added(_ loss: PostgresProxy.Loss) throws {
+        proxy.lose(loss, of: "add_intake")
+        #expect(try add(1).id.text == "i_1")
+        #expect(proxy.left == 0)
+        #expect(try database.number("select count(*) from deed.intake") == 1)
+    }
+
+    @Test(
+        "A change is made once, and whoever made it knows", arguments: PostgresProxy.Loss.allCases)
+    func changed(_ loss: PostgresProxy.Loss) throws {
+        let item = try add(1)
+        let verdicts = [
+            item.judged(.tryAgain(Self.reason), now: start, jitter: 0),
+            item.judged(.refused(Self.reason), now: start, jitter: 0),
+            item.judged(.believed([]), now: start, jitter: 0),
+            try item.settled(by: act(), now: start), try item.dropped(by: act(), now: start),
+            try item.retried(by: act(), now: start),
+        ]
+        for verdict in verdicts {
+            try database.run("update deed.intake set revision = 0, state = 'waiting'")
+            proxy.lose(loss, of: "change_intake")
+            #expect(try ledger.changeIntake(verdict), "\(verdict.state)")
+            #expect(proxy.left == 0)
+            #expect(try revision() == 1, "\(verdict.state)")
+        }
+    }
+
+    @Test("A change that somebody else made of the same item is not taken for one's own")
+    func othersChange() throws {
+        let item = try add(1)
+        let ended = item.judged(.refused(Self.reason), now: start, jitter: 0)
+        #expect(try ledger.changeIntake(ended))
+        let later = start.advanced(byMilliseconds: 1)
+        let others = [
+            item.judged(.tryAgain(Self.reason), now: start, jitter: 0),
+            item.judged(.refused(Self.reason), now: later, jitter: 0),
+            item.judged(
+                .refused(IntakeReason(code: "other", sentence: "Not now.")), now: start, jitter: 0),
+            item.judged(.believed([]), now: start, jitter: 0),
+            try item.settled(by: act(), now: start),
+        ]
+        for other in others { #expect(try !ledger.changeIntake(other), "\(other.state)") }
+        #expect(try revision() == 1)
+    }
+
+    @Test("An item that was taken by nobody comes back", arguments: PostgresProxy.Loss.allCases)
+    func taken(_ loss: PostgresProxy.Loss) throws {
+        for number in 1...2 { _ = try add(number) }
+        proxy.lose(loss, of: "take_intake")
+        var taken: [String] = []
+        while let next = try ledger.takeIntake(now: start) { taken.append(next.item.id.text) }
+        let later = start.advanced(byMilliseconds: 300_000)
+        while let next = try ledger.takeIntake(now: later) { taken.append(next.item.id.text) }
+        #expect(proxy.left == 0)
+        #expect(Set(taken) == ["i_1", "i_2"])
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Glibc
+import Synchronization
+import Threading
+
+/// Stands between whoever connects to it and a PostgreSQL on a socket of this machine. Told to, it
+/// ends a connection just before a statement reaches the server, or just after what the statement
+/// did is committed and before the reply passes.
+package final class PostgresProxy: Sendable {
+    /// What the line swallows.
+    package enum Loss: Sendable, CaseIterable {
+        /// The statement: the server never hears of it.
+        case command
+        /// What the server says once it has committed.
+        case reply
+    }
+
+    /// The database of `url`, by way of the proxy.
+    package let url: String
+    private let plan = Plan()
+    private let listener: Int32
+
+    /// `url` names a server by the folder of its socket.
+    package init(_ url: String) throws {
+        guard let components = URLComponents(string: url),
+            let folder = components.queryItems?.first(where: { $0.name == "host" })?.value
+        else { throw ScratchDatabase.NoServer() }
+        let (listener, port) = try listenOnFreePort()
+        self.listener = listener
+        let user = components.queryItems?.first { $0.name == "user" }?.value ?? ""
+        self.url =
+            "postgresql:///\(components.path.dropFirst())?host=127.0.0.1&port=\(port)&user=\(user)"
+            + "&sslmode=disable&gssencmode=disable"
+        startThread("proxy") { [plan] in
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+                let server = connect(toSocketIn: folder)
+                if server < 0 { close(client) } else { Line(client, server, plan).start() }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// The next uses of a prepared statement, so many of them, end as `loss` says.
+    package func lose(_ loss: Loss, of statement: String, times: Int = 1) {
+        plan.state.withLock { $0 = Plan.State(statement: statement, loss: loss, left: times) }
+    }
+
+    /// How many of them are still to come.
+    package var left: Int { plan.state.withLock { $0.left } }
+}
+
+private final class Plan: Sendable {
+    struct State {
+        var statement = ""
+        var loss = PostgresProxy.Loss.command
+        var left = 0
+    }
+    let state = Mutex(State())
+
+    func loss(of statement: String) -> PostgresProxy.Loss? {
+        state.withLock { state in
+            guard state.left > 0, state.statement == statement else { return nil }
+            state.left -= 1
+            return state.loss
+        }
+    }
+}
+
+private func connect(toSocketIn folder: String) -> Int32 {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let socket = socket(AF_UNIX, type, 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = Array("\(folder)/.s.PGSQL.5432".utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.prefix($0.count - 1)) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
+    }
+    if result == 0 { return socket }
+    close(socket)
+    return -1
+}
+
+/// One client's connection through the proxy, and the server's end of it.
+private final class Line: Sendable {
+    private let client: Int32
+    private let server: Int32
+    private let plan: Plan
+    /// From here on no reply passes, and the line ends once the server is outside a transaction.
+    private let isMute = Atomic(false)
+
+    init(_ client: Int32, _ server: Int32, _ plan: Plan) {
+        self.client = client
+        self.server = server
+        self.plan = plan
+    }
+
+    deinit {
+        close(client)
+        close(server)
+    }
+
+    func start() {
+        startThread("to server") { [self] in
+            passCommands()
+            end()
+        }
+        startThread("to client") { [self] in
+            passReplies()
+            end()
+        }
+    }
+
+    /// Both threads have their socket at its end then.
+    private func end() {
+        shutdown(client, Int32(SHUT_RDWR))
+        shutdown(server, Int32(SHUT_RDWR))
+    }
+
+    private func passCommands() {
+        var messages = Messages(isTyped: false)
+        while messages.receive(from: client) {
+            while let message = messages.next() {
+                switch message.boundStatement.flatMap(plan.loss) {
+                case .command: return
+                case .reply: isMute.store(true, ordering: .sequentiallyConsistent)
+                case nil: break
+                }
+                if !send(message.bytes, to: server) { return }
+            }
+        }
+    }
+
+    private func passReplies() {
+        var messages = Messages(isTyped: true)
+        while messages.receive(from: server) {
+            while let message = messages.next() {
+                if !isMute.load(ordering: .sequentiallyConsistent) {
+                    if !send(message.bytes, to: client) { return }
+                } else if message.isReadyOutsideTransaction {
+                    return
+                }
+            }
+        }
+    }
+}
+
+private func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes {
+            send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+    }
+    return true
+}
+
+/// PostgreSQL's protocol, cut into its messages.
+private struct Messages {
+    struct Message {
+        let bytes: ArraySlice<UInt8>
+        let type: UInt8?
+
+        /// The prepared statement that a Bind names.
+        var boundStatement: String? {
+            guard type == UInt8(ascii: "B") else { return nil }
+            let portal = bytes.dropFirst(5)
+            let name = portal.drop { $0 != 0 }.dropFirst().prefix { $0 != 0 }
+            return String(decoding: name, as: UTF8.self)
+        }
+
+        var isReadyOutsideTransaction: Bool {
+            type == UInt8(ascii: "Z") && bytes.last == UInt8(ascii: "I")
+        }
+    }
+
+    /// A client's first message has no type.
+    private var isTyped: Bool
+    private var unread: ArraySlice<UInt8> = []
+
+    init(isTyped: Bool) {
+        self.isTyped = isTyped
+    }
+
+    mutating func receive(from socket: Int32) -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(socket, &chunk, chunk.count, 0)
+        guard count > 0 else { return false }
+        unread = ArraySlice(Array(unread) + chunk.prefix(count))
+        return true
+    }
+
+    mutating func next() -> Message? {
+        let head = isTyped ? 1 : 0
+        guard unread.count >= head + 4 else { return nil }
+        let length = unread.dropFirst(head).prefix(4).reduce(0) { $0 << 8 | Int($1) } + head
+        guard unread.count >= length else { return nil }
+        defer {
+            unread = unread.dropFirst(length)
+            isTyped = true
+        }
+        return Message(bytes: unread.prefix(length), type: isTyped ? unread.first : nil)
+    }
+}
