@@ -21,19 +21,7 @@ struct AnswerHistoryTests {
         services = [first, try TestService(beside: first)]
         key = try first.key(.admin)
         streams = try (0..<10).map { try Stream.test("customer \($0)") }
-        let now = first.clock.now.milliseconds
-        // From before the histories to behind them.
-        first.clock.advance(byMilliseconds: at(-1).milliseconds - now)
-        try change(to: bazaar, key: "bazaar")
-    }
-
-    private func change(to catalog: Catalog, key: String) throws {
-        let project = try ProjectID("default")
-        _ = try services[0].ports.ledger.append(
-            .project(
-                project, actor: try Actor("test"),
-                cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
-            ) { state, _ throws(Refusal) in try state.change(to: catalog, of: project) })
+        try first.openBazaar()
     }
 
     @Test(
@@ -70,13 +58,14 @@ struct AnswerHistoryTests {
     func oneAnswer() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
+        let comparison = AnswerComparison(services, key: key)
         var recorded: [Core.Stream: [AnyFact]] = [:]
         for (index, stream) in streams.enumerated() {
             let history = RandomHistory(seed: seed &+ UInt64(index), prefix: "\(index)-").facts
             var random = SeededGenerator(seed: seed &+ UInt64(index))
             recorded[stream] = history
             for (number, fact) in history.shuffled(using: &random).enumerated() {
-                _ = services[0].send("GET", path(of: stream), key: key)
+                _ = services[0].send("GET", comparison.path(of: stream), key: key)
                 _ = try services[number % 2].ports.ledger.append(
                     .record(AnyFact.facts([fact]), for: stream, key: "\(number)"))
             }
@@ -91,57 +80,14 @@ struct AnswerHistoryTests {
                 for offset: Int64 in -1...1 {
                     clock.advance(byMilliseconds: boundary + offset - clock.now.milliseconds)
                     let naive = timelines.mapValues { NaiveModel.answer($0, at: boundary + offset) }
-                    try compare(stream, with: naive, "seed \(seed), \(stream.customer)")
+                    try comparison.expect(
+                        naive, inSQL: naive, of: stream, "seed \(seed), \(stream.customer)")
                     asked += 1
                 }
             }
         }
         #expect(asked > 100)
         #expect(services[0].reads.cache.tally.hits > Int64(asked))
-    }
-
-    private func path(of stream: Core.Stream) -> String {
-        "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
-    }
-
-    private func compare(
-        _ stream: Core.Stream, with naive: [String: NaiveModel.Answer], _ context: String
-    ) throws {
-        let path = path(of: stream)
-        // What was kept for an earlier instant first: asking for a strong answer replaces it.
-        let kept = services[0].send("GET", path, key: key)
-        let strong = services[0].send("GET", path + "?consistency=strong", key: key)
-        let remembered = services[0].send("GET", path, key: key)
-        #expect(remembered.isImmediate)
-        #expect(kept.text == strong.text, "\(context)")
-        #expect(remembered.text == strong.text, "\(context)")
-        // The other instance may have kept its answer for as long as it lasts.
-        let other = services[1].send(
-            "GET", path, key: key,
-            headers: [("Deed-After", try #require(strong.header("Deed-Position")))])
-        #expect(try other.json["entitlements"] == strong.json["entitlements"], "\(context)")
-        let entitlements = try #require(try strong.json["entitlements"]?.object).members
-        let answers = try entitlements.map { ($0.name, try NaiveModel.Answer($0.value)) }
-        #expect(Dictionary(uniqueKeysWithValues: answers) == naive, "\(context)")
-        for (name, answer) in answers {
-            let isEntitled = try services[0].database.number(
-                """
-                select deed.entitled('default', '\(stream.customer)', '\(name)',
-                    deed.instant(\(services[0].clock.now.milliseconds)))::integer::bigint
-                """)
-            #expect((isEntitled == 1) == answer.isActive, "\(context) \(name)")
-        }
-    }
-}
-
-extension NaiveModel.Answer {
-    fileprivate init(_ json: JSON) throws {
-        self.init(
-            isActive: json["active"] == true,
-            since: try #require(json["since"]?.string.flatMap { Instant(text: $0) }).milliseconds,
-            until: json["until"]?.string.flatMap { Instant(text: $0) }?.milliseconds,
-            state: try #require(json["state"]?.string), product: json["product"]?.string,
-            willRenew: json["will_renew"] == true)
     }
 }
 

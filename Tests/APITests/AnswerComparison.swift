@@ -1,0 +1,113 @@
+import Core
+import Histories
+import JSON
+import Service
+import TestSupport
+import Testing
+
+/// Holds what two instances answer, from memory and from the database, against the naive model.
+struct AnswerComparison {
+    private let services: [TestService]
+    private let key: NewKey
+
+    init(_ services: [TestService], key: NewKey) {
+        self.services = services
+        self.key = key
+    }
+
+    func path(of stream: Core.Stream) -> String {
+        "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
+    }
+
+    /// Expects these answers at the instant of the clock, and of the SQL function those that it is
+    /// asked for: it knows one environment.
+    func expect(
+        _ naive: [String: NaiveModel.Answer], inSQL plain: [String: NaiveModel.Answer],
+        of stream: Core.Stream, _ context: String
+    ) throws {
+        let path = path(of: stream)
+        // What was kept for an earlier instant first: asking for a strong answer replaces it.
+        let kept = services[0].send("GET", path, key: key)
+        let strong = services[0].send("GET", path + "?consistency=strong", key: key)
+        let remembered = services[0].send("GET", path, key: key)
+        #expect(remembered.isImmediate)
+        #expect(kept.text == strong.text, "\(context)")
+        #expect(remembered.text == strong.text, "\(context)")
+        try expectOtherInstance(
+            naive, after: #require(strong.header("Deed-Position")), of: stream, context)
+        #expect(try answers(strong) == naive, "\(context)")
+        for name in Set(naive.keys).union(plain.keys) {
+            let isEntitled = try services[0].database.number(
+                """
+                select deed.entitled('default', '\(stream.customer)', '\(name)',
+                    deed.instant(\(services[0].clock.now.milliseconds)))::integer::bigint
+                """)
+            #expect((isEntitled == 1) == (plain[name]?.isActive ?? false), "\(context) \(name)")
+        }
+    }
+
+    /// Expects them of each instance that is asked to know a position.
+    func expect(
+        _ naive: [String: NaiveModel.Answer], after position: Position, of stream: Core.Stream,
+        _ context: String
+    ) throws {
+        for service in services {
+            let reply = service.send(
+                "GET", path(of: stream), key: key,
+                headers: [("Deed-After", position.description)])
+            #expect(try answers(reply) == naive, "\(context), after \(position)")
+        }
+    }
+
+    /// The other instance may have kept its answer for as long as it lasts.
+    private func expectOtherInstance(
+        _ naive: [String: NaiveModel.Answer], after position: String, of stream: Core.Stream,
+        _ context: String
+    ) throws {
+        let other = services[1].send(
+            "GET", path(of: stream), key: key, headers: [("Deed-After", position)])
+        #expect(try answers(other) == naive, "\(context)")
+    }
+
+    private func answers(_ reply: TestSupport.Reply) throws -> [String: NaiveModel.Answer] {
+        let entitlements = try #require(try reply.json["entitlements"]?.object, "\(reply.text)")
+        let answers = try entitlements.members.map { ($0.name, try NaiveModel.Answer($0.value)) }
+        return Dictionary(uniqueKeysWithValues: answers)
+    }
+}
+
+extension NaiveModel.Answer {
+    fileprivate init(_ json: JSON) throws {
+        self.init(
+            isActive: json["active"] == true,
+            since: try #require(json["since"]?.string.flatMap { Instant(text: $0) }).milliseconds,
+            until: json["until"]?.string.flatMap { Instant(text: $0) }?.milliseconds,
+            state: try #require(json["state"]?.string), product: json["product"]?.string,
+            willRenew: json["will_renew"] == true)
+    }
+}
+
+extension TestService {
+    /// Sells what the random histories are about, on the day before they begin.
+    func openBazaar() throws {
+        clock.advance(byMilliseconds: at(-1).milliseconds - clock.now.milliseconds)
+        try changeProject("bazaar") { state, project throws(Refusal) in
+            try state.change(to: bazaar, of: project)
+        }
+    }
+
+    /// Has the project decide something; gives where that stands in the log.
+    @discardableResult
+    func changeProject(
+        _ key: String,
+        _ decide: @escaping @Sendable (ProjectState, ProjectID) throws(Refusal) -> [Event]
+    ) throws -> Position {
+        let project = try ProjectID("default")
+        return try ports.ledger.append(
+            .project(
+                project, actor: try Actor("test"),
+                cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+            ) { state, _ throws(Refusal) in try decide(state, project) }
+        ).position
+    }
+}
