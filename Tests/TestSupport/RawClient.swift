@@ -16,7 +16,12 @@ package final class RawClient {
         package var body = ""
     }
 
-    package init(port: UInt16, milliseconds: Int = 3000) throws(Refused) {
+    /// `milliseconds` is how long it waits for the other side to say anything. One that is narrow
+    /// lets next to nothing lie in the buffers of its connection, so that answers that it does not take
+    /// stay with the sender.
+    package init(
+        port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false
+    ) throws(Refused) {
         // Programs that other tests start meanwhile must not hold it open.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, type, 0)
@@ -27,6 +32,13 @@ package final class RawClient {
         var limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
         setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        if isNarrow {
+            // The sender's buffer grows with the size of a segment.
+            var (buffer, segment): (Int32, Int32) = (4096, 1000)
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, size)
+            setsockopt(socket, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, size)
+        }
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
