@@ -32,8 +32,12 @@ enum CommandLineTool {
         }
     }
 
-    /// The command that the first words name; `nil` when help was wanted and given.
+    /// The command that the first words name; `nil` when help or the version was wanted and given.
     private static func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
+        if arguments == ["--version"] {
+            printText(versionText)
+            return nil
+        }
         let words = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let spec = commands.first(where: { words.starts(with: $0.path) }) { return spec }
         let isHelp = arguments.contains("--help") || arguments.contains("-h") || words == ["help"]

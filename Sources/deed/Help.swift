@@ -1,3 +1,6 @@
+/// What this program calls itself.
+let versionText = "deed 0.1.0-dev"
+
 /// The list of commands.
 func overview(_ commands: [CommandSpec]) -> String {
     let width = commands.map(\.name.count).max() ?? 0
@@ -10,6 +13,7 @@ func overview(_ commands: [CommandSpec]) -> String {
         \(lines.joined(separator: "\n"))
 
         Each command explains itself: deed <command> --help
+        This is \(versionText), as deed --version says.
         Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
         """
 }

@@ -32,6 +32,16 @@ extension ProgramTests {
             #expect(refused.errors.contains(#"{"error":{"code":"usage""#), "\(refused.errors)")
         }
 
+        @Test("The version is told, alone and with the help")
+        func version() throws {
+            let installation = try Installation(url: "")
+            let version = try installation.run("--version")
+            #expect(version.code == 0 && version.errors == "")
+            #expect(version.output.wholeMatch(of: /deed \d+\.\d+\.\d+(-\w+)?\n/) != nil)
+            let help = try installation.run("--help").output
+            #expect(help.contains(version.output.dropLast()))
+        }
+
         @Test("A customer is named once")
         func named() throws {
             let installation = try Installation(try ScratchDatabase())
