@@ -54,6 +54,31 @@ extension ProgramTests {
             #expect(service.process.wait(milliseconds: 0) == nil)
         }
 
+        @Test(
+            "A purchase that was answered is there exactly once, however often a commit is lost on the line"
+        )
+        func commitsLost() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            let folder = try EvidenceFolder()
+            try installation.sell(in: folder)
+            let proxy = try PostgresProxy(database.url)
+            var random = seededGenerator("commits lost amid submissions")
+            let service = try installation.serve(
+                "--extra-roots", "\(folder.path)/roots", "--database-url", proxy.url)
+            let writers = try SubmissionWriters(service.url, key: installation.makeKey())
+            for round in 0..<(2 * SubmissionDurability.rounds) {
+                pause(milliseconds: Int64.random(in: 0...100, using: &random))
+                let before = writers.count
+                let loss = PostgresProxy.Loss.allCases[round % 2]
+                proxy.lose(loss, of: "commit", times: Int.random(in: 1...3, using: &random))
+                #expect(
+                    eventually(within: 30_000) { proxy.left == 0 && writers.count > before + 6 })
+            }
+            try verify(writers, installation, service)
+            #expect(service.process.wait(milliseconds: 0) == nil)
+        }
+
         private func verify(
             _ writers: SubmissionWriters, _ installation: Installation, _ service: RunningService
         ) throws {
