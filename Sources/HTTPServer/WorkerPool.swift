@@ -43,7 +43,7 @@ final class WorkerPool: Sendable {
         state = Monitor(
             State(waiting: Array(repeating: nil, count: max(1, queue)), running: max(1, workers)))
         for number in 1...max(1, workers) {
-            startThread("worker-\(number)") { [state] in Self.work(state) }
+            startThread("worker-\(number)", .patient) { [state] in Self.work(state) }
         }
     }
 

@@ -42,7 +42,7 @@ package final class Ledger: Sendable {
     private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<GivenAnswer>(limit: settings.queueLimit)
-            startThread("committer-\(index)") { [cache, follower, settings, running] in
+            startThread("committer-\(index)", .patient) { [cache, follower, settings, running] in
                 var committer = Committer(
                     queue: queue, answers: answers, cache: cache, follower: follower,
                     settings: settings, log: log,

@@ -1,9 +1,25 @@
 import Foundation
 import Glibc
 
+/// How soon a thread gets a processor when there are too few for all.
+package enum Urgency: Int32 {
+    /// What somebody waits for who counts milliseconds, and what everybody waits for.
+    case usual = 0
+    /// Long work for one sender: a stream of it must not keep short answers waiting.
+    case patient = 10
+}
+
 /// Starts a plain thread that runs `body` to its end.
-package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-    let thread = Thread(block: body)
+package func startThread(
+    _ name: String, _ urgency: Urgency = .usual, _ body: @escaping @Sendable () -> Void
+) {
+    let thread = Thread {
+        // On Linux this is of the calling thread alone.
+        if urgency != .usual {
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, urgency.rawValue)
+        }
+        body()
+    }
     thread.name = name
     thread.stackSize = 1 << 20
     thread.start()
