@@ -1,7 +1,8 @@
 /// The routes by their paths, so that finding one takes as long as its path and not as the list.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        var texts: [String: Int] = [:]
+        /// A handful, so that comparing them takes less than looking one up.
+        var texts: [(text: String, node: Int)] = []
         var argument: Int?
         /// What is at the end of this path, by method.
         var ends: [(method: String, found: Found)] = []
@@ -31,9 +32,9 @@ struct RouteTable<Found: Sendable>: Sendable {
     }
 
     private mutating func text(_ text: String, below parent: Int) -> Int {
-        if let node = nodes[parent].texts[text] { return node }
+        for known in nodes[parent].texts where known.text == text { return known.node }
         nodes.append(Node())
-        nodes[parent].texts[text] = nodes.count - 1
+        nodes[parent].texts.append((text, nodes.count - 1))
         return nodes.count - 1
     }
 
@@ -53,9 +54,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         let slash = path.utf8.firstIndex(of: UInt8(ascii: "/"))
         let part = path[..<(slash ?? path.endIndex)]
         let rest = slash.map { path[path.utf8.index(after: $0)...] }
-        if let next = nodes[node].texts[String(part)], let end = finish(rest, at: next, &arguments)
-        {
-            return end
+        for known in nodes[node].texts where known.text.utf8.elementsEqual(part.utf8) {
+            if let end = finish(rest, at: known.node, &arguments) { return end }
         }
         guard let next = nodes[node].argument else { return nil }
         arguments.append(part)

@@ -13,6 +13,12 @@ package struct Stream: Hashable, Sendable {
         shard = Shard(of: project, environment, customer)
     }
 
+    /// Of two streams the customers differ mostly, and first of all their shards.
+    package static func == (one: Stream, other: Stream) -> Bool {
+        one.shard == other.shard && one.customer == other.customer
+            && one.environment == other.environment && one.project == other.project
+    }
+
     /// Of all parts, the customer is the one that tells streams apart.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(customer)

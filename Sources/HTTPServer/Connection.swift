@@ -118,11 +118,13 @@ final class Connection: @unchecked Sendable {
             if current.received > limit {
                 current.refusal = .bodyTooLarge(limit: limit)
                 current.body = []
-            } else if !reserve(current.received) {
-                current.refusal = .busy
-                current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
+                // An array grows to more than what it holds.
+                if !reserve(current.body.capacity) {
+                    current.refusal = .busy
+                    current.body = []
+                }
             }
         }
         return current.isTolerable(current.received) ? .YES : .NO

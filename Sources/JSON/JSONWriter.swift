@@ -77,7 +77,7 @@ extension JSON {
 
     package static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: needsEscape) {
+        if needsEscapes(text.utf8.span) {
             writeEscaped(text, to: &bytes)
         } else {
             bytes.append(contentsOf: text.utf8)
@@ -85,8 +85,14 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
+        for place in text.indices {
+            switch text[place] {
+            case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): return true
+            default: continue
+            }
+        }
+        return false
     }
 
     private static func writeEscaped(_ text: String, to bytes: inout [UInt8]) {

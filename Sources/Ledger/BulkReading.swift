@@ -35,15 +35,15 @@ extension Connection {
         let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
         var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
         let heads = try load(wanted, after: known.map(\.version)) { row throws(LedgerError) in
-            let recorded = try row.recorded()
+            let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
             states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
         }
-        try cache.observe(heads, askedAfter: seenHeads)
+        try cache.observe(heads.seen, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
         return streams.map { stream in
             CustomerSnapshot(
                 customer: states[stream]?.customer ?? CustomerState(), project: rules,
-                position: Position(shard: stream.shard, sequence: heads[stream.shard] ?? 0))
+                position: Position(shard: stream.shard, sequence: heads.told[stream.shard] ?? 0))
         }
     }
 
@@ -52,22 +52,38 @@ extension Connection {
     mutating func load(
         _ streams: [Stream], after versions: [Int64],
         _ take: (EventRow) throws(LedgerError) -> Void
-    ) throws(LedgerError) -> [Shard: Int64] {
+    ) throws(LedgerError) -> LoadedHeads {
         let shards = Set(streams.map(\.shard)).map(\.number)
-        var heads: [Shard: Int64] = [:]
+        var heads = LoadedHeads()
         try read([
             Statement.loadHeads(.int2s(shards)),
             Statement.loadStreams(of: streams, after: versions),
         ]) { index, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 if index == 0 {
-                    heads[Shard(number: rows.int2(row, 0))] = rows.int8(row, 1)
+                    heads.told[Shard(number: rows.int2(row, 0))] = rows.int8(row, 1)
                 } else {
-                    try take(try EventRow(rows, row))
+                    let row = try EventRow(rows, row)
+                    heads.take(row.position)
+                    try take(row)
                 }
             }
         }
         return heads
+    }
+}
+
+/// Where shards end.
+struct LoadedHeads {
+    /// Before their streams were read: what answers may claim.
+    fileprivate(set) var told: [Shard: Int64] = [:]
+    private var newer: [Shard: Int64] = [:]
+
+    /// As far as anything was seen of them.
+    var seen: [Shard: Int64] { told.merging(newer) { max($0, $1) } }
+
+    fileprivate mutating func take(_ position: Position) {
+        newer[position.shard] = max(newer[position.shard] ?? 0, position.sequence)
     }
 }
 

@@ -21,11 +21,13 @@ struct EventRow {
         func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
         func number(_ column: Column) -> Int64 { rows.int8(row, column.rawValue) }
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
-        position = Position(
-            shard: Shard(number: rows.int2(row, Column.shard.rawValue)),
-            sequence: number(.seq))
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
+        // Streams are read by their names alone: what stands elsewhere is not theirs.
+        guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
+            throw .unreadable("an event in a shard that is not its stream's")
+        }
+        position = Position(shard: stream.shard, sequence: number(.seq))
         version = number(.version)
         type = text(.type)
         payload = text(.payload)
@@ -41,6 +43,14 @@ struct EventRow {
         RecordedEvent(
             stream: stream, version: version, position: position,
             event: try Event(type: type, payload: payload), record: record)
+    }
+
+    /// The event, which must be the first one after that version.
+    func recorded(after version: Int64) throws(LedgerError) -> RecordedEvent {
+        if self.version != version + 1 {
+            throw .unreadable("version \(self.version) of a stream right after \(version)")
+        }
+        return try recorded()
     }
 
     /// What a scan of a shard lists beside the event.

@@ -31,7 +31,7 @@ package final class Ledger: Sendable {
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1)
         running = Monitor(
-            2 * settings.committers + settings.readers + 1 + (follower == nil ? 0 : 1))
+            2 * settings.committers + 2 + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)
         startCommitters(log, measures)
         startReaders()
@@ -60,24 +60,33 @@ package final class Ledger: Sendable {
     }
 
     private func startReaders() {
-        let hands = (0..<settings.readers).map { _ in ReadsInHand() }
+        let heavy = BoundedQueue<GivenReading>(limit: settings.queueLimit)
+        let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
+        let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
-            startThread("reader-\(index)") { [reads, cache, settings, running] in
+            startThread("reader-\(index)") { [reads, cache, settings] in
                 var reader = StateReader(
                     queue: reads, hand: hand, cache: cache, settings: settings)
                 reader.run()
-                running.change { $0 -= 1 }
+                reading.change { $0 -= 1 }
             }
         }
-        startThread("patience") { [reads, isClosing, running] in
-            // Readers that are still at work when everything closes end what they have.
-            while isClosing.wait(milliseconds: Ledger.patiencePause, for: { $0 ? () : nil }) == nil
+        startThread("heavy-answers") { [running] in
+            while let given = heavy.take(upTo: 1) {
+                for one in given { one.give() }
+            }
+            running.change { $0 -= 1 }
+        }
+        startThread("patience") { [reads, running] in
+            while reading.wait(milliseconds: Ledger.patiencePause, for: { $0 == 0 ? () : nil })
+                == nil
             {
                 let time = monotonicMilliseconds()
                 let overdue = reads.remove { $0.deadline <= time }
                 for read in overdue { read.respond(.failure(.noReader)) }
                 for hand in hands { hand.endOverdue(at: time) }
             }
+            heavy.close()
             running.change { $0 -= 1 }
         }
     }

@@ -58,7 +58,10 @@ extension Connection {
         var batch = Batch(
             now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
-        for row in rows.newer { batch.apply(try row.recorded(), causeDigest: row.causeDigest) }
+        for row in rows.newer {
+            let version = batch.folds[row.stream]?.version ?? 0
+            batch.apply(try row.recorded(after: version), causeDigest: row.causeDigest)
+        }
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))

@@ -15,7 +15,16 @@ struct PendingRead: Sendable {
 /// The reads that a reader is at. It may hang as long as the database does, so somebody else can end
 /// those that take too long.
 final class ReadsInHand: Sendable {
+    /// What is made of a state with more events takes a while, and is not made by a reader.
+    private static let lightVersions: Int64 = 500
+
     private let reads = Mutex<[PendingRead?]>([])
+    /// Answers that somebody else gives, so that the next batch need not wait.
+    private let heavy: BoundedQueue<GivenReading>
+
+    init(heavy: BoundedQueue<GivenReading>) {
+        self.heavy = heavy
+    }
 
     func take(_ batch: [PendingRead]) {
         reads.withLock { $0 = batch }
@@ -23,9 +32,19 @@ final class ReadsInHand: Sendable {
 
     /// Answers the read at that place, unless it was ended.
     func answer(_ place: Int, _ answer: PendingRead.Answer) {
-        let read = reads.withLock { $0[place].take() }
-        read?.respond(answer)
+        guard let read = reads.withLock({ $0[place].take() }) else { return }
+        let given = GivenReading(answer: answer, respond: read.respond)
+        if case .success(let reading) = answer,
+            reading.state.version > ReadsInHand.lightVersions
+        {
+            // No limit: whoever waits for it is counted among the requests in flight, which have one.
+            heavy.add([given])
+        } else {
+            given.give()
+        }
     }
+
+    func isWaiting(_ place: Int) -> Bool { reads.withLock { $0[place] != nil } }
 
     func endOverdue(at time: Int64) {
         let overdue = reads.withLock { reads in
@@ -39,6 +58,14 @@ final class ReadsInHand: Sendable {
         }
         for read in overdue { read.respond(.failure(.noReader)) }
     }
+}
+
+/// An answer on its way to who waits for it.
+struct GivenReading: Sendable {
+    let answer: PendingRead.Answer
+    let respond: @Sendable (PendingRead.Answer) -> Void
+
+    func give() { respond(answer) }
 }
 
 extension LedgerError {

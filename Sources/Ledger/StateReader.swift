@@ -48,8 +48,10 @@ struct StateReader: ~Copyable {
             }
         } catch {
             if streams.count > 1 {
-                for (place, stream) in streams.enumerated() { read([stream], from: first + place) }
-            } else if error.isPassing, !error.isTooLong, !isAgain {
+                for (place, stream) in streams.enumerated() where hand.isWaiting(first + place) {
+                    read([stream], from: first + place)
+                }
+            } else if error.isPassing, !error.isTooLong, !isAgain, hand.isWaiting(first) {
                 read(streams, from: first, isAgain: true)
             } else {
                 hand.answer(first, .failure(error))
@@ -68,12 +70,12 @@ struct StateReader: ~Copyable {
             for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
             let versions = streams.map { folds[$0]?.version ?? 0 }
             return try connection.load(streams, after: versions) { row throws(LedgerError) in
-                let recorded = try row.recorded()
+                let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
                 folds[recorded.stream]?.apply(recorded, causeDigest: row.causeDigest)
                 changed.insert(recorded.stream)
             }
         }
-        try cache.observe(heads, askedAfter: seenHeads)
+        try cache.observe(heads.seen, askedAfter: seenHeads)
         for stream in changed {
             if let fold = folds[stream] { cache.keep(fold, of: stream) }
         }
@@ -81,7 +83,7 @@ struct StateReader: ~Copyable {
             Reading(
                 state: folds[stream]?.state ?? StreamState(emptyFor: stream),
                 project: folds[.ofProject(stream.project)]?.state.project ?? ProjectState(),
-                position: Position(shard: stream.shard, sequence: heads[stream.shard] ?? 0))
+                position: Position(shard: stream.shard, sequence: heads.told[stream.shard] ?? 0))
         }
     }
 }

@@ -34,7 +34,7 @@ final class IntakeWorkers: Sendable {
 
     func start() {
         for index in 0..<IntakeWorkers.count {
-            startThread("intake-\(index)") { [self] in
+            startThread("intake-\(index)", .patient) { [self] in
                 while !isStopping {
                     keepHouse()
                     if !work() { rest() }

@@ -18,7 +18,7 @@ final class Projector: Sendable {
     }
 
     func start() {
-        startThread("projector") { [self] in
+        startThread("projector", .patient) { [self] in
             while isStopping.wait(milliseconds: Projector.pause, for: { $0 ? () : nil }) == nil {
                 project()
             }

@@ -102,6 +102,22 @@ struct AnswerTests {
         #expect(head.contains("X-C: 3\r\n"))
     }
 
+    @Test func `A head of eight kilobytes is served, and a longer one is served or refused`() throws
+    {
+        let server = try makeServer { request in .now(text(request.path)) }
+        for length in stride(from: 500, through: 16_000, by: 250) {
+            let client = try RawClient(port: server.port)
+            client.send(
+                "GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "y", count: length))\r\n\r\n")
+            let status = client.reply()?.status
+            if length <= 8000 {
+                #expect(status == 200, "a head of \(length)")
+            } else {
+                #expect(status.map { [200, 413, 414, 431].contains($0) } ?? false, "\(length)")
+            }
+        }
+    }
+
     @Test(arguments: [
         "GET /\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",

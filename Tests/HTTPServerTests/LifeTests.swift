@@ -107,6 +107,7 @@ struct LifeTests {
             let path = request.path
             return .underway { reply in
                 if path == "/" { return reply(text("at once")) }
+                if path == "/lost" { return }
                 replies.change { $0.append(reply) }
             }
         }
@@ -115,6 +116,9 @@ struct LifeTests {
             quick.send(Self.request)
             #expect(quick.reply()?.body == "at once")
         }
+        let lost = try RawClient(port: server.port)
+        lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(lost.reply() == nil)
         // More than there are workers.
         let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
         for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") }

@@ -118,7 +118,10 @@ struct OutageTests {
         #expect(monotonicMilliseconds() - started < 2000)
         try holder.run(Script(embedded: Array("rollback".utf8)))
         var state = try? ledger.customer(of: .test("u1")).customer
-        while state == nil { state = try? ledger.customer(of: .test("u1")).customer }
+        while state == nil {
+            pause(milliseconds: 20)
+            state = try? ledger.customer(of: .test("u1")).customer
+        }
         #expect(state?.version == 0)
     }
 

@@ -33,7 +33,8 @@ create table deed.events (
     cause_digest bytea not null,
     catalog_version bigint not null,
     constraint events_digests_check
-        check (octet_length(digest) + octet_length(chain) + octet_length(cause_digest) = 96),
+        check (octet_length(digest) = 32 and octet_length(chain) = 32
+            and octet_length(cause_digest) = 32),
     constraint events_pkey primary key (shard, seq),
     -- The customer stands first: it tells most rows apart at once. The shard, which follows from the
     -- rest, stands last and is not asked for when a stream is read: with nothing known of a young

@@ -5,8 +5,9 @@ insert into deed.events (
     shard, seq, project, environment, customer, version, type, payload, digest, chain,
     occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version
 )
-select * from unnest(
-    $1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
-    $8::text[], $9::bytea[], $10::bytea[], $11::bigint[], $12::bigint[], $13::text[],
-    $14::text[], $15::smallint[], $16::bytea[], $17::bigint[]
-)
+-- Row by row; one unnest of many arrays would first store each of them in a table of its own.
+select unnest($1::smallint[]), unnest($2::bigint[]), unnest($3::text[]), unnest($4::text[]),
+    unnest($5::text[]), unnest($6::bigint[]), unnest($7::text[]), unnest($8::text[]),
+    unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bigint[]), unnest($12::bigint[]),
+    unnest($13::text[]), unnest($14::text[]), unnest($15::smallint[]), unnest($16::bytea[]),
+    unnest($17::bigint[])

@@ -4,10 +4,12 @@ insert into deed.evidence (
     digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content,
     certificates
 )
-select * from unnest(
-    $1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-    $8::text[], $9::bytea[], $10::bytea[]
-) as new (digest)
+-- Row by row, as in insert_events.
+select * from (
+    select unnest($1::bytea[]) as digest, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+        unnest($5::text[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[]),
+        unnest($9::bytea[]), unnest($10::bytea[])
+) as new
 -- Always in the same order, so that two who insert the same ones wait and never lock each other.
 order by new.digest
 on conflict (digest) do nothing

@@ -3,13 +3,9 @@
 insert into deed.customers (
     shard, project, environment, customer, version, next_change_at, catalog_version, runs
 )
-select shard, project, environment, customer, version, next_change_at, catalog_version, runs::jsonb
-from unnest(
-    $1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-    $8::text[]
-) as new (
-    shard, project, environment, customer, version, next_change_at, catalog_version, runs
-)
+-- Row by row, as in insert_events.
+select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+    unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[])::jsonb
 on conflict (shard, project, environment, customer) do update
 set version = excluded.version, next_change_at = excluded.next_change_at,
     catalog_version = excluded.catalog_version, runs = excluded.runs

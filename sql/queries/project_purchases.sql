@@ -6,18 +6,12 @@ insert into deed.purchases (
     expires_at, revoked_at, is_upgraded, will_renew, next_product, in_billing_retry, grace_until,
     transactions
 )
-select shard, project, environment, customer, store, original, app, kind, product, purchased_at,
-    expires_at, revoked_at, is_upgraded, will_renew, next_product, in_billing_retry, grace_until,
-    transactions::jsonb
-from unnest(
-    $1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::boolean[],
-    $14::boolean[], $15::text[], $16::boolean[], $17::bigint[], $18::text[]
-) as new (
-    shard, project, environment, customer, store, original, app, kind, product, purchased_at,
-    expires_at, revoked_at, is_upgraded, will_renew, next_product, in_billing_retry, grace_until,
-    transactions
-)
+-- Row by row, as in insert_events.
+select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+    unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[]),
+    unnest($9::text[]), unnest($10::bigint[]), unnest($11::bigint[]), unnest($12::bigint[]),
+    unnest($13::boolean[]), unnest($14::boolean[]), unnest($15::text[]), unnest($16::boolean[]),
+    unnest($17::bigint[]), unnest($18::text[])::jsonb
 on conflict (shard, project, environment, customer, store, original) do update
 set app = excluded.app, kind = excluded.kind, product = excluded.product,
     purchased_at = excluded.purchased_at, expires_at = excluded.expires_at,

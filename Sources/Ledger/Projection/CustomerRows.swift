@@ -38,12 +38,25 @@ struct CustomerRows {
 
 /// `{"pro":"{[1,2),[3,)}"}`: each value is an int8multirange of PostgreSQL.
 private func runsText(_ runs: [EntitlementID: [Interval]]) -> String {
-    var object = JSONObject()
+    var text: [UInt8] = [UInt8(ascii: "{")]
+    text.reserveCapacity(64 * runs.count + 2)
     for (entitlement, intervals) in runs.sorted(by: { $0.key < $1.key }) {
-        let ranges = intervals.filter { !$0.isEmpty }.map { interval in
-            "[\(interval.start.milliseconds),\(interval.end.map { "\($0.milliseconds)" } ?? ""))"
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        JSON.write(entitlement.text, to: &text)
+        text.append(contentsOf: ":\"{".utf8)
+        var separator = "["
+        for interval in intervals where !interval.isEmpty {
+            text.append(contentsOf: separator.utf8)
+            text.append(contentsOf: String(interval.start.milliseconds).utf8)
+            text.append(UInt8(ascii: ","))
+            if let end = interval.end {
+                text.append(contentsOf: String(end.milliseconds).utf8)
+            }
+            text.append(UInt8(ascii: ")"))
+            separator = ",["
         }
-        object.append(entitlement.text, .string("{\(ranges.joined(separator: ","))}"))
+        text.append(contentsOf: "}\"".utf8)
     }
-    return JSON.object(object).text
+    text.append(UInt8(ascii: "}"))
+    return String(decoding: text, as: UTF8.self)
 }
