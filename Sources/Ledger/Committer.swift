@@ -14,7 +14,7 @@ import Threading
 struct Committer: ~Copyable {
     static let batchLimit = 512
     /// So many commands at once show that many senders are at work, and are not many yet.
-    private static let crowd = 8..<64
+    private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
     private static let pauseBetweenAttempts: Int64 = 20
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
