@@ -40,6 +40,7 @@ struct CatalogRoutes: Sendable {
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Response {
+        try call.query.require(only: ["dry_run", "if_version"])
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
         let file: CatalogFile.Contents

@@ -32,6 +32,16 @@ struct QueryParameters: Sendable {
     /// Whether that parameter is the only one.
     func isOnly(_ name: String) -> Bool { values.count == 1 && values[name] != nil }
 
+    /// Throws when there is any other: for calls that do harm where one is misspelt.
+    func require(only names: [String]) throws(Problem) {
+        if let other = values.keys.filter({ !names.contains($0) }).min() {
+            throw .invalid(
+                other,
+                "The parameter \"\(other)\" means nothing here; this call takes "
+                    + "\(names.joined(separator: " and ")).")
+        }
+    }
+
     func instant(_ name: String) throws(Problem) -> Instant? {
         guard let text = values[name] else { return nil }
         guard let instant = Instant(text: text) else {

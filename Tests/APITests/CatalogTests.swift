@@ -186,6 +186,14 @@ struct CatalogTests {
         #expect(put(Self.shop, "?dry_run=perhaps").status == 400)
     }
 
+    @Test("A misspelt wish for a dry run applies nothing")
+    func misspeltDryRun() throws {
+        let reply = put(#"{"products":[]}"#, "?dryrun=1")
+        #expect(reply.status == 400)
+        #expect(try reply.json["member"]?.string == "dryrun")
+        #expect(try version() == 0)
+    }
+
     static let nobody =
         #"{"production":{"customers":0,"entitlements":{}},"#
         + #""sandbox":{"customers":0,"entitlements":{}}}"#
