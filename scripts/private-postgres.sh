@@ -10,7 +10,7 @@ owned_processes=()
 
 # Makes $scratch, which is removed at the end with everything that runs on it.
 make_scratch() {
-    scratch=$(mktemp -d "${TMPDIR:-/tmp}/$1.XXXXXX")
+    scratch=$(mktemp -d -p "${TMPDIR:-/tmp}" --suffix=".$1")
     trap finish EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP

@@ -8,9 +8,8 @@ package func randomBytes(_ count: Int) -> [UInt8] {
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {
             let size = min(portion, count - filled)
-            precondition(
-                getentropy(buffer.baseAddress?.advanced(by: filled), size) == 0,
-                "the operating system gave no random bytes")
+            let status = getentropy(buffer.baseAddress?.advanced(by: filled), size)
+            precondition(status == 0, "the operating system gave no random bytes")
             filled += size
         }
     }

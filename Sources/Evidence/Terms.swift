@@ -73,8 +73,7 @@ package struct DeviceID: Hashable, Sendable {
     /// Sixteen bytes of a vendor identifier, or six of a network address.
     package let bytes: [UInt8]
 
-    /// Reads `XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX` or `XX:XX:XX:XX:XX:XX`, in either case and with
-    /// or without the marks between.
+    /// Reads 32 hexadecimal digits, or 12, in either case, with or without dashes and colons between.
     package init?(_ text: String) {
         let digits = text.filter { $0 != "-" && $0 != ":" }
         guard let bytes = [UInt8](hex: digits), bytes.count == 16 || bytes.count == 6 else {

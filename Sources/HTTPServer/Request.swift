@@ -36,16 +36,11 @@ package struct Request: ~Copyable {
     /// `HEAD` reads as `GET`: the server leaves the body of the answer out by itself.
     package var method: String {
         switch source {
-        case .connection(_, let line): line.methodText == "HEAD" ? "GET" : line.methodText
-        case .parts(let method, _, _): method
-        }
-    }
-
-    /// Whether `method` is `GET`.
-    package var isGet: Bool {
-        switch source {
-        case .connection(_, let line): strcmp(line.method, "GET") == 0 || method == "GET"
-        case .parts(let method, _, _): method == "GET"
+        case .connection(_, let line):
+            let text = line.methodText
+            return text == "HEAD" ? "GET" : text
+        case .parts(let method, _, _):
+            return method
         }
     }
 

@@ -12,6 +12,8 @@ import Threading
 /// that only the command to blame is refused. When the connection breaks, nobody can tell whether
 /// the batch was committed; it is run again, and the causes that were recorded tell.
 struct Committer: ~Copyable {
+    typealias Given = GivenAnswer<PendingCommand.Answer>
+
     static let batchLimit = 512
     /// So many commands at once show that many senders are at work, and are not many yet.
     private static let crowd = 8..<16
@@ -22,7 +24,7 @@ struct Committer: ~Copyable {
     private static let roundLimit = 8
 
     private let queue: BoundedQueue<PendingCommand>
-    private let answers: BoundedQueue<GivenAnswer>
+    private let answers: BoundedQueue<Given>
     private let cache: StateCache
     private let follower: Follower?
     private let clock: @Sendable () -> Instant
@@ -32,7 +34,7 @@ struct Committer: ~Copyable {
     private var link: Link
 
     init(
-        queue: BoundedQueue<PendingCommand>, answers: BoundedQueue<GivenAnswer>,
+        queue: BoundedQueue<PendingCommand>, answers: BoundedQueue<Given>,
         cache: StateCache, follower: Follower?, settings: LedgerSettings, log: Log,
         measures: LedgerMeasures
     ) {
@@ -102,10 +104,10 @@ struct Committer: ~Copyable {
     }
 
     private func answer(_ pending: PendingCommand, _ answer: PendingCommand.Answer) {
-        give([GivenAnswer(answer: answer, respond: pending.respond)])
+        give([Given(answer: answer, respond: pending.respond)])
     }
 
-    private func give(_ given: [GivenAnswer]) {
+    private func give(_ given: [Given]) {
         // No limit: whoever waits for these is counted among the requests in flight, which have one.
         answers.add(given)
     }
@@ -158,7 +160,7 @@ struct Committer: ~Copyable {
         cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
         follower?.committed(decided.commit, epoch)
-        var given: [GivenAnswer] = []
+        var given: [Given] = []
         var again: [Errand] = []
         for (errand, decision) in zip(errands, decisions) {
             let answer: PendingCommand.Answer
@@ -174,7 +176,7 @@ struct Committer: ~Copyable {
                 again.append(errand)
                 continue
             }
-            given.append(GivenAnswer(answer: answer, respond: errand.pending.respond))
+            given.append(Given(answer: answer, respond: errand.pending.respond))
         }
         give(given)
         batchSizes.record(Int64(given.count))

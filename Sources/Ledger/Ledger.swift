@@ -41,7 +41,7 @@ package final class Ledger: Sendable {
 
     private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
         for (index, queue) in commands.enumerated() {
-            let answers = BoundedQueue<GivenAnswer>(limit: settings.queueLimit)
+            let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) { [cache, follower, settings, running] in
                 var committer = Committer(
                     queue: queue, answers: answers, cache: cache, follower: follower,
@@ -50,17 +50,12 @@ package final class Ledger: Sendable {
                 committer.run()
                 running.change { $0 -= 1 }
             }
-            startThread("answers-\(index)") { [running] in
-                while let given = answers.take(upTo: Committer.batchLimit) {
-                    for one in given { one.respond(one.answer) }
-                }
-                running.change { $0 -= 1 }
-            }
+            answers.startGiving("answers-\(index)") { [running] in running.change { $0 -= 1 } }
         }
     }
 
     private func startReaders() {
-        let heavy = BoundedQueue<GivenReading>(limit: settings.queueLimit)
+        let heavy = BoundedQueue<ReadsInHand.Given>(limit: settings.queueLimit)
         let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
         let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
@@ -71,12 +66,7 @@ package final class Ledger: Sendable {
                 reading.change { $0 -= 1 }
             }
         }
-        startThread("heavy-answers") { [running] in
-            while let given = heavy.take(upTo: 1) {
-                for one in given { one.give() }
-            }
-            running.change { $0 -= 1 }
-        }
+        heavy.startGiving("heavy-answers") { [running] in running.change { $0 -= 1 } }
         startThread("patience") { [reads, running] in
             while reading.wait(milliseconds: Ledger.patiencePause, for: { $0 == 0 ? () : nil })
                 == nil

@@ -140,20 +140,16 @@ private struct LoadedRows {
 
 extension Statement {
     static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
-        loadStreams(
-            .texts(streams.map(\.project.text)), .texts(streams.map(\.environment.rawValue)),
-            .texts(streams.map(\.customer.text)), .int8s(versions))
+        Call(statement: loadStreams, binds: nameColumns(streams) + [.int8s(versions)])
     }
 }
 
 extension Replay {
     fileprivate static func load(_ replays: Set<Replay>) -> Call {
         let replays = Array(replays)
-        let streams = replays.map(\.stream)
-        return Statement.loadVersions(
-            .texts(streams.map(\.project.text)), .texts(streams.map(\.environment.rawValue)),
-            .texts(streams.map(\.customer.text)), .int8s(replays.map(\.first)),
-            .int8s(replays.map(\.last)))
+        let versions: [Bind] = [.int8s(replays.map(\.first)), .int8s(replays.map(\.last))]
+        return Call(
+            statement: .loadVersions, binds: nameColumns(replays.map(\.stream)) + versions)
     }
 }
 

@@ -9,9 +9,3 @@ struct PendingCommand: Sendable {
     let deadline: Int64
     let respond: @Sendable (Answer) -> Void
 }
-
-/// An answer on its way to who waits for it. Giving it may take a while, and no commit waits for that.
-struct GivenAnswer: Sendable {
-    let answer: PendingCommand.Answer
-    let respond: @Sendable (PendingCommand.Answer) -> Void
-}

@@ -15,14 +15,16 @@ struct PendingRead: Sendable {
 /// The reads that a reader is at. It may hang as long as the database does, so somebody else can end
 /// those that take too long.
 final class ReadsInHand: Sendable {
+    typealias Given = GivenAnswer<PendingRead.Answer>
+
     /// What is made of a state with more events takes a while, and is not made by a reader.
     private static let lightVersions: Int64 = 500
 
     private let reads = Mutex<[PendingRead?]>([])
     /// Answers that somebody else gives, so that the next batch need not wait.
-    private let heavy: BoundedQueue<GivenReading>
+    private let heavy: BoundedQueue<Given>
 
-    init(heavy: BoundedQueue<GivenReading>) {
+    init(heavy: BoundedQueue<Given>) {
         self.heavy = heavy
     }
 
@@ -33,7 +35,7 @@ final class ReadsInHand: Sendable {
     /// Answers the read at that place, unless it was ended.
     func answer(_ place: Int, _ answer: PendingRead.Answer) {
         guard let read = reads.withLock({ $0[place].take() }) else { return }
-        let given = GivenReading(answer: answer, respond: read.respond)
+        let given = Given(answer: answer, respond: read.respond)
         if case .success(let reading) = answer,
             reading.state.version > ReadsInHand.lightVersions
         {
@@ -58,14 +60,6 @@ final class ReadsInHand: Sendable {
         }
         for read in overdue { read.respond(.failure(.noReader)) }
     }
-}
-
-/// An answer on its way to who waits for it.
-struct GivenReading: Sendable {
-    let answer: PendingRead.Answer
-    let respond: @Sendable (PendingRead.Answer) -> Void
-
-    func give() { respond(answer) }
 }
 
 extension LedgerError {

@@ -126,7 +126,7 @@ struct DataFolder {
         where name.hasPrefix(DataFolder.unfinishedPrefix) {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
-        var template = Array("\(path)/\(DataFolder.unfinishedPrefix)XXXXXX".utf8CString)
+        var template = nameTemplate("\(path)/\(DataFolder.unfinishedPrefix)")
         guard mkdtemp(&template) != nil else {
             throw .folderUnusable(path, reason: String(cString: strerror(errno)))
         }

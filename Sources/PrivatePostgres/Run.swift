@@ -5,7 +5,7 @@ import Glibc
 /// Its output goes to a file and not through a pipe: a server that the program leaves running
 /// would hold the pipe open, and reading it would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
-    var template = Array("/tmp/deed-output.XXXXXX".utf8CString)
+    var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
     if output < 0 { return (127, "no temporary file can be made in /tmp") }
     defer { close(output) }
@@ -18,6 +18,11 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let hasExited = status & 0x7F == 0
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
+}
+
+/// A name that begins so, for `mkstemp` and `mkdtemp`: they write its last six characters anew.
+func nameTemplate(_ beginning: String) -> [CChar] {
+    Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }
 
 private func spawn(_ command: [String], output: Int32) -> pid_t? {

@@ -22,10 +22,10 @@ struct Positional: Sendable {
     var isRepeated = false
 }
 
-/// A flag with a value, or without one when it has no placeholder.
+/// A flag with a value, or without one when it names none.
 struct Option: Sendable {
     let name: String
-    let placeholder: String?
+    let valueName: String?
     let help: String
     var isRequired = false
     /// Whether the variable `DEED_NAME` gives its value where the flag does not.
@@ -37,20 +37,20 @@ struct Option: Sendable {
     }
 
     static func flag(_ name: String, _ help: String) -> Option {
-        Option(name: name, placeholder: nil, help: help)
+        Option(name: name, valueName: nil, help: help)
     }
 
     static func value(
-        _ name: String, _ placeholder: String, _ help: String, isRequired: Bool = false
+        _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false
     ) -> Option {
-        Option(name: name, placeholder: placeholder, help: help, isRequired: isRequired)
+        Option(name: name, valueName: valueName, help: help, isRequired: isRequired)
     }
 
     static func setting(
-        _ name: String, _ placeholder: String, _ help: String, fallback: String? = nil
+        _ name: String, _ valueName: String, _ help: String, fallback: String? = nil
     ) -> Option {
         Option(
-            name: name, placeholder: placeholder, help: help, isSetting: true, fallback: fallback)
+            name: name, valueName: valueName, help: help, isSetting: true, fallback: fallback)
     }
 }
 

@@ -39,7 +39,7 @@ func help(of spec: CommandSpec) -> String {
 }
 
 private func flag(_ option: Option) -> String {
-    "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
+    "--\(option.name)" + (option.valueName.map { " \($0)" } ?? "")
 }
 
 private func details(of option: Option) -> String {

@@ -71,7 +71,7 @@ struct Invocation: Sendable {
     private mutating func take(
         _ option: Option, _ attached: String?, from rest: inout ArraySlice<String>
     ) throws(CommandEnd) {
-        if option.placeholder == nil {
+        if option.valueName == nil {
             if attached != nil { throw usage("--\(option.name) takes no value") }
             flags.insert(option.name)
             return

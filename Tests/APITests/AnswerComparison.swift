@@ -5,6 +5,15 @@ import Service
 import TestSupport
 import Testing
 
+/// Two instances on one database, a key to both, and customers who buy in the bazaar.
+func makeBazaar(customers: Int) throws -> ([TestService], NewKey, [Core.Stream]) {
+    let first = try TestService()
+    let services = [first, try TestService(beside: first)]
+    let key = try first.key(.admin)
+    try first.openBazaar()
+    return (services, key, try (0..<customers).map { try Stream.test("customer \($0)") })
+}
+
 /// Holds what two instances answer, from memory and from the database, against the naive model.
 struct AnswerComparison {
     private let services: [TestService]

@@ -17,11 +17,7 @@ struct AnswerHistoryTests {
     private let streams: [Core.Stream]
 
     init() throws {
-        let first = try TestService()
-        services = [first, try TestService(beside: first)]
-        key = try first.key(.admin)
-        streams = try (0..<10).map { try Stream.test("customer \($0)") }
-        try first.openBazaar()
+        (services, key, streams) = try makeBazaar(customers: 10)
     }
 
     @Test(

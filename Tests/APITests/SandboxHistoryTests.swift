@@ -13,11 +13,7 @@ struct SandboxHistoryTests {
     private let streams: [Core.Stream]
 
     init() throws {
-        let first = try TestService()
-        services = [first, try TestService(beside: first)]
-        key = try first.key(.admin)
-        streams = try (0..<8).map { try Stream.test("customer \($0)") }
-        try first.openBazaar()
+        (services, key, streams) = try makeBazaar(customers: 8)
     }
 
     /// What the stores told of one customer, in either world.

@@ -3,9 +3,14 @@ import Postgres
 
 /// The first four columns of every table that is keyed by a customer.
 func streamColumns(_ streams: [Stream]) -> [Bind] {
+    [.int2s(streams.map(\.shard.number))] + nameColumns(streams)
+}
+
+/// The columns that name a stream.
+func nameColumns(_ streams: [Stream]) -> [Bind] {
     [
-        .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
-        .texts(streams.map(\.environment.rawValue)), .texts(streams.map(\.customer.text)),
+        .texts(streams.map(\.project.text)), .texts(streams.map(\.environment.rawValue)),
+        .texts(streams.map(\.customer.text)),
     ]
 }
 

@@ -1,0 +1,24 @@
+import Threading
+
+/// An answer on its way to who waits for it. Giving it may take a while, and neither the next commit
+/// nor the next read waits for that.
+struct GivenAnswer<Answer: Sendable>: Sendable {
+    let answer: Answer
+    let respond: @Sendable (Answer) -> Void
+
+    func give() { respond(answer) }
+}
+
+extension BoundedQueue {
+    /// Gives the answers that come in, on a thread of its own, until the queue is closed and empty.
+    func startGiving<Answer>(
+        _ name: String, then: @escaping @Sendable () -> Void
+    ) where Item == GivenAnswer<Answer> {
+        startThread(name) { [self] in
+            while let given = take(upTo: Committer.batchLimit) {
+                for one in given { one.give() }
+            }
+            then()
+        }
+    }
+}
