@@ -24,7 +24,12 @@ extension JSON {
 
 extension Entitlement {
     func members(of stream: Stream) -> JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 14)
+        append(to: &object, in: stream)
+        return object
+    }
+
+    func append(to object: inout some JSONMembers, in stream: Stream) {
         object.append("active", .bool(isActive))
         object.append("since", .instant(run.start))
         object.append("until", .instant(run.end))
@@ -39,7 +44,6 @@ extension Entitlement {
         object.append("sandbox", .bool(isSandbox || stream.environment == .sandbox))
         object.append("next_product", .optional(nextProduct?.text))
         object.append("expiration_reason", .optional(expirationReason?.name))
-        return object
     }
 
     static func neverHeld(in stream: Stream) -> JSONObject {

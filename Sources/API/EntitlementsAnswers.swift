@@ -45,7 +45,9 @@ extension EntitlementsAnswer {
             places.append(UInt32(bytes.count))
             JSON.write(entitlement.id.text, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
-            JSON.object(entitlement.members(of: stream)).write(to: &bytes)
+            var object = WrittenObject(after: consume bytes)
+            entitlement.append(to: &object, in: stream)
+            bytes = object.finished()
         }
         places.append(UInt32(bytes.count))
         bytes.append(text: "}}")
@@ -56,15 +58,18 @@ extension EntitlementsAnswer {
 }
 
 /// FNV-1a: two answers about one customer that follow each other should differ in it. Weak, because
-/// the instant and the position are not part of it.
+/// the instant and the position are not part of it. So short that a string holds it without memory of
+/// its own.
 private func tag(of bytes: [UInt8]) -> String {
-    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    let digits = String(hash, radix: 16)
-    return "W/\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(text: String) { append(contentsOf: text.utf8) }
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    let digits = Array("0123456789abcdefghijklmnopqrstuv".utf8)
+    var text = Array("W/\"".utf8)
+    for _ in 0..<11 {
+        text.append(digits[Int(hash % 32)])
+        hash /= 32
+    }
+    return String(decoding: text + [UInt8(ascii: "\"")], as: UTF8.self)
 }
 
 extension ReadyAnswer {
@@ -86,7 +91,7 @@ extension ReadyAnswer {
         body.append(contentsOf: bytes[..<instantPlace])
         instant.append(to: &body)
         body.append(contentsOf: bytes[instantPlace..<positionPlace])
-        body.append(contentsOf: position.utf8)
+        body.append(text: position)
         body.append(contentsOf: bytes[positionPlace..<end])
     }
 

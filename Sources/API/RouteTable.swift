@@ -2,7 +2,7 @@
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
         /// A handful, so that comparing them takes less than looking one up.
-        var texts: [(text: String, node: Int)] = []
+        var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// What is at the end of this path, by method.
         var ends: [(method: String, found: Found)] = []
@@ -19,7 +19,7 @@ struct RouteTable<Found: Sendable>: Sendable {
     mutating func add(_ found: Found, method: String, pattern: String) {
         var at = 0
         for part in pattern.dropFirst().split(separator: "/") {
-            at = part.hasPrefix("{") ? argument(below: at) : text(String(part), below: at)
+            at = part.hasPrefix("{") ? argument(below: at) : text(Array(part.utf8), below: at)
         }
         nodes[at].ends.append((method, found))
     }
@@ -31,7 +31,7 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    private mutating func text(_ text: String, below parent: Int) -> Int {
+    private mutating func text(_ text: [UInt8], below parent: Int) -> Int {
         for known in nodes[parent].texts where known.text == text { return known.node }
         nodes.append(Node())
         nodes[parent].texts.append((text, nodes.count - 1))
@@ -41,33 +41,49 @@ struct RouteTable<Found: Sendable>: Sendable {
     /// Where the path leads; `nil` when no route has it. What a route names wins over an argument.
     func find(_ path: String) -> Place? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        var arguments: [Substring] = []
+        var arguments: [Range<Int>] = []
         arguments.reserveCapacity(4)
-        let rest = path[path.utf8.index(after: path.startIndex)...]
-        guard let end = walk(rest, from: 0, &arguments) else { return nil }
-        return Place(ends: nodes[end].ends, arguments: arguments)
+        guard let end = walk(path.utf8.span, from: 1, at: 0, &arguments) else { return nil }
+        return Place(ends: nodes[end].ends, arguments: arguments.map { path[bytes: $0] })
     }
 
+    /// Goes from a node along what the path holds from `start` on.
     private func walk(
-        _ path: Substring, from node: Int, _ arguments: inout [Substring]
+        _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [Range<Int>]
     ) -> Int? {
-        let slash = path.utf8.firstIndex(of: UInt8(ascii: "/"))
-        let part = path[..<(slash ?? path.endIndex)]
-        let rest = slash.map { path[path.utf8.index(after: $0)...] }
-        for known in nodes[node].texts where known.text.utf8.elementsEqual(part.utf8) {
-            if let end = finish(rest, at: known.node, &arguments) { return end }
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        for known in nodes[node].texts where path.holds(known.text, in: start..<end) {
+            if let found = finish(path, after: end, at: known.node, &arguments) { return found }
         }
         guard let next = nodes[node].argument else { return nil }
-        arguments.append(part)
-        if let end = finish(rest, at: next, &arguments) { return end }
+        arguments.append(start..<end)
+        if let found = finish(path, after: end, at: next, &arguments) { return found }
         arguments.removeLast()
         return nil
     }
 
     private func finish(
-        _ rest: Substring?, at node: Int, _ arguments: inout [Substring]
+        _ path: Span<UInt8>, after end: Int, at node: Int, _ arguments: inout [Range<Int>]
     ) -> Int? {
-        guard let rest else { return nodes[node].ends.isEmpty ? nil : node }
-        return walk(rest, from: node, &arguments)
+        if end == path.count { return nodes[node].ends.isEmpty ? nil : node }
+        return walk(path, from: end + 1, at: node, &arguments)
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func holds(_ text: [UInt8], in range: Range<Int>) -> Bool {
+        guard text.count == range.count else { return false }
+        for offset in text.indices where self[range.lowerBound + offset] != text[offset] {
+            return false
+        }
+        return true
+    }
+}
+
+extension String {
+    fileprivate subscript(bytes range: Range<Int>) -> Substring {
+        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
+        return self[start..<utf8.index(start, offsetBy: range.count)]
     }
 }

@@ -30,12 +30,14 @@ package struct Router: Sendable {
         var table = RouteTable<MeasuredRoute>()
         var shortcut: Shortcut?
         for route in all {
+            let isShort = route.pattern == Shortcut.pattern
             let measures = RouteMeasures(
-                operations.metrics, route: route.pattern, method: route.method)
+                operations.metrics, route: route.pattern, method: route.method,
+                lanes: isShort ? Shortcut.lanes : 1)
             table.add(
                 MeasuredRoute(route: route, measures: measures), method: route.method,
                 pattern: route.pattern)
-            if route.pattern == Shortcut.pattern {
+            if isShort {
                 shortcut = Shortcut(reads, keys: keys, measures: measures)
             }
         }
@@ -164,7 +166,7 @@ private struct CallDraft: Sendable {
         body = request.body
         // No read looks at it.
         idempotencyKey =
-            request.method == "GET"
+            request.isGet
             ? nil : try CallDraft.header("Idempotency-Key", of: request)
         after = try CallDraft.header("Deed-After", of: request)
         knownTags = try CallDraft.header("If-None-Match", of: request)
@@ -186,8 +188,8 @@ private struct CallDraft: Sendable {
 
     /// The call, where its key is known in memory.
     func remembered(_ role: Role, _ keys: KeyRing) throws(Problem) -> Call? {
-        guard let key = keys.remembered(as: key, key) else { return nil }
-        return try call(access: try Route.Access(key, role))
+        guard let used = keys.remembered(as: key, key) else { return nil }
+        return try call(access: try Route.Access(used.key, role))
     }
 
     func respond(

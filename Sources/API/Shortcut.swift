@@ -1,36 +1,57 @@
 import Core
 import HTTPServer
 import Service
+import Telemetry
 
 /// The way of the call that is made most: entitlements of now, for a key and a customer that memory
 /// knows. It gives what the call's own route would give, with as little as possible in between; whatever
 /// is not plain (a query, escapes, a condition) goes the usual way.
 struct Shortcut: Sendable {
     static let pattern = "\(prefix){customer}\(suffix)"
+    /// So many threads can count its answers without being in each other's way.
+    static let lanes = 8
     private static let prefix = "/v1/customers/"
     private static let suffix = "/entitlements"
 
     private let reads: CustomerReads
     private let keys: KeyRing
     private let measures: RouteMeasures
+    private let answered: Counter
 
     init(_ reads: CustomerReads, keys: KeyRing, measures: RouteMeasures) {
         self.reads = reads
         self.keys = keys
         self.measures = measures
+        answered = measures.counter(of: 200)
     }
 
     func answer(_ request: borrowing Request, since started: Int64) -> Response? {
-        guard request.query == nil, request.method == "GET",
+        guard request.query == nil, request.isGet,
             let customer = request.withPath(Shortcut.customer),
             !request.has("Deed-After"), !request.has("If-None-Match"),
-            let authorization = try? request.header("Authorization"),
-            let key = keys.remembered(as: authorization, bearerKey(in: authorization))
+            let project = project(of: request)
         else { return nil }
-        let stream = Stream(
-            project: key.project, environment: .production, customer: customer)
+        let stream = Stream(project: project, environment: .production, customer: customer)
         guard let answer = reads.remembered(stream, after: nil) else { return nil }
-        return measures.record(answer.response(), since: started)
+        let response = answer.response()
+        measures.record(answered, since: started, lane: Int(stream.shard.number))
+        return response
+    }
+
+    /// The project that the request's key opens. The connection's client most likely has the one that
+    /// it had before.
+    private func project(of request: borrowing Request) -> ProjectID? {
+        let known = request.memo?.content as? UsedKey
+        if let known, known.isCurrent(in: keys),
+            request.hasOne("Authorization", known.presented)
+        {
+            return known.key.project
+        }
+        guard let authorization = try? request.header("Authorization"),
+            let used = keys.remembered(as: authorization, bearerKey(in: authorization))
+        else { return nil }
+        request.memo?.content = used
+        return used.key.project
     }
 
     /// The customer whose name stands in the path without an escape.

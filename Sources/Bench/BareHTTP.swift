@@ -1,27 +1,50 @@
 import CMicroHTTPD
 import Glibc
+import HTTPServer
 
-/// Serves the same bytes to every request with MHD and nothing else: what a read is measured by.
-/// It sends the same number of bytes as `server-http` and has as many threads.
+/// What the bare server answers.
+private struct BareAnswer {
+    let body: UnsafeMutableRawBufferPointer
+    /// Names and values of the headers that MHD does not write by itself.
+    let headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)]
+
+    /// Takes the headers out of an answer's head as curl writes it.
+    init(head: [UInt8], body bytes: [UInt8]) {
+        body = .allocate(byteCount: bytes.count, alignment: 1)
+        body.copyBytes(from: bytes)
+        let ownHeaders: Set = ["date", "connection", "content-length"]
+        var headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)] = []
+        for line in String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            guard parts.count == 2, !ownHeaders.contains(parts[0].lowercased()),
+                let name = strdup(String(parts[0])), let value = strdup(String(parts[1]))
+            else { continue }
+            headers.append((UnsafePointer(name), UnsafePointer(value)))
+        }
+        self.headers = headers
+    }
+}
+
+/// Serves the same answer to every request with MHD and nothing else: what a read is measured by.
+/// It sends the same bytes as the server that is measured, and has as many threads.
 func serveBare(_ options: BenchOptions) -> Int32 {
-    guard let listen = options["--listen"], let bytes = options.bytes,
+    guard let listen = options["--listen"], let bytes = options.content(of: "--bytes"),
+        let head = options.content(of: "--head"),
         let port = listen.split(separator: ":").last.flatMap({ UInt16($0) })
     else {
-        complain("bare-http needs --listen 127.0.0.1:PORT and a readable --bytes FILE")
+        complain("bare-http needs --listen 127.0.0.1:PORT, a readable --bytes FILE and --head FILE")
         return 2
     }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-    let answer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    answer.copyBytes(from: bytes)
-    let context = UnsafeMutablePointer<UnsafeMutableRawBufferPointer>.allocate(capacity: 1)
-    context.initialize(to: answer)
+    let context = UnsafeMutablePointer<BareAnswer>.allocate(capacity: 1)
+    context.initialize(to: BareAnswer(head: head, body: bytes))
     let daemon = withUnsafeMutablePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             httpd_start_bare(
-                $0, UInt32(sysconf(Int32(_SC_NPROCESSORS_ONLN))), answerBare, context)
+                $0, UInt32(ServerSettings().threads), answerBare, context)
         }
     }
     guard let daemon else {
@@ -44,12 +67,14 @@ private func answerBare(
         slot.pointee = context
         return .YES
     }
-    let bytes = context.assumingMemoryBound(to: UnsafeMutableRawBufferPointer.self).pointee
+    let answer = context.assumingMemoryBound(to: BareAnswer.self)
     guard
         let response = MHD_create_response_from_buffer(
-            bytes.count, bytes.baseAddress, .RESPMEM_PERSISTENT)
+            answer.pointee.body.count, answer.pointee.body.baseAddress, .RESPMEM_PERSISTENT)
     else { return .NO }
     defer { MHD_destroy_response(response) }
-    MHD_add_response_header(response, "Content-Type", "application/json")
+    for header in answer.pointee.headers {
+        MHD_add_response_header(response, header.name, header.value)
+    }
     return MHD_queue_response(connection, UInt32(MHD_HTTP_OK), response)
 }

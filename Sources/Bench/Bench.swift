@@ -7,7 +7,7 @@ private struct Bench: Sendable {
     let run: @Sendable (ArraySlice<String>) -> Int32
 
     static let all = [
-        Bench(name: "bare-http", usage: "--listen 127.0.0.1:PORT --bytes FILE") {
+        Bench(name: "bare-http", usage: "--listen 127.0.0.1:PORT --bytes FILE --head FILE") {
             serveBare(BenchOptions($0))
         },
         Bench(name: "server-http", usage: "--listen 127.0.0.1:PORT --bytes FILE [--later yes]") {
@@ -44,9 +44,9 @@ struct BenchOptions {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The content of the file that `--bytes` names.
-    var bytes: [UInt8]? {
-        guard let file = fopen(values["--bytes"] ?? "", "r") else { return nil }
+    /// The content of the file that the option names.
+    func content(of name: String) -> [UInt8]? {
+        guard let file = fopen(values[name] ?? "", "r") else { return nil }
         defer { fclose(file) }
         var content = [UInt8](repeating: 0, count: 1 << 20)
         let count = fread(&content, 1, content.count, file)

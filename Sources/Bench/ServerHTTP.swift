@@ -3,7 +3,8 @@ import Telemetry
 
 /// Serves the same bytes to every request with Deed's server: inline, or by its workers.
 func serve(_ options: BenchOptions) -> Int32 {
-    guard let listen = options["--listen"], let bytes = options.bytes else {
+    guard let listen = options["--listen"], let bytes = options.content(of: "--bytes")
+    else {
         complain("server-http needs --listen 127.0.0.1:PORT and a readable --bytes FILE")
         return 2
     }

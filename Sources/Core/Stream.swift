@@ -110,7 +110,29 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
         self.init(shard: Shard(number: number), sequence: sequence)
     }
 
-    package var description: String { "\(shard.number):\(sequence)" }
+    package var description: String {
+        // Every answer says it: two texts of numbers put together would take several times as long.
+        var text = InlineArray<24, UInt8>(repeating: 0)
+        var start = text.count
+        func prepend(_ byte: UInt8) {
+            start -= 1
+            text[start] = byte
+        }
+        func prepend(_ number: UInt64) {
+            var rest = number
+            repeat {
+                prepend(UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            } while rest > 0
+        }
+        prepend(sequence.magnitude)
+        if sequence < 0 { prepend(UInt8(ascii: "-")) }
+        prepend(UInt8(ascii: ":"))
+        prepend(UInt64(shard.number))
+        guard let digits = try? UTF8Span(validating: text.span.extracting(last: text.count - start))
+        else { preconditionFailure("digits are no UTF-8") }
+        return String(copying: digits)
+    }
 }
 
 private struct FNV1a64 {

@@ -17,6 +17,10 @@ final class Connection: @unchecked Sendable {
     private let deadline: Atomic<Int64>
     /// Between two requests, or before the first.
     private let isIdle = Atomic(true)
+    /// From the head of a request to its answer. Each connection tells of itself: a common count would
+    /// wander between the threads with each request.
+    private let isInFlight = Atomic(false)
+    private let memo = Memo()
     private var isFirst = true
     private var current = Exchange()
 
@@ -81,7 +85,7 @@ final class Connection: @unchecked Sendable {
     /// the wish to close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
-        reception.enter()
+        isInFlight.store(true, ordering: .sequentiallyConsistent)
         expire(after: reception.timeouts.body)
         let framing = Framing(handle)
         let declared = framing.length ?? 0
@@ -150,7 +154,7 @@ final class Connection: @unchecked Sendable {
             return refuse(refusal, closing: isExcess)
         }
         let request = Request(
-            line, query: current.query, body: current.body, connection: handle)
+            line, query: current.query, body: current.body, memo: memo, connection: handle)
         switch reception.rules.handler(request) {
         case .now(let response): return send(response)
         case .underway(let begin):
@@ -164,7 +168,7 @@ final class Connection: @unchecked Sendable {
 
     /// The answer is sent, or never will be.
     func close() {
-        if current.stage != .head { reception.leave() }
+        isInFlight.store(false, ordering: .sequentiallyConsistent)
         reception.release(current.reserved)
         current = Exchange()
         expire(after: reception.timeouts.idle)
@@ -227,6 +231,10 @@ final class Connection: @unchecked Sendable {
             value.withCString { value in MHD_add_response_header(response, name, value) }
         }
     }
+
+    // Either a request sees that the reception is draining, or whoever drains sees the request: hence
+    // the strict order.
+    var hasRequest: Bool { isInFlight.load(ordering: .sequentiallyConsistent) }
 
     // MARK: Sweeping
 

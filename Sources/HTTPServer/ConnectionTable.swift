@@ -24,6 +24,10 @@ final class ConnectionTable: Sendable {
         clock.load(ordering: .relaxed) + interval + milliseconds
     }
 
+    var requestsInFlight: Int {
+        open.change(wake: .nobody) { $0.values.count { $0.hasRequest } }
+    }
+
     var count: Int { total.load(ordering: .relaxed) }
 
     func insert(_ connection: Connection) {

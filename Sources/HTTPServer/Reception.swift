@@ -19,7 +19,6 @@ final class Reception: Sendable {
     private static let headroom = 64
     /// From the moment at which a connection is given to MHD, which starts to serve it later.
     private let admitted = Atomic(0)
-    private let inFlight = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
     private let bodyMemory: Int
@@ -63,7 +62,7 @@ final class Reception: Sendable {
             Int64(connections.count)
         }
         metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
-            [weak self] in Int64(self?.requestsInFlight ?? 0)
+            [connections] in Int64(connections.requestsInFlight)
         }
         metrics.gauge("deed_http_body_bytes", "Memory that bodies of requests take.") {
             [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
@@ -96,13 +95,7 @@ final class Reception: Sendable {
         return connection
     }
 
-    // Either a request sees `draining`, or whoever drains sees the request: hence the strict order
-    // of these two.
     var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
-    var requestsInFlight: Int { inFlight.load(ordering: .sequentiallyConsistent) }
-
-    func enter() { inFlight.add(1, ordering: .sequentiallyConsistent) }
-    func leave() { inFlight.subtract(1, ordering: .sequentiallyConsistent) }
 
     /// Sets memory aside for a body; false when all connections together hold as much as they may.
     func reserve(_ bytes: Int) -> Bool {

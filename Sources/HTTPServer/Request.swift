@@ -8,6 +8,8 @@ package struct Request: ~Copyable {
     /// As sent, what follows `?`.
     package let query: String?
     package let body: [UInt8]
+    /// `nil` for a request that came over no connection.
+    package let memo: Memo?
     private let source: Source
 
     private enum Source {
@@ -22,14 +24,16 @@ package struct Request: ~Copyable {
     ) {
         self.query = query
         self.body = body
+        memo = nil
         source = .parts(method: method, path: path, headers: headers)
     }
 
     init(
-        _ line: RequestLine, query: String?, body: [UInt8], connection: OpaquePointer
+        _ line: RequestLine, query: String?, body: [UInt8], memo: Memo, connection: OpaquePointer
     ) {
         self.query = query
         self.body = body
+        self.memo = memo
         source = .connection(connection, line)
     }
 
@@ -41,6 +45,15 @@ package struct Request: ~Copyable {
             return text == "HEAD" ? "GET" : text
         case .parts(let method, _, _):
             return method
+        }
+    }
+
+    /// Whether `method` is `GET`.
+    package var isGet: Bool {
+        switch source {
+        case .connection(_, let line):
+            strcmp(line.method, "GET") == 0 || strcmp(line.method, "HEAD") == 0
+        case .parts(let method, _, _): method == "GET"
         }
     }
 
@@ -72,6 +85,20 @@ package struct Request: ~Copyable {
         }
     }
 
+    /// Whether the header is there once and has that value. The time that it takes tells nothing
+    /// about the value beyond its length.
+    package func hasOne(_ name: String, _ value: [UInt8]) -> Bool {
+        switch source {
+        case .connection(let connection, _):
+            let sought = sought(name, of: connection)
+            guard sought.count == 1, sought.value.count == value.count else { return false }
+            return zip(sought.value, value).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        case .parts(_, _, let list):
+            let values = list.filter { $0.0.lowercased() == name.lowercased() }
+            return values.count == 1 && Array(values[0].1.utf8) == value
+        }
+    }
+
     /// The header's value, its name in any case.
     package func header(_ name: String) throws(HeaderError) -> String? {
         switch source {
@@ -88,6 +115,11 @@ package struct Request: ~Copyable {
             return values.first?.1
         }
     }
+}
+
+/// What a handler keeps of a client's connection from one of its requests to the next.
+package final class Memo {
+    package var content: AnyObject?
 }
 
 /// Why a header has no value that can be told. To guess one would mix up two clients' values.

@@ -102,7 +102,8 @@ package final class Server: Sendable {
         while true {
             reception.connections.closeIdle()
             let elapsed = monotonicMilliseconds() - start
-            let isDone = reception.requestsInFlight == 0 && reception.threadsResuming == 0
+            let isDone =
+                reception.connections.requestsInFlight == 0 && reception.threadsResuming == 0
             if isDone, reception.connections.count == 0 || elapsed >= min(100, milliseconds) {
                 return true
             }

@@ -5,8 +5,9 @@ package struct ServerSettings: Sendable {
     /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; `:8080` for every address; port 0 for a free one.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
-    /// Threads that serve connections and answer what can be answered at once.
-    package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    /// Threads that serve connections and answer what can be answered at once. There are others who
+    /// need processors: more of these than that would take them from each other.
+    package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
     /// Threads that give the answers which take time.
     package var workers = 8
     /// Requests that may wait for a worker.

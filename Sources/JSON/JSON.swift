@@ -19,7 +19,10 @@ package struct JSONObject: Sendable, Hashable {
 
     package private(set) var members: [Member] = []
 
-    package init() {}
+    /// An object with room for so many members.
+    package init(capacity: Int = 0) {
+        members.reserveCapacity(capacity)
+    }
 
     package var isEmpty: Bool { members.isEmpty }
 
@@ -42,12 +45,19 @@ package struct JSONObject: Sendable, Hashable {
     }
 }
 
+/// Takes in the members of an object: to keep them, or to write them at once.
+package protocol JSONMembers {
+    mutating func append(_ name: String, _ value: JSON)
+}
+
+extension JSONObject: JSONMembers {}
+
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral
 {
     package init(dictionaryLiteral elements: (String, JSON)...) {
-        var object = JSONObject()
+        var object = JSONObject(capacity: elements.count)
         for (name, value) in elements { object.append(name, value) }
         self = .object(object)
     }

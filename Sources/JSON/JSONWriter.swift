@@ -1,3 +1,29 @@
+/// An object that is written member by member, and not kept.
+package struct WrittenObject: JSONMembers {
+    private var bytes: [UInt8]
+    private var isEmpty = true
+
+    /// Begins an object behind the bytes.
+    package init(after bytes: consuming [UInt8]) {
+        self.bytes = bytes
+        self.bytes.append(UInt8(ascii: "{"))
+    }
+
+    package mutating func append(_ name: String, _ value: JSON) {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        JSON.write(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        value.write(to: &bytes)
+    }
+
+    /// The bytes with the object whole.
+    package consuming func finished() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+}
+
 extension JSON {
     /// This value as compact JSON text, members in their order.
     package var bytes: [UInt8] {
@@ -19,10 +45,10 @@ extension JSON {
 
     package func write(to bytes: inout [UInt8]) {
         switch self {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
-        case .decimal(let text): bytes.append(contentsOf: text.utf8)
+        case .null: bytes.append(text: "null")
+        case .bool(let value): bytes.append(text: value ? "true" : "false")
+        case .integer(let value): bytes.append(text: String(value))
+        case .decimal(let text): bytes.append(text: text)
         case .string(let text): JSON.write(text, to: &bytes)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
@@ -80,7 +106,7 @@ extension JSON {
         if needsEscapes(text.utf8.span) {
             writeEscaped(text, to: &bytes)
         } else {
-            bytes.append(contentsOf: text.utf8)
+            bytes.append(text: text)
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -113,4 +139,8 @@ extension JSON {
             }
         }
     }
+}
+
+extension [UInt8] {
+    package mutating func append(text: String) { append(contentsOf: text.utf8) }
 }

@@ -10,9 +10,11 @@ package final class KeyRing: Sendable {
         var keys: [[UInt8]: LiveKey] = [:]
         /// Those of them that were used since the ring was read, as they were presented: who is known need not
         /// be digested each time.
-        var used: [String: LiveKey] = [:]
+        var used: [String: UsedKey] = [:]
     }
     private let state = Mutex(State())
+    /// How often the ring was read.
+    fileprivate let edition = Atomic(0)
     private let refreshing = Refreshing()
     private let ports: Ports
 
@@ -34,15 +36,18 @@ package final class KeyRing: Sendable {
     /// The key with the text that is `presented` like that, as far as it is known in memory.
     package func remembered(
         as presented: String, _ text: @autoclosure () -> String?
-    ) -> LiveKey? {
+    ) -> UsedKey? {
         if let used = state.withLock({ $0.used[presented] }) { return used }
         guard let text = text() else { return nil }
         let digest = ports.secrets.digest(Array(text.utf8))
         return state.withLock { state in
             guard let key = state.keys[digest] else { return nil }
             if state.used.count >= KeyRing.usedLimit { state.used = [:] }
-            state.used[presented] = key
-            return key
+            let used = UsedKey(
+                presented: Array(presented.utf8), key: key,
+                edition: edition.load(ordering: .relaxed))
+            state.used[presented] = used
+            return used
         }
     }
 
@@ -57,6 +62,25 @@ package final class KeyRing: Sendable {
         state.withLock { state in
             state.keys = keys
             state.used = [:]
+            edition.add(1, ordering: .releasing)
         }
+    }
+}
+
+/// A key as somebody presented it. A class, so that handing it on counts one reference.
+package final class UsedKey: Sendable {
+    package let presented: [UInt8]
+    package let key: LiveKey
+    private let edition: Int
+
+    fileprivate init(presented: [UInt8], key: LiveKey, edition: Int) {
+        self.presented = presented
+        self.key = key
+        self.edition = edition
+    }
+
+    /// Whether the ring was not read anew since.
+    package func isCurrent(in ring: KeyRing) -> Bool {
+        ring.edition.load(ordering: .acquiring) == edition
     }
 }

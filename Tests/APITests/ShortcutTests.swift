@@ -1,4 +1,6 @@
+import API
 import Core
+import HTTPServer
 import JSON
 import Service
 import TestSupport
@@ -70,5 +72,43 @@ struct ShortcutTests {
         #expect(service.send("GET", path).status == 401)
         try service.revoke(key)
         #expect(service.send("GET", path, key: key).status == 401)
+    }
+
+    @Test("One connection asks with one key after another, and each opens what is its own")
+    func oneConnection() throws {
+        let router = service.router
+        var settings = ServerSettings()
+        settings.listen = "127.0.0.1:0"
+        let server = try Server(
+            settings, metrics: service.metrics, bodyLimit: { _, _ in 0 },
+            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        let client = try RawClient(port: server.port, milliseconds: 10_000)
+        func ask(_ authorizations: String...) throws -> RawClient.Reply {
+            let lines = authorizations.map { "Authorization: \($0)\r\n" }.joined()
+            client.send("GET /v1/customers/u1/entitlements HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
+            return try #require(client.reply())
+        }
+        _ = service.send(
+            "POST", "/v1/customers/u1/grants", key: try service.key(.admin),
+            body: #"{"entitlement":"pro","reason":"r"}"#)
+        try service.createProject("other")
+        let (mine, foreign) = (
+            "Bearer \(key.text)", "Bearer \(try service.key(.reader, project: "other").text)"
+        )
+        for _ in 0..<3 {
+            for _ in 0..<2 { #expect(try ask(mine).body.contains("\"pro\"")) }
+            for _ in 0..<2 { #expect(try ask(foreign).body.contains("\"entitlements\":{}")) }
+            // One letter less, one more, another one.
+            for wrong in [String(mine.dropLast()), mine + "x", mine.dropLast() + "?"] {
+                #expect(try ask(wrong).status == 401)
+            }
+            #expect(try ask().status == 401)
+            #expect(try ask(mine, mine).status == 400)
+            #expect(try ask(mine, foreign).status == 400)
+        }
+        #expect(try ask(mine).status == 200)
+        try service.revoke(key)
+        #expect(try ask(mine).status == 401)
+        #expect(try ask(foreign).status == 200)
     }
 }

@@ -11,7 +11,8 @@ measure_read() {
     grant_readers
     baseline_sql "create table if not exists selected (id bigint primary key, payload text not null)"
     baseline_sql "insert into selected select id, repeat('x', 200) from generate_series(1, 10000) as id on conflict do nothing"
-    curl -sf -H "Authorization: Bearer $admin_key" "$url/v1/customers/reader-1/entitlements" >"$scratch/answer.json" ||
+    curl -sf -D "$scratch/answer.head" -o "$scratch/answer.json" -H "Authorization: Bearer $admin_key" \
+        "$url/v1/customers/reader-1/entitlements" ||
         fail "the customer that was to be read has no answer"
     start_bare_server
     baseline select 32 1 >/dev/null
@@ -96,7 +97,8 @@ note_hits() {
 start_bare_server() {
     bare_port=$((20000 + RANDOM % 10000))
     while (exec 3<>"/dev/tcp/127.0.0.1/$bare_port") 2>/dev/null; do bare_port=$((bare_port + 1)); done
-    "$programs/deed-bench" bare-http --listen "127.0.0.1:$bare_port" --bytes "$scratch/answer.json" &
+    "$programs/deed-bench" bare-http --listen "127.0.0.1:$bare_port" \
+        --bytes "$scratch/answer.json" --head "$scratch/answer.head" &
     owned_processes+=($!)
     for _ in {1..500}; do
         if (exec 3<>"/dev/tcp/127.0.0.1/$bare_port") 2>/dev/null; then return; fi
