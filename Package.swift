@@ -102,7 +102,9 @@ let package = Package(
             name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
             swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
-        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: common),
+        .testTarget(
+            name: "CryptoTests", dependencies: ["Crypto", "Histories", "Minting"],
+            swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport", "Threading"],
             swiftSettings: common),

@@ -1,6 +1,7 @@
 import Core
 package import HTTPServer
 package import Service
+import Synchronization
 import Telemetry
 import Threading
 
@@ -13,6 +14,7 @@ package struct Router: Sendable {
     private let unrouted: RouteMeasures
     private let keys: KeyRing
     private let submit: Submit
+    private let announce: @Sendable (Int) -> Void
     private let shortcut: Shortcut?
 
     package init(
@@ -46,6 +48,7 @@ package struct Router: Sendable {
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
         submit = ports.ledger.submit
+        announce = ports.ledger.announce
     }
 
     package func answer(_ request: borrowing Request) -> Answer {
@@ -69,11 +72,7 @@ package struct Router: Sendable {
                 }
             case .unkeyed(let make):
                 let body = request.body
-                return .eventually { [submit] reply in
-                    make(body).perform(submit) { response in
-                        reply(measures.record(response, since: started))
-                    }
-                }
+                return judged(measures, since: started) { make(body) }
             case .writing(let role, let make):
                 let draft = try CallDraft(request, arguments: found.arguments)
                 guard let call = try draft.remembered(role, keys) else {
@@ -111,10 +110,17 @@ package struct Router: Sendable {
         _ draft: CallDraft, _ role: Role, _ make: @escaping Route.Write, _ measures: RouteMeasures,
         since started: Int64
     ) -> Answer {
-        .eventually { [keys, submit] reply in
-            draft.write(role, keys, make).perform(submit) { response in
-                reply(measures.record(response, since: started))
-            }
+        judged(measures, since: started) { [keys] in draft.write(role, keys, make) }
+    }
+
+    private func judged(
+        _ measures: RouteMeasures, since started: Int64, _ make: @escaping @Sendable () -> Writing
+    ) -> Answer {
+        let announcement = Announcement(announce)
+        return .eventually { [submit] reply in
+            let writing = make()
+            announcement.end()
+            writing.perform(submit) { reply(measures.record($0, since: started)) }
         }
     }
 
@@ -144,6 +150,24 @@ private final class MeasuredRoute: Sendable {
         self.route = route
         self.measures = measures
     }
+}
+
+/// Says that a command is on its way, until it is there or never will be.
+private final class Announcement: Sendable {
+    private let announce: @Sendable (Int) -> Void
+    private let isOver = Atomic(false)
+
+    init(_ announce: @escaping @Sendable (Int) -> Void) {
+        self.announce = announce
+        announce(1)
+    }
+
+    func end() {
+        if !isOver.exchange(true, ordering: .relaxed) { announce(-1) }
+    }
+
+    /// Where the request was refused before anybody looked at it.
+    deinit { end() }
 }
 
 /// A request as it was taken out of its connection, before anybody looked whether it may be.

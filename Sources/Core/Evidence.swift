@@ -44,11 +44,17 @@ package struct RawEvidence: Hashable, Sendable {
     package let bytes: [UInt8]
     /// How it came; receipts and notifications have a rank of their own.
     package let rank: Rank
+    /// SHA-256 of the bytes, where it was taken already and nothing is wrapped around them.
+    package let digest: [UInt8]?
 
-    package init(_ kind: EvidenceKind, _ bytes: [UInt8], rank: Rank = .clientTransaction) {
+    package init(
+        _ kind: EvidenceKind, _ bytes: [UInt8], rank: Rank = .clientTransaction,
+        digest: [UInt8]? = nil
+    ) {
         self.kind = kind
         self.bytes = bytes
         self.rank = rank
+        self.digest = digest
     }
 }
 

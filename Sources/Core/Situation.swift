@@ -91,6 +91,26 @@ package struct ItemOutcome: Hashable, Sendable {
     }
 }
 
+/// A certificate as it is kept, once for all evidence that holds it.
+///
+/// A class, so that handing it on counts one reference: most evidence shares the same few.
+package final class KeptCertificate: Hashable, Sendable {
+    /// SHA-256 of it.
+    package let digest: [UInt8]
+    package let der: [UInt8]
+
+    package init(digest: [UInt8], der: [UInt8]) {
+        self.digest = digest
+        self.der = der
+    }
+
+    package static func == (one: KeptCertificate, other: KeptCertificate) -> Bool {
+        one === other || one.digest == other.digest
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
 /// Evidence as it is kept: content-addressed, its certificates apart because most evidence shares
 /// them.
 package struct EvidenceRecord: Hashable, Sendable {
@@ -102,14 +122,14 @@ package struct EvidenceRecord: Hashable, Sendable {
     package let signedAt: Instant
     /// The evidence without its certificates, in a form from which it can be put together again.
     package let content: [UInt8]
-    /// The certificates in DER, in the order in which they are to be put back.
-    package let certificates: [[UInt8]]
+    /// In the order in which they are to be put back.
+    package let certificates: [KeptCertificate]
     /// Whether it is kept also when it states nothing new.
     package let isKeptAlways: Bool
 
     package init(
         digest: [UInt8], kind: String, app: AppID?, signedAt: Instant, content: [UInt8],
-        certificates: [[UInt8]], isKeptAlways: Bool = false
+        certificates: [KeptCertificate], isKeptAlways: Bool = false
     ) {
         self.digest = digest
         self.kind = kind

@@ -106,17 +106,7 @@ package final class DigestPrefix: @unchecked Sendable {
         state.update(bytes.span)
     }
 
-    package func begins(_ text: Span<UInt8>) -> Bool {
-        if text.count < bytes.count { return false }
-        return bytes.withUnsafeBytes { prefix in
-            text.withUnsafeBytes { text in
-                guard let start = prefix.baseAddress, let other = text.baseAddress else {
-                    return true
-                }
-                return memcmp(start, other, prefix.count) == 0
-            }
-        }
-    }
+    package func begins(_ text: Span<UInt8>) -> Bool { text.begins(with: bytes) }
 
     /// The digest of a whole text that begins with these bytes and goes on with `rest`.
     package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
@@ -220,4 +210,19 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     var difference: UInt8 = 0
     for index in one.indices { difference |= one[index] ^ other[index] }
     return difference == 0
+}
+
+extension Span<UInt8> {
+    /// Whether these bytes stand at its beginning; not for secrets.
+    package func begins(with prefix: [UInt8]) -> Bool {
+        if count < prefix.count { return false }
+        return prefix.withUnsafeBytes { prefix in
+            withUnsafeBytes { bytes in
+                guard let start = prefix.baseAddress, let other = bytes.baseAddress else {
+                    return true
+                }
+                return memcmp(start, other, prefix.count) == 0
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 package import Core
+internal import Crypto
 internal import JSON
 
 extension EvidenceKind {

@@ -68,4 +68,17 @@ package final class Verifier: Sendable {
             return try VerifyReceiptReply(bytes).statement(rank: .verifyReceiptReply)
         }
     }
+
+    /// The app and the environment that the bytes name, whoever wrote them. Of a notification only the
+    /// outside is read.
+    static func heading(
+        of bytes: [UInt8], as kind: EvidenceKind
+    ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {
+        if kind == .notification {
+            let heading = try Notification(SignedJSON(bytes).members()).heading
+            return (heading.app, heading.environment)
+        }
+        let statement = try read(bytes, as: kind)
+        return (statement.app, statement.environment)
+    }
 }

@@ -241,19 +241,24 @@ private struct Reader {
         let opening = at
         at += 1
         let start = at
-        while at < bytes.count {
-            switch bytes[at] {
-            case UInt8(ascii: "\""):
-                let text = try utf8(bytes.extracting(start..<at), openedAt: opening)
-                at += 1
-                return text
-            case UInt8(ascii: "\\"):
-                return try escapedString(bytes, from: start, openedAt: opening)
-            case 0..<0x20: throw JSONError(reason: .badString, offset: opening)
-            default: at += 1
-            }
+        // Most of the time goes into this loop: evidence is one long string.
+        var end = start
+        while end < bytes.count, Reader.isPlain(bytes[end]) { end += 1 }
+        at = end
+        if at >= bytes.count { throw fail(.truncated) }
+        switch bytes[at] {
+        case UInt8(ascii: "\""):
+            let text = try utf8(bytes.extracting(start..<at), openedAt: opening)
+            at += 1
+            return text
+        case UInt8(ascii: "\\"): return try escapedString(bytes, from: start, openedAt: opening)
+        default: throw JSONError(reason: .badString, offset: opening)
         }
-        throw fail(.truncated)
+    }
+
+    /// Whether the byte stands in a string for itself.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private func utf8(_ bytes: Span<UInt8>, openedAt offset: Int) throws(JSONError) -> String {
@@ -336,8 +341,8 @@ private struct Reader {
 
 extension [UInt8] {
     fileprivate init(copying bytes: Span<UInt8>) {
-        self = []
-        reserveCapacity(bytes.count)
-        for index in bytes.indices { append(bytes[index]) }
+        self.init(capacity: bytes.count) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+        }
     }
 }

@@ -4,10 +4,10 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// The calls that write what was decided and commit it.
-    var writes: [Call] {
+    /// The calls that write what was decided, with the rows of its evidence, and commit it.
+    func writes(with evidence: EvidenceRows) -> [Call] {
         (entries.isEmpty ? [] : [insertEvents, advanceShards] + holders.calls + projections)
-            + EvidenceRows(evidence).calls + [Statement.commit()]
+            + evidence.calls + [Statement.commit()]
     }
 
     private var insertEvents: Call {

@@ -18,14 +18,18 @@ struct Committer: ~Copyable {
     /// So many commands at once show that many senders are at work, and are not many yet.
     private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
+    /// How often a batch pauses at most.
+    private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
     /// somebody who claimed the same purchase.
     private static let roundLimit = 8
 
     private let queue: BoundedQueue<PendingCommand>
+    private let announced: Announced
     private let answers: BoundedQueue<Given>
     private let cache: StateCache
+    private let filed = FiledCertificates()
     private let follower: Follower?
     private let clock: @Sendable () -> Instant
     private let log: Log
@@ -34,11 +38,12 @@ struct Committer: ~Copyable {
     private var link: Link
 
     init(
-        queue: BoundedQueue<PendingCommand>, answers: BoundedQueue<Given>,
+        queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
         cache: StateCache, follower: Follower?, settings: LedgerSettings, log: Log,
         measures: LedgerMeasures
     ) {
         self.queue = queue
+        self.announced = announced
         self.answers = answers
         self.cache = cache
         self.follower = follower
@@ -46,7 +51,10 @@ struct Committer: ~Copyable {
         clock = settings.clock
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
-        link = Link(settings.connection) { cache.forget() }
+        link = Link(settings.connection) { [filed] in
+            cache.forget()
+            filed.forget()
+        }
     }
 
     /// Commits until the queue is closed and empty.
@@ -58,12 +66,19 @@ struct Committer: ~Copyable {
         answers.close()
     }
 
-    /// The batch, and where it is one of many senders, what else comes in a moment: a commit costs
-    /// about the same whether a dozen wait for it or fifty.
+    /// The batch, and where many are about to send, what else comes in a moment: a commit costs about
+    /// the same whether a dozen wait for it or fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
-        guard Committer.crowd.contains(batch.count) else { return batch }
-        pause(milliseconds: Committer.gatheringPause)
-        return batch + queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
+        var batch = batch
+        var pauses = 0
+        while batch.count < Committer.crowd.upperBound, pauses < Committer.pauseLimit,
+            announced.areMany || pauses == 0 && Committer.crowd.contains(batch.count)
+        {
+            pause(milliseconds: Committer.gatheringPause)
+            batch += queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
+            pauses += 1
+        }
+        return batch
     }
 
     /// A command with what was learned of it in earlier rounds.
@@ -149,14 +164,20 @@ struct Committer: ~Copyable {
         let started = monotonicMicroseconds()
         let epoch = follower?.epoch() ?? 0
         var decisions: [Result<Outcome, Undecided>] = []
+        var certificates: Set<KeptCertificate> = []
         let decided = try link.settled { connection throws(LedgerError) in
             var batch = try connection.lockAndLoad(errands.map(\.candidate), cache: cache, clock)
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
-            if !batch.isEmpty { try connection.execute(batch.writes) }
+            if !batch.isEmpty {
+                let evidence = EvidenceRows(batch.evidence, besides: filed)
+                certificates = evidence.certificates
+                try connection.execute(batch.writes(with: evidence))
+            }
             return batch
         }
+        filed.add(certificates)
         cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
         follower?.committed(decided.commit, epoch)

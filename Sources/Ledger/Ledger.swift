@@ -10,6 +10,7 @@ package final class Ledger: Sendable {
     let cache: StateCache
     private let commands: [BoundedQueue<PendingCommand>]
     private let reads: BoundedQueue<PendingRead>
+    private let announced: Announced
     private let running: Monitor<Int>
     private let follower: Follower?
     private let isClosing = Monitor(false)
@@ -28,6 +29,7 @@ package final class Ledger: Sendable {
         cache = StateCache(bytes: settings.cachedBytes)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = BoundedQueue(limit: settings.queueLimit)
+        announced = Announced(committers: settings.committers)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1)
         running = Monitor(
@@ -42,11 +44,11 @@ package final class Ledger: Sendable {
     private func startCommitters(_ log: Log, _ measures: LedgerMeasures) {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
-            startThread("committer-\(index)", .patient) { [cache, follower, settings, running] in
+            startThread("committer-\(index)", .patient) {
+                [announced, cache, follower, settings, running] in
                 var committer = Committer(
-                    queue: queue, answers: answers, cache: cache, follower: follower,
-                    settings: settings, log: log,
-                    measures: measures)
+                    queue: queue, announced: announced, answers: answers, cache: cache,
+                    follower: follower, settings: settings, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }
@@ -96,6 +98,9 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_commit_queue_depth", "Commands that wait for a committer.") {
             [commands] in Int64(commands.reduce(0) { $0 + $1.depth })
         }
+        metrics.gauge("deed_commands_announced", "Commands that are still being judged.") {
+            [announced] in Int64(announced.value)
+        }
         metrics.gauge("deed_read_queue_depth", "Reads that wait for a reader.") { [reads] in
             Int64(reads.depth)
         }
@@ -106,6 +111,9 @@ package final class Ledger: Sendable {
             Int64(pool.size)
         }
     }
+
+    /// Tells that so many more commands are on their way, or fewer.
+    package func announce(_ change: Int) { announced.change(by: change) }
 
     /// Decides the command on its stream's state and returns when its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {

@@ -11,6 +11,8 @@ package struct EvidencePort: Sendable {
     package var readVouched:
         @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
             ProvenEvidence
+    /// The evidence without what it was wrapped in for the way.
+    package var bare: @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence
     /// What the evidence says of itself, whoever wrote it: whom to ask about it.
     package var heading: @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
     /// Whether evidence of that digest was believed before and is kept.
@@ -23,11 +25,13 @@ package struct EvidencePort: Sendable {
         readVouched:
             @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
             throws(RefusedEvidence) -> ProvenEvidence,
+        bare: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence,
         heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading,
         wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
     ) {
         self.prove = prove
         self.readVouched = readVouched
+        self.bare = bare
         self.heading = heading
         self.wasBelieved = wasBelieved
     }

@@ -57,7 +57,7 @@ package final class KeyRing: Sendable {
 
     /// Reads every live key.
     package func reload() throws(Fault) {
-        let live = try ports.ledger.liveKeys()
+        let live = try ports.directory.keys()
         let keys = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
         state.withLock { state in
             state.keys = keys

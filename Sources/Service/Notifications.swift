@@ -28,8 +28,8 @@ extension Submissions {
     package func recordingNotification(
         _ bytes: [UInt8]
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
-        let raw = RawEvidence(.notification, bytes, rank: .notification)
-        let (app, heading) = try addressee(of: raw)
+        let (raw, heading) = try opened(RawEvidence(.notification, bytes, rank: .notification))
+        let app = try addressee(of: heading)
         do throws(RefusedEvidence) {
             return try recording(try prove(raw, of: app.project), for: app.project)
         } catch {
@@ -70,17 +70,20 @@ extension Submissions {
         }
     }
 
-    private func addressee(
-        of raw: RawEvidence
-    ) throws(NotificationError) -> (ListedApp, EvidenceHeading) {
-        let heading: EvidenceHeading
+    private func opened(
+        _ raw: RawEvidence
+    ) throws(NotificationError) -> (RawEvidence, EvidenceHeading) {
         do throws(RefusedEvidence) {
-            heading = try ports.evidence.heading(raw)
+            let bare = try ports.evidence.bare(raw)
+            return (bare, try ports.evidence.heading(bare))
         } catch {
             throw .unreadable(error)
         }
+    }
+
+    private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
         do throws(Fault) {
-            if let app = try apps.find(AppKey(id: heading.app)) { return (app, heading) }
+            if let app = try apps.find(AppKey(id: heading.app)) { return app }
         } catch {
             throw .fault(error)
         }

@@ -33,6 +33,9 @@ package struct LedgerPort: Sendable {
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
     /// The same without waiting; responds exactly once.
     package var submit: @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) -> Void
+    /// Tells that so many more commands are on their way, or fewer: a batch that is about to be
+    /// committed may wait a moment for them.
+    package var announce: @Sendable (_ change: Int) -> Void
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
     /// The same without waiting; responds exactly once.
@@ -45,13 +48,13 @@ package struct LedgerPort: Sendable {
     /// Some events of a stream after a version, oldest first.
     package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
     package var projects: @Sendable () throws(Fault) -> [ListedProject]
-    package var liveKeys: @Sendable () throws(Fault) -> [LiveKey]
 
     package init(
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
         submit:
             @escaping @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) ->
             Void,
+        announce: @escaping @Sendable (_ change: Int) -> Void,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
         read:
             @escaping @Sendable (
@@ -64,18 +67,17 @@ package struct LedgerPort: Sendable {
         events:
             @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
             [LogEntry],
-        projects: @escaping @Sendable () throws(Fault) -> [ListedProject],
-        liveKeys: @escaping @Sendable () throws(Fault) -> [LiveKey]
+        projects: @escaping @Sendable () throws(Fault) -> [ListedProject]
     ) {
         self.append = append
         self.submit = submit
+        self.announce = announce
         self.customer = customer
         self.read = read
         self.project = project
         self.customers = customers
         self.events = events
         self.projects = projects
-        self.liveKeys = liveKeys
     }
 }
 
@@ -83,14 +85,18 @@ package struct LedgerPort: Sendable {
 package struct DirectoryPort: Sendable {
     /// Every app of every project: a store's news name the app and no project.
     package var apps: @Sendable () throws(Fault) -> [ListedApp]
+    /// Every key of every project that was not revoked.
+    package var keys: @Sendable () throws(Fault) -> [LiveKey]
     /// The stream of the customer who has an order; `nil` when nobody does.
     package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
 
     package init(
         apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
+        keys: @escaping @Sendable () throws(Fault) -> [LiveKey],
         owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
     ) {
         self.apps = apps
+        self.keys = keys
         self.owner = owner
     }
 }

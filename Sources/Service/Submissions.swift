@@ -154,14 +154,16 @@ extension SecretsPort {
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
-        let digests = request.pieces.map { hexDigest($0.bytes) }
-        let cause = cause(
-            of: sender, request.isRestore ? "restore" : "submit",
-            [request.order?.text] + digests)
+        let word: StaticString = request.isRestore ? "restore" : "submit"
+        let order = request.order?.text
         guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.proven).first
-        else { return cause }
+        else {
+            return cause(
+                of: sender, word, [order] + request.pieces.map { hexDigest($0.bytes) })
+        }
+        // Nobody can send another request under this cause, so nothing need tell the two apart.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
-        return Cause(text: text, digest: cause.digest)
+        return Cause(text: text, digest: digest(Array("\(word) \(order ?? "") \(text)".utf8)))
     }
 }
 
@@ -177,7 +179,12 @@ extension [UInt8] {
     /// As lower-case hexadecimal digits.
     fileprivate var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * count)
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -26,6 +26,7 @@ struct Live: Sendable {
             ledger: LedgerPort(
                 append: { command throws(CommandError) in try ledger.append(command) },
                 submit: { ledger.submit($0, respond: $1) },
+                announce: { ledger.announce($0) },
                 customer: { stream throws(Fault) in try ledger.customer(of: stream) },
                 read: { ledger.read($0, respond: $1) },
                 project: { project throws(Fault) in try ledger.project(project) },
@@ -35,10 +36,10 @@ struct Live: Sendable {
                 events: { stream, version, limit throws(Fault) in
                     try ledger.events(of: stream, after: version, limit: limit)
                 },
-                projects: { () throws(Fault) in try ledger.projects() },
-                liveKeys: { () throws(Fault) in try ledger.liveKeys() }),
+                projects: { () throws(Fault) in try ledger.projects() }),
             directory: DirectoryPort(
                 apps: { () throws(Fault) in try ledger.apps() },
+                keys: { () throws(Fault) in try ledger.liveKeys() },
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
                 }),

@@ -4,35 +4,6 @@ import Testing
 
 @testable import Evidence
 
-@Suite("Base64")
-struct Base64Tests {
-    @Test("Every length is read back, in both alphabets")
-    func roundTrip() {
-        for count in 0..<70 {
-            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255) }
-            #expect(Base64.standard.decode(Array(bytes.base64.utf8)) == bytes)
-            #expect(Base64.url.decode(Array(bytes.base64URL.utf8)) == bytes)
-        }
-    }
-
-    @Test(
-        "Texts that are not strict are refused",
-        arguments: [
-            "A", "AA", "AAA", "AB==", "AAB=", "=", "==", "====", "A===", "AA=A", "AAAA=",
-            "AAAA====", "AA A", "AAA\n", "AA-_", "AAA\u{FF}",
-        ])
-    func standard(_ text: String) {
-        #expect(Base64.standard.decode(Array(text.utf8)) == nil)
-    }
-
-    @Test(
-        "Texts of the other form are refused too",
-        arguments: ["A", "AB", "AAB", "AA==", "AA+/", "AAAAA", "AAAA\n"])
-    func url(_ text: String) {
-        #expect(Base64.url.decode(Array(text.utf8)) == nil)
-    }
-}
-
 @Suite("BER")
 struct BERTests {
     func read(_ bytes: [UInt8]) throws -> BERElement {

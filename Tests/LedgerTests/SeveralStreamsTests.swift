@@ -170,7 +170,9 @@ struct SeveralStreamsTests {
             let record = EvidenceRecord(
                 digest: [UInt8](repeating: number, count: 32), kind: "signed_transaction",
                 app: fact.app, signedAt: at(0), content: [1, 2, number],
-                certificates: [[7, 7], [8, 8]])
+                certificates: [UInt8(7), 8].map {
+                    KeptCertificate(digest: [UInt8](repeating: $0, count: 32), der: [$0, $0])
+                })
             for time in 0..<2 {
                 _ = try ledger.append(
                     claim(fact, for: "u\(number)", key: "\(time)", evidence: [record]))

@@ -21,6 +21,7 @@ extension EvidencePort {
             readVouched: { raw, apps, now throws(RefusedEvidence) in
                 try prover.read(vouchedFor: raw, for: apps, now: now)
             },
+            bare: { raw throws(RefusedEvidence) in try prover.bare(raw) },
             heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
             wasBelieved: { digest throws(Fault) in try ledger?.hasBelieved(digest) ?? false })
     }

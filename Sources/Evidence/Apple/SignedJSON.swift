@@ -5,7 +5,7 @@ internal import JSON
 /// The three parts of a JSON Web Signature in compact form. Nothing in it is verified.
 struct SignedJSON {
     private static let headerLimit = 64 << 10
-    private static let dot = UInt8(ascii: ".")
+    static let dot = UInt8(ascii: ".")
 
     private let bytes: [UInt8]
     private let header: Range<Int>

@@ -18,8 +18,8 @@ extension Verifier {
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceFinding {
         guard let content = filed.content else { return .digestOnly }
         if !filed.isBelieved { return .notBelieved }
-        let packed = PackedEvidence(content: content, certificates: filed.certificates)
-        guard let kind = EvidenceKind(rawValue: filed.kind), let bytes = packed.unpacked(),
+        guard let kind = EvidenceKind(rawValue: filed.kind),
+            let bytes = PackedEvidence.unpack(content, filed.certificates),
             SHA256.digest(bytes).bytes == filed.digest
         else { return .damaged }
         do throws(EvidenceRefusal) {

@@ -1,4 +1,5 @@
 internal import Core
+internal import Crypto
 import Synchronization
 
 /// Takes evidence apart for keeping. Nothing is verified here: what cannot be put back byte for byte
@@ -13,20 +14,20 @@ final class EvidencePacker: Sendable {
     private static let headerLimit = 16
 
     private struct Header {
+        /// With the dot behind it.
         let text: [UInt8]
         let pieces: [Piece]
     }
 
     /// Packs evidence of that kind in its bare form.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence {
-        let whole = PackedEvidence([.literal(bytes)])
-        let pieces = kind == .appReceipt ? receipt(bytes) : statement(bytes, bytes.indices)
-        guard let pieces else { return whole }
+        let pieces =
+            kind == .appReceipt
+            ? receipt(bytes) : statement(bytes.span, mayHoldOthers: kind == .notification)
+        guard let pieces else { return PackedEvidence([.literal(bytes)]) }
         let packed = PackedEvidence(pieces)
-        let isRight =
-            packed.certificates.count <= EvidencePacker.certificateCountLimit
-            && packed.unpacked() == bytes
-        return isRight ? packed : whole
+        let isRight = packed.certificates.count <= EvidencePacker.certificateCountLimit
+        return isRight ? packed : PackedEvidence([.literal(bytes)])
     }
 
     private func receipt(_ bytes: [UInt8]) -> [Piece]? {
@@ -35,47 +36,51 @@ final class EvidencePacker: Sendable {
         var end = 0
         for certificate in frame.certificates where isCertificate(certificate.range.count) {
             pieces.append(.literal(Array(bytes[end..<certificate.range.lowerBound])))
-            pieces.append(.certificate(certificate.array))
+            pieces.append(.certificate(KeptCertificate(certificate.array)))
             end = certificate.range.upperBound
         }
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three parts of a signed statement, decoded; `nil` when it is none.
-    private func statement(_ bytes: [UInt8], _ range: Range<Int>) -> [Piece]? {
-        let dot = UInt8(ascii: ".")
-        let parts = bytes[range].split(separator: dot, omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = header(Array(parts[0])),
-            let payload = parts[1].withSpan(Base64.url.decode),
-            let signature = parts[2].withSpan(Base64.url.decode)
+    /// The three parts of a signed statement, decoded; `nil` when it is none. What base64 reads
+    /// strictly, it writes again as it was.
+    private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
+        guard let header = header(of: text),
+            let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
+            let payload = Base64.url.decode(text.extracting(header.text.count..<dot)),
+            let signature = Base64.url.decode(text.extracting((dot + 1)...))
         else { return nil }
+        let dotPiece = Piece.literal([SignedJSON.dot])
         return [
-            .encoded(header), .literal([dot]), .encoded(self.payload(payload)), .literal([dot]),
+            .encoded(header.pieces), dotPiece,
+            .encoded(mayHoldOthers ? self.payload(payload) : [.literal(payload)]), dotPiece,
             .encoded([.literal(signature)]),
         ]
     }
 
-    private func header(_ text: [UInt8]) -> [Piece]? {
-        let known = headers.withLock { $0.first { $0.text == text }?.pieces }
-        if let known { return known }
-        guard let decoded = Base64.url.decode(text) else { return nil }
-        let pieces = replacing(decoded, where: Base64.standard.holdsPadded) { run in
-            guard let der = run.withSpan(Base64.standard.decode), isCertificate(der.count) else {
+    private func header(of text: Span<UInt8>) -> Header? {
+        for known in headers.withLock({ $0 }) where text.begins(with: known.text) { return known }
+        guard let dot = text.firstIndex(from: 0, where: { $0 == SignedJSON.dot }),
+            let decoded = Base64.url.decode(text.extracting(..<dot))
+        else { return nil }
+        let pieces = replacing(decoded) { run in
+            guard let der = Base64.standard.decode(run), isCertificate(der.count) else {
                 return nil
             }
-            return [.certificateText(der)]
+            return [.certificateText(KeptCertificate(der))]
         }
+        let header = Header(
+            text: Base64.url.encode(decoded) + [SignedJSON.dot], pieces: pieces)
         headers.withLock { headers in
             if headers.count == EvidencePacker.headerLimit { headers.removeLast() }
-            headers.insert(Header(text: text, pieces: pieces), at: 0)
+            headers.insert(header, at: 0)
         }
-        return pieces
+        return header
     }
 
     /// A payload, in which further statements may stand as texts.
     private func payload(_ decoded: [UInt8]) -> [Piece] {
-        let holds = { (byte: UInt8) in byte == UInt8(ascii: ".") || Base64.url.holds(byte) }
-        return replacing(decoded, where: holds) { run in statement(decoded, run.indices) }
+        replacing(decoded) { statement($0, mayHoldOthers: false) }
     }
 
     private func isCertificate(_ count: Int) -> Bool {
@@ -84,34 +89,42 @@ final class EvidencePacker: Sendable {
 
     /// The bytes with each long text in quotes replaced, as far as `replace` gives something for it.
     private func replacing(
-        _ bytes: [UInt8], where holds: (UInt8) -> Bool,
-        _ replace: (ArraySlice<UInt8>) -> [Piece]?
+        _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {
-        let quote = UInt8(ascii: "\"")
         let shortest = 64
+        let span = bytes.span
+        let isQuote = { (byte: UInt8) in byte == UInt8(ascii: "\"") }
         var pieces: [Piece] = []
         var end = 0
-        var start = 0
-        while let opening = bytes[start...].firstIndex(of: quote) {
-            let run = bytes[(opening + 1)...].prefix(while: holds)
-            start = run.endIndex
-            guard run.count >= shortest, start < bytes.count, bytes[start] == quote,
-                let replacement = replace(run)
+        var quote = span.firstIndex(from: 0, where: isQuote)
+        while let opening = quote,
+            let closing = span.firstIndex(from: opening + 1, where: isQuote)
+        {
+            quote = closing
+            guard closing - opening > shortest,
+                let replacement = replace(span.extracting(opening + 1..<closing))
             else { continue }
-            pieces.append(.literal(Array(bytes[end..<run.startIndex])))
+            pieces.append(.literal(Array(bytes[end...opening])))
             pieces += replacement
-            end = run.endIndex
+            end = closing
         }
         return pieces + [.literal(Array(bytes[end...]))]
     }
 }
 
-extension Base64 {
-    fileprivate func holdsPadded(_ character: UInt8) -> Bool {
-        character == UInt8(ascii: "=") || holds(character)
+extension KeptCertificate {
+    fileprivate convenience init(_ der: [UInt8]) {
+        self.init(digest: SHA256.digest(der).bytes, der: der)
     }
 }
 
-extension ArraySlice<UInt8> {
-    fileprivate func withSpan(_ body: (Span<UInt8>) -> [UInt8]?) -> [UInt8]? { body(span) }
+extension Span<UInt8> {
+    fileprivate func firstIndex(from start: Int, where holds: (UInt8) -> Bool) -> Int? {
+        var place = start
+        while place < count {
+            if holds(self[place]) { return place }
+            place += 1
+        }
+        return nil
+    }
 }

@@ -1,3 +1,6 @@
+package import Core
+internal import Crypto
+
 /// Evidence as it is kept: a content without certificates, and the certificates that were cut out.
 ///
 /// The content is a row of pieces, each a mark and what belongs to it: literal bytes, the number of
@@ -5,10 +8,10 @@
 /// parts of a signed statement are kept decoded, those of a statement inside another one too.
 package struct PackedEvidence: Hashable, Sendable {
     package let content: [UInt8]
-    /// In DER, each once.
-    package let certificates: [[UInt8]]
+    /// Each once.
+    package let certificates: [KeptCertificate]
 
-    package init(content: [UInt8], certificates: [[UInt8]]) {
+    package init(content: [UInt8], certificates: [KeptCertificate]) {
         self.content = content
         self.certificates = certificates
     }
@@ -22,6 +25,11 @@ package struct PackedEvidence: Hashable, Sendable {
 
     /// The evidence as it was, byte for byte; `nil` when the content or a certificate is damaged.
     package func unpacked() -> [UInt8]? {
+        PackedEvidence.unpack(content, certificates.map(\.der))
+    }
+
+    /// The same of a content and the certificates in DER.
+    static func unpack(_ content: [UInt8], _ certificates: [[UInt8]]) -> [UInt8]? {
         var bytes: [UInt8] = []
         let reader = PieceReader(content: content, certificates: certificates)
         return reader.unpack(content.indices, into: &bytes, depth: 0) ? bytes : nil
@@ -31,9 +39,9 @@ package struct PackedEvidence: Hashable, Sendable {
 /// A part of evidence, by what it takes to put it back.
 enum Piece: Sendable {
     case literal([UInt8])
-    case certificate([UInt8])
+    case certificate(KeptCertificate)
     /// A certificate that stands there in base64.
-    case certificateText([UInt8])
+    case certificateText(KeptCertificate)
     /// Pieces that stand there in base64url.
     case encoded([Piece])
 }
@@ -47,7 +55,7 @@ private enum Mark {
 
 private struct PieceWriter {
     private(set) var content: [UInt8] = []
-    private(set) var certificates: [[UInt8]] = []
+    private(set) var certificates: [KeptCertificate] = []
 
     mutating func write(_ piece: Piece) {
         switch piece {
@@ -55,8 +63,8 @@ private struct PieceWriter {
             content.append(Mark.literal)
             write(length: bytes.count)
             content.append(contentsOf: bytes)
-        case .certificate(let der): content += [Mark.certificate, number(of: der)]
-        case .certificateText(let der): content += [Mark.certificateText, number(of: der)]
+        case .certificate(let one): content += [Mark.certificate, number(of: one)]
+        case .certificateText(let one): content += [Mark.certificateText, number(of: one)]
         case .encoded(let pieces):
             content.append(Mark.encoded)
             let at = content.count
@@ -67,11 +75,11 @@ private struct PieceWriter {
         }
     }
 
-    private mutating func number(of der: [UInt8]) -> UInt8 {
-        if let index = certificates.firstIndex(of: der) {
+    private mutating func number(of certificate: KeptCertificate) -> UInt8 {
+        if let index = certificates.firstIndex(of: certificate) {
             return UInt8(truncatingIfNeeded: index)
         }
-        certificates.append(der)
+        certificates.append(certificate)
         // Where a number does not fit, the evidence is not put back as it was, and is kept whole.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }

@@ -54,11 +54,23 @@ package final class Prover: Sendable {
         }
     }
 
+    /// The evidence without what it was wrapped in for the way, so that nobody need unwrap and digest
+    /// it again.
+    package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
+        do throws(EvidenceRefusal) {
+            let bare = try BareEvidence(raw)
+            return RawEvidence(
+                raw.kind, bare.bytes, rank: raw.rank, digest: bare.digest.bytes)
+        } catch {
+            throw RefusedEvidence(error)
+        }
+    }
+
     /// What the evidence says of itself, whoever wrote it.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
-            let statement = try Verifier.read(bare.bytes, as: raw.kind)
+            let statement = try Verifier.heading(of: bare.bytes, as: raw.kind)
             guard let app = statement.app else { throw .invalidMember("bundleId") }
             return EvidenceHeading(
                 digest: bare.digest.bytes, kind: raw.kind, environment: statement.environment,
@@ -97,7 +109,7 @@ struct BareEvidence {
         case .notification: bytes = try Notification.signedPart(of: raw.bytes)
         default: bytes = raw.bytes
         }
-        digest = SHA256.digest(bytes)
+        digest = raw.digest.flatMap { Digest32(bytes: $0) } ?? SHA256.digest(bytes)
     }
 }
 
