@@ -21,7 +21,7 @@ struct BalanceRoutes: Sendable {
     }
 
     private func spend(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["amount", "reason", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let wish = SpendBalance(
             currency: try call.currency(), amount: try body.integer("amount"),
@@ -34,7 +34,7 @@ struct BalanceRoutes: Sendable {
     }
 
     private func adjust(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["amount", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = AdjustBalance(

@@ -6,7 +6,9 @@ import Service
 struct Body {
     private let members: JSONObject
 
-    init(_ bytes: [UInt8]) throws(Problem) {
+    /// Reads an object with none but the members that `names` lists. A misspelt one would be as good as
+    /// left out, and what is left out may mean much: a grant without its end never ends.
+    init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
         let json: JSON
         do {
             json = try JSON.read(bytes)
@@ -20,12 +22,25 @@ struct Body {
         guard case .object(let object) = json else {
             throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
         }
+        for member in object.members where !names.contains(member.name) {
+            throw .unknownMember(member.name, of: names)
+        }
         members = object
     }
 
-    /// The parameters of the query in place of a body.
-    init(query: QueryParameters) {
-        members = query.members
+    /// The body of a call whose members may stand in the query where there is none: not every client
+    /// can send a body with every method.
+    init(orQueryOf call: Call, of names: [String]) throws(Problem) {
+        if call.body.isEmpty {
+            try call.query.require(only: names)
+            self.init(call.query.members)
+        } else {
+            try self.init(call.body, of: names)
+        }
+    }
+
+    private init(_ members: JSONObject) {
+        self.members = members
     }
 
     func optionalText(_ name: String) throws(Problem) -> String? {
@@ -139,9 +154,21 @@ struct Body {
 }
 
 extension Body {
+    static let reasonNames = ["reason", "ticket"]
+
     /// Why an admin acts.
     func adminReason() throws(Problem) -> AdminReason {
         AdminReason(reason: try id("reason"), ticket: try optionalID("ticket"))
+    }
+}
+
+extension Problem {
+    fileprivate static func unknownMember(_ name: String, of names: [String]) -> Problem {
+        Problem(
+            status: 400, code: "unknown_member",
+            detail: "The member \"\(name)\" means nothing here; this call takes "
+                + "\(names.joined(separator: ", ")).",
+            member: name)
     }
 }
 

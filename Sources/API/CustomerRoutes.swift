@@ -20,7 +20,9 @@ struct CustomerRoutes: Sendable {
     }
 
     private func giveGrant(_ call: Call) throws(Problem) -> Writing {
-        let body = try Body(call.body)
+        let body = try Body(
+            call.body,
+            of: ["entitlement", "start", "end", "for", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let entitlement: EntitlementID = try body.id("entitlement")
         let start = try body.optionalInstant("start")
@@ -35,8 +37,7 @@ struct CustomerRoutes: Sendable {
 
     private func revokeGrant(_ call: Call) throws(Problem) -> Writing {
         let grant = try GrantID(member: "grant", call.arguments[1])
-        // Not every client can send a body with DELETE.
-        let body = try call.body.isEmpty ? Body(query: call.query) : Body(call.body)
+        let body = try Body(orQueryOf: call, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = ports.revokingGrant(grant, reason: reason, of: stream, by: call.sender)

@@ -26,21 +26,21 @@ struct IntakeRoutes: Sendable {
     }
 
     private func settle(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body).adminReason()
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
         return try answer(call) { id, project throws(CommandError) in
             try ports.settleIntake(id, of: project, reason: reason, by: call.sender)
         }
     }
 
     private func drop(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body).adminReason()
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
         return try answer(call) { id, project throws(CommandError) in
             try ports.dropIntake(id, of: project, reason: reason, by: call.sender)
         }
     }
 
     private func retry(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body).adminReason()
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
         return try answer(call) { id, project throws(CommandError) in
             try ports.retryIntake(id, of: project, reason: reason, by: call.sender)
         }

@@ -21,7 +21,7 @@ struct MoveRoutes: Sendable {
 
     private func transfer(_ call: Call) throws(Problem) -> Response {
         let purchase = try call.purchase()
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["to", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let customer: CustomerID = try body.id("to")
         if customer.isReserved {
@@ -39,7 +39,7 @@ struct MoveRoutes: Sendable {
 
     private func undo(_ call: Call) throws(Problem) -> Response {
         let purchase = try call.purchase()
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         do throws(CommandError) {

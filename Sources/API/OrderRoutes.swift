@@ -23,7 +23,8 @@ struct OrderRoutes: Sendable {
     }
 
     private func open(_ call: Call) throws(Problem) -> Response {
-        let body = try call.body.isEmpty ? Body(query: call.query) : Body(call.body)
+        let body = try Body(
+            orQueryOf: call, of: ["order", "product", "lifetime", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let id: OrderID? = try body.optionalID("order")
         let product: ProductID? = try body.optionalID("product")
@@ -39,7 +40,7 @@ struct OrderRoutes: Sendable {
 
     private func close(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[1])
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["because", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let cause = try body.closing()
         do throws(CommandError) {
@@ -74,7 +75,7 @@ struct OrderRoutes: Sendable {
     }
 
     private func registerToken(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["token", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         guard let token = AccountToken(try body.text("token")) else {
             throw .invalid(

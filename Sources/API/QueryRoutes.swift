@@ -23,7 +23,7 @@ struct QueryRoutes: Sendable {
     }
 
     private func query(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body)
+        let body = try Body(call.body, of: ["customers", "environment"])
         let environment: Environment = try body.optionalWord("environment") ?? .production
         guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
             throw .missing("customers")

@@ -34,7 +34,9 @@ struct SettingsRoutes: Sendable {
 
     private func changeSettings(_ call: Call) throws(Problem) -> Response {
         let project = call.access.project
-        let change = try Body(call.body).settingsChange()
+        let change = try Body(
+            call.body, of: ["transfer", "restore", "cool_down", "order_lifetime"]
+        ).settingsChange()
         do throws(CommandError) {
             let settings = try ports.changeSettings(change, of: project, by: call.sender)
             return .json(settings.json(of: project))
@@ -45,7 +47,9 @@ struct SettingsRoutes: Sendable {
 
     private func setApp(_ call: Call) throws(Problem) -> Response {
         let app = try call.app()
-        let change = try Body(call.body).app()
+        let change = try Body(
+            call.body, of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts"]
+        ).app()
         do throws(CommandError) {
             let answer = try ports.setApp(
                 app, change, of: call.access.project, by: call.sender)

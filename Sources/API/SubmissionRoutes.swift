@@ -30,7 +30,9 @@ struct SubmissionRoutes: Sendable {
     }
 
     private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Writing {
-        let body = try Body(call.body)
+        let body = try Body(
+            call.body,
+            of: ["receipt", "signed_transactions", "app_transaction", "order", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(

@@ -3,49 +3,84 @@
 # shellcheck shell=bash
 
 measure_ingest() {
-    local folder=$scratch/evidence kind round rate inserts url
-    local length=$((seconds < 3 ? seconds : 3)) most used
-    most=$((rounds * length * 9000 + (length + 1) * 15000 + 9000))
+    local length=$((seconds < 3 ? seconds : 3)) kind round
+    mint_evidence $((rounds * length * 9000 + (length + 1) * 15000 + 9000))
+    stop_server
+    start_shop
+    grant_readers
+    baseline_sql "create table if not exists inserted (id bigint generated always as identity primary key, payload text not null)"
+    baseline insert 32 1 >/dev/null
+    for kind in transactions notifications; do
+        for ((round = 1; round <= rounds; round++)); do
+            submit_round $kind "$length" "$scratch/ingest.$kind"
+        done
+        note_rounds "ingest.$kind" 1/s 0.5 "$scratch/ingest.$kind"
+        note_limit "ingest.$kind.p99" ms 50 "$scratch/ingest.$kind.p99"
+    done
+    measure_reads_meanwhile
+    stop_server
+    start_server
+}
+
+# The same transactions once there are many customers, beside what ten thousand let expect on a machine
+# that is as fast as it is by then.
+measure_crowd() {
+    local length=$((seconds < 3 ? seconds : 3)) round few
+    [ -s "$scratch/ingest.transactions" ] || measure_ingest
+    few=$(awk '{ print $1 / $2 }' "$scratch/ingest.transactions" | sort -n | awk '{ ratio[NR] = $1 } END { print ratio[int((NR + 1) / 2)] }')
+    stop_server
+    start_shop
+    give_readers 10000 "$many_readers"
+    for ((round = 1; round <= rounds; round++)); do
+        submit_round transactions "$length" "$scratch/crowd.rounds"
+    done
+    awk -v few="$few" '{ print $1, $2 * few }' "$scratch/crowd.rounds" >"$scratch/crowd"
+    note_rounds ingest.many 1/s 0.85 "$scratch/crowd"
+    note_limit ingest.many.p99 ms 50 "$scratch/crowd.rounds.p99"
+    stop_server
+    start_server
+}
+
+# mint_evidence COUNT: so many transactions and notifications of a shop that the server knows by then.
+mint_evidence() {
+    local folder=$scratch/evidence
     mkdir -p "$folder/roots"
-    say "minting $most transactions and as many notifications"
-    "$programs/deed-bench" mint --folder "$folder" --count "$most" || fail "nothing was minted"
+    say "minting $1 transactions and as many notifications"
+    "$programs/deed-bench" mint --folder "$folder" --count "$1" || fail "nothing was minted"
     mv "$folder/root.pem" "$folder/roots/"
     "$programs/deed" app set --bundle-id com.example.app --sandbox-access none >/dev/null ||
         fail "the app was not set"
     printf '{"products":[{"id":"com.example.pro.month","kind":"auto_renewable","entitlements":["pro"]}]}' >"$scratch/catalog.json"
     "$programs/deed" catalog apply "$scratch/catalog.json" >/dev/null || fail "the catalog was not applied"
-    stop_server
-    DEED_EXTRA_ROOTS=$folder/roots start_server
+    used_transactions=0 used_notifications=0
+}
+
+# Starts a server that believes what was minted; sets $url.
+start_shop() {
+    DEED_EXTRA_ROOTS=$scratch/evidence/roots start_server
     url="http://127.0.0.1:$port"
-    baseline_sql "create table if not exists inserted (id bigint generated always as identity primary key, payload text not null)"
-    baseline insert 32 1 >/dev/null
-    for kind in transactions notifications; do
-        used=0
-        for ((round = 1; round <= rounds; round++)); do
-            rate=$(load ingest 64 "$length" "$url" "$folder" $kind $used)
-            used=$((used + $(awk -v rate="${rate% *}" -v length_="$length" 'BEGIN { printf "%d", rate * length_ * 1.2 + 200 }')))
-            inserts=$(baseline insert 32 "$length")
-            printf '%s %s\n' "${rate% *}" "$inserts" >>"$scratch/ingest.$kind"
-            printf '%s\n' "${rate#* }" >>"$scratch/ingest.$kind.p99"
-        done
-        note_rounds "ingest.$kind" 1/s 0.5 "$scratch/ingest.$kind"
-        note_limit "ingest.$kind.p99" ms 50 "$scratch/ingest.$kind.p99"
-    done
-    measure_reads_meanwhile "$folder" "$used"
-    stop_server
-    start_server
+}
+
+# submit_round KIND SECONDS FILE: one round of evidence that was not sent before, beside one of inserts.
+submit_round() {
+    local rate inserts
+    local -n used=used_$1
+    rate=$(load ingest 64 "$2" "$url" "$scratch/evidence" "$1" "$used")
+    used=$((used + $(awk -v rate="${rate% *}" -v length_="$2" 'BEGIN { printf "%d", rate * length_ * 1.2 + 200 }')))
+    inserts=$(baseline insert 32 "$2")
+    printf '%s %s\n' "${rate% *}" "$inserts" >>"$3"
+    printf '%s\n' "${rate#* }" >>"$3.p99"
 }
 
 # Reads of ten thousand customers from memory, while transactions come in as fast as they can.
 measure_reads_meanwhile() {
-    local folder=$1 used=$2 loading round rate
-    grant_readers
+    local loading round rate
     load read 64 1 "$url" 10000 >/dev/null
     for ((round = 1; round <= 3; round++)); do
-        load ingest 64 $((length + 1)) "$url" "$folder" notifications "$used" >/dev/null &
+        load ingest 64 $((length + 1)) "$url" "$scratch/evidence" notifications "$used_notifications" >/dev/null &
         loading=$!
         owned_processes+=("$loading")
-        used=$((used + (length + 1) * 5000))
+        used_notifications=$((used_notifications + (length + 1) * 5000))
         sleep 0.5
         rate=$(load read 16 $((length > 1 ? length - 1 : 1)) "$url" 10000)
         wait "$loading" || fail "the load beside the reads failed"
