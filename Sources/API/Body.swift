@@ -22,24 +22,23 @@ struct Body {
         guard case .object(let object) = json else {
             throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
         }
-        for member in object.members where !names.contains(member.name) {
-            throw .unknownMember(member.name, of: names)
-        }
-        members = object
+        try self.init(object, of: names)
     }
 
     /// The body of a call whose members may stand in the query where there is none: not every client
     /// can send a body with every method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
         if call.body.isEmpty {
-            try call.query.require(only: names)
-            self.init(call.query.members)
+            try self.init(call.query.members, of: names)
         } else {
             try self.init(call.body, of: names)
         }
     }
 
-    private init(_ members: JSONObject) {
+    private init(_ members: JSONObject, of names: [String]) throws(Problem) {
+        for member in members.members where !names.contains(member.name) {
+            throw .unknownMember(member.name, of: names)
+        }
         self.members = members
     }
 
@@ -164,7 +163,9 @@ extension Body {
 
 extension Problem {
     fileprivate static func unknownMember(_ name: String, of names: [String]) -> Problem {
-        Problem(
+        // Whatever its length: the answer must not be as long as the body.
+        let name = String(name.prefix(100))
+        return Problem(
             status: 400, code: "unknown_member",
             detail: "The member \"\(name)\" means nothing here; this call takes "
                 + "\(names.joined(separator: ", ")).",

@@ -75,7 +75,10 @@ struct Committer: ~Copyable {
             announced.areMany || pauses == 0 && Committer.crowd.contains(batch.count)
         {
             pause(milliseconds: Committer.gatheringPause)
-            batch += queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
+            let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
+            // What is announced goes elsewhere, or comes to nothing.
+            if more.isEmpty { break }
+            batch += more
             pauses += 1
         }
         return batch

@@ -2,7 +2,9 @@ import Core
 
 extension BadInputTests {
     /// One misspelt member for each call that takes a body, or parameters in its place.
-    static let misspelt: [BadCall] =
+    static let misspelt: [BadCall] = inBodies + inQueries
+
+    private static let inBodies: [BadCall] =
         [
             (
                 "POST", "customers/u1/grants", #"{"entitlement":"pro","reason":"r","form":"P1D"}"#,
@@ -56,10 +58,10 @@ extension BadInputTests {
     private static let inQueries: [BadCall] = [
         BadCall(
             label: "an order with produkt", target: "/v1/customers/u1/orders?produkt=coins",
-            body: "", member: "produkt"),
+            body: "", code: "unknown_member", member: "produkt"),
         BadCall(
             label: "a revocation with envirnoment", method: "DELETE",
             target: "/v1/customers/u1/grants/g_1?reason=r&envirnoment=sandbox", body: "",
-            member: "envirnoment"),
+            code: "unknown_member", member: "envirnoment"),
     ]
 }

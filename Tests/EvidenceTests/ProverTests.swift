@@ -93,6 +93,38 @@ struct ProverTests {
         #expect(refusal(.signedTransaction, PackingTests.samples[5].bytes) == "wrong_kind")
     }
 
+    @Test("A body in a body is refused, and nothing in it is taken for what was believed")
+    func bodyInBody() throws {
+        let genuine = Payload.notification().signed()
+        var payload = Payload.transaction
+        payload["productId"] = "com.example.everything"
+        // Two dots in all, so that it also reads as a signed statement with a payload of the forger's.
+        let inner =
+            "{\"x\":\"a.\(payload.json.bytes.base64URL).b\",\"signedPayload\":\""
+            + genuine.split(separator: ".").joined(separator: "\\u002e") + "\"}"
+        let outer: JSON = ["signedPayload": .string(inner)]
+        for _ in 0..<2 {
+            #expect(refusal(.notification, outer.bytes) == "malformed_jws")
+            #expect(refusal(.signedTransaction, Array(inner.utf8)) != nil)
+        }
+        // Alone it is a body as any other.
+        let proven = try prove(.notification, Array(inner.utf8))
+        #expect(proven.record.digest == SHA256.digest(Array(genuine.utf8)).bytes)
+        #expect(refusal(.signedTransaction, Array(inner.utf8)) != nil)
+    }
+
+    @Test("What was unwrapped and digested before gives the same, and is not unwrapped again")
+    func bare() throws {
+        let body: JSON = ["signedPayload": .string(Payload.notification().signed())]
+        let raw = RawEvidence(.notification, body.bytes, rank: .notification)
+        let bare = try prover.bare(raw)
+        #expect(bare.digest == SHA256.digest(bare.bytes).bytes)
+        #expect(try prover.bare(bare) == bare)
+        let proven = try prover.prove(bare, for: apps, now: now)
+        #expect(try prover.prove(raw, for: apps, now: now) == proven)
+        #expect(try prover.heading(of: bare) == prover.heading(of: raw))
+    }
+
     @Test("A forged repetition of what was believed is another piece of evidence and is refused")
     func forged() throws {
         let text = Payload.transaction.signed()
@@ -158,10 +190,11 @@ struct ProverTests {
 
     @Test("The memory of believed digests is bounded and keeps the newest half")
     func bounded() {
-        let recent = RecentDigests(limit: 64)
+        let recent = RecentlyBelieved(limit: 64)
         let digests = (0..<200).map { SHA256.digest([UInt8($0)]) }
-        for digest in digests { recent.remember(digest) }
-        #expect(digests.count(where: recent.holds) <= 64)
-        #expect(digests.suffix(32).allSatisfy(recent.holds))
+        for digest in digests { recent.remember(digest, as: .notification) }
+        #expect(digests.count { recent.holds($0, as: .notification) } <= 64)
+        #expect(digests.suffix(32).allSatisfy { recent.holds($0, as: .notification) })
+        #expect(!digests.contains { recent.holds($0, as: .signedTransaction) })
     }
 }

@@ -14,7 +14,11 @@ struct Notification {
     static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return bytes }
         let body = try Members(bytes)
-        return Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
+        let part = Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
+        // A body in a body would be one piece of evidence to who unwraps once, and another to who
+        // unwraps twice.
+        if part.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { throw .malformedSignedJSON }
+        return part
     }
 
     init(_ members: Members) throws(EvidenceRefusal) {

@@ -9,7 +9,7 @@ package import Telemetry
 package final class Prover: Sendable {
     private let verifier: Verifier
     private let packer = EvidencePacker()
-    private let believed = RecentDigests(limit: 1 << 16)
+    private let believed = RecentlyBelieved(limit: 1 << 16)
     private let measures: ProofMeasures
 
     package init(_ verifier: Verifier, metrics: Metrics) {
@@ -24,14 +24,14 @@ package final class Prover: Sendable {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
             let terms = Terms(apps: apps, now: now, rank: raw.rank)
-            if believed.holds(bare.digest) {
+            if believed.holds(bare.digest, as: raw.kind) {
                 let again = try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
                 measures.known.add()
                 return again
             }
             let statement = try verifier.verify(bare.bytes, as: raw.kind, on: terms)
             let proven = try proven(bare, statement)
-            believed.remember(bare.digest)
+            believed.remember(bare.digest, as: raw.kind)
             measures.believed(raw.kind)
             if !statement.unread.isEmpty { measures.unread.add() }
             return proven
@@ -104,12 +104,17 @@ struct BareEvidence {
 
     init(_ raw: RawEvidence) throws(EvidenceRefusal) {
         if raw.bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        if let digest = raw.digest.flatMap({ Digest32(bytes: $0) }) {
+            bytes = raw.bytes
+            self.digest = digest
+            return
+        }
         switch raw.kind {
         case .appReceipt: bytes = try ReceiptFrame.binary(of: raw.bytes)
         case .notification: bytes = try Notification.signedPart(of: raw.bytes)
         default: bytes = raw.bytes
         }
-        digest = raw.digest.flatMap { Digest32(bytes: $0) } ?? SHA256.digest(bytes)
+        digest = SHA256.digest(bytes)
     }
 }
 
