@@ -10,11 +10,8 @@ package struct WrittenObject: JSONMembers {
     }
 
     package mutating func append(_ name: String, _ value: JSON) {
-        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        JSON.write(name, value, isFirst: isEmpty, to: &bytes)
         isEmpty = false
-        JSON.write(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        value.write(to: &bytes)
     }
 
     /// The bytes with the object whole.
@@ -60,13 +57,20 @@ extension JSON {
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in object.members.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSON.write(member.name, to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                member.value.write(to: &bytes)
+                JSON.write(member.name, member.value, isFirst: index == 0, to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
+    }
+
+    /// A member of an object, with the comma in front of all but the first.
+    fileprivate static func write(
+        _ name: String, _ value: JSON, isFirst: Bool, to bytes: inout [UInt8]
+    ) {
+        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        write(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        value.write(to: &bytes)
     }
 
     private func writePretty(to bytes: inout [UInt8], indent: Int) {

@@ -6,7 +6,7 @@ import Synchronization
 /// Rows of `deed.evidence` and `deed.certificates`.
 struct EvidenceRows {
     private var kept: [KeptEvidence] = []
-    /// Those of them that may not be there yet.
+    /// The certificates that may not be filed yet.
     private(set) var certificates: Set<KeptCertificate> = []
 
     init(_ evidence: [KeptEvidence], besides known: FiledCertificates) {

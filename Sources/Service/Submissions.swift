@@ -154,16 +154,15 @@ extension SecretsPort {
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
-        let word: StaticString = request.isRestore ? "restore" : "submit"
-        let order = request.order?.text
         guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.proven).first
         else {
             return cause(
-                of: sender, word, [order] + request.pieces.map { hexDigest($0.bytes) })
+                of: sender, request.isRestore ? "restore" : "submit",
+                [request.order?.text] + request.pieces.map { hexDigest($0.bytes) })
         }
         // Nobody can send another request under this cause, so nothing need tell the two apart.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
-        return Cause(text: text, digest: digest(Array("\(word) \(order ?? "") \(text)".utf8)))
+        return Cause(text: text, digest: digest(Array(text.utf8)))
     }
 }
 

@@ -80,7 +80,7 @@ private struct PieceWriter {
             return UInt8(truncatingIfNeeded: index)
         }
         certificates.append(certificate)
-        // Where a number does not fit, the evidence is not put back as it was, and is kept whole.
+        // Evidence with more than the packer allows is kept whole, so that every number fits.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }
 
