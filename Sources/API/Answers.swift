@@ -22,6 +22,16 @@ extension JSON {
     static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
 }
 
+extension JSONMembers {
+    mutating func append(_ name: String, _ instant: Instant?) {
+        if let instant {
+            append(name) { instant.append(to: &$0) }
+        } else {
+            append(name, nil as String?)
+        }
+    }
+}
+
 extension Entitlement {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -30,20 +40,20 @@ extension Entitlement {
     }
 
     func append(to object: inout some JSONMembers, in stream: Stream) {
-        object.append("active", .bool(isActive))
-        object.append("since", .instant(run.start))
-        object.append("until", .instant(run.end))
-        object.append("state", .string(state.rawValue))
-        object.append("code", .string(code))
-        object.append("will_renew", .bool(willRenew))
-        object.append("product", .optional(product?.text))
-        object.append("kind", .optional(kind?.rawValue))
-        object.append("source", .string(source.name))
-        object.append("purchase", .optional(purchase?.description))
-        object.append("grant", .optional(grant?.text))
-        object.append("sandbox", .bool(isSandbox || stream.environment == .sandbox))
-        object.append("next_product", .optional(nextProduct?.text))
-        object.append("expiration_reason", .optional(expirationReason?.name))
+        object.append("active", isActive)
+        object.append("since", run.start)
+        object.append("until", run.end)
+        object.append("state", state.rawValue)
+        object.append("code", code)
+        object.append("will_renew", willRenew)
+        object.append("product", product?.text)
+        object.append("kind", kind?.rawValue)
+        object.append("source", source.name)
+        object.append("purchase", purchase?.description)
+        object.append("grant", grant?.text)
+        object.append("sandbox", isSandbox || stream.environment == .sandbox)
+        object.append("next_product", nextProduct?.text)
+        object.append("expiration_reason", expirationReason?.name)
     }
 
     static func neverHeld(in stream: Stream) -> JSONObject {

@@ -1,8 +1,8 @@
 /// What a percent-encoded text stands for; `nil` when it is not validly encoded, or not UTF-8.
-func percentDecoded(_ text: some StringProtocol) -> String? {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+func percentDecoded(_ text: ArraySlice<UInt8>) -> String? {
+    guard text.contains(UInt8(ascii: "%")) else { return String(validating: text, as: UTF8.self) }
     var bytes: [UInt8] = []
-    var rest = text.utf8.makeIterator()
+    var rest = text.makeIterator()
     while let byte = rest.next() {
         if byte != UInt8(ascii: "%") {
             bytes.append(byte)

@@ -9,10 +9,10 @@ struct QueryParameters: Sendable {
     init(_ text: String?) throws(Problem) {
         guard let text else { return }
         // By bytes: to tell letters from each other takes much longer.
-        for part in text.utf8.split(separator: UInt8(ascii: "&")) {
+        for part in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
             let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            guard let name = percentDecoded(Substring(part[..<mark])),
-                let value = percentDecoded(Substring(part[mark...].dropFirst()))
+            guard let name = percentDecoded(part[..<mark]),
+                let value = percentDecoded(part[mark...].dropFirst())
             else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
             if self[name] != nil {
                 throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")

@@ -81,9 +81,9 @@ extension Span<UInt8> {
 
 /// What follows `Bearer `, which may be written in any case.
 func bearerKey(in authorization: String) -> String? {
-    var rest = authorization.utf8[...]
-    for letter in "bearer ".utf8 {
-        guard let first = rest.popFirst(), first | 0x20 == letter else { return nil }
-    }
-    return rest.isEmpty ? nil : String(Substring(rest))
+    let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
+    guard bytes.count > scheme.count else { return nil }
+    for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
+    guard let key = try? UTF8Span(validating: bytes.extracting(scheme.count...)) else { return nil }
+    return String(copying: key)
 }

@@ -3,27 +3,75 @@
 /// `purchases`, `apps` and `balances` are functions of the set of facts that were recorded, in
 /// whatever order; the rest is a history of commands, in their order.
 package struct CustomerState: Hashable, Sendable {
-    /// The version of the newest event that was folded in; 0 when there is none.
-    package private(set) var version: Int64 = 0
-    /// What the customer holds now, in order of id.
-    package private(set) var purchases: [Purchase] = []
-    /// The first installation of each app, in order of store and app.
-    package private(set) var apps: [AppFact] = []
-    /// In the order in which they were given.
-    package private(set) var grants: [Grant] = []
-    package private(set) var balances = Balances()
-    /// In the order in which they were opened.
-    package private(set) var orders: [Order] = []
-    /// Beside those of its orders, in the order in which they were registered.
-    package private(set) var tokens: [AccountToken] = []
-    /// Purchases that left for another holder, in the order in which they did.
-    package private(set) var departures: [PurchaseDetached] = []
-    package private(set) var notices = AccessNotices()
-    package private(set) var isErased = false
+    private static let empty = Shared(CustomerContent())
+
+    private var content = CustomerState.empty
 
     package init() {}
 
+    /// The version of the newest event that was folded in; 0 when there is none.
+    package var version: Int64 { content.value.version }
+    /// What the customer holds now, in order of id.
+    package var purchases: [Purchase] { content.value.purchases }
+    /// The first installation of each app, in order of store and app.
+    package var apps: [AppFact] { content.value.apps }
+    /// In the order in which they were given.
+    package var grants: [Grant] { content.value.grants }
+    package var balances: Balances { content.value.balances }
+    /// In the order in which they were opened.
+    package var orders: [Order] { content.value.orders }
+    /// Beside those of its orders, in the order in which they were registered.
+    package var tokens: [AccountToken] { content.value.tokens }
+    /// Purchases that left for another holder, in the order in which they did.
+    package var departures: [PurchaseDetached] { content.value.departures }
+    package var notices: AccessNotices { content.value.notices }
+    package var isErased: Bool { content.value.isErased }
+
     package mutating func apply(_ event: Event) {
+        content.change { $0.apply(event) }
+    }
+
+    /// The customer together with the purchases that another state holds of some apps: those of the
+    /// sandbox, where they count in production. Everything else of the other state stays apart.
+    package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
+        let guests = sandbox.purchases.filter { purchase in
+            purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
+        }
+        var both = self
+        both.content.change { content in
+            content.purchases = (content.purchases + guests).enumerated().sorted {
+                $0.element.id == $1.element.id
+                    ? $0.offset < $1.offset : $0.element.id < $1.element.id
+            }.map(\.element)
+        }
+        return both
+    }
+
+    package func purchase(_ id: PurchaseID) -> Purchase? { content.value.purchase(id) }
+
+    package func grant(_ id: GrantID) -> Grant? {
+        grants.first { $0.id == id }
+    }
+
+    package func order(_ id: OrderID) -> Order? {
+        orders.first { $0.id == id }
+    }
+}
+
+/// What a customer's state holds.
+private struct CustomerContent: Hashable, Sendable {
+    var version: Int64 = 0
+    var purchases: [Purchase] = []
+    var apps: [AppFact] = []
+    var grants: [Grant] = []
+    var balances = Balances()
+    var orders: [Order] = []
+    var tokens: [AccountToken] = []
+    var departures: [PurchaseDetached] = []
+    var notices = AccessNotices()
+    var isErased = false
+
+    mutating func apply(_ event: Event) {
         version += 1
         switch event {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
@@ -58,47 +106,20 @@ package struct CustomerState: Hashable, Sendable {
         case .accessEnded(let notice): notices.ended[notice.entitlement] = notice.at
         case .accessEndingSoon(let notice): notices.endingSoon[notice.entitlement] = notice.at
         case .customerErased:
-            self = CustomerState(erasedAt: version)
+            self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
             .projectChanged:
             break
         }
     }
 
-    /// The customer together with the purchases that another state holds of some apps: those of the
-    /// sandbox, where they count in production. Everything else of the other state stays apart.
-    package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
-        let guests = sandbox.purchases.filter { purchase in
-            purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
-        }
-        var both = self
-        both.purchases = (purchases + guests).enumerated().sorted {
-            $0.element.id == $1.element.id
-                ? $0.offset < $1.offset : $0.element.id < $1.element.id
-        }.map(\.element)
-        return both
-    }
-
-    private init(erasedAt version: Int64) {
-        self.version = version
-        isErased = true
-    }
-
-    package func purchase(_ id: PurchaseID) -> Purchase? {
+    func purchase(_ id: PurchaseID) -> Purchase? {
         let place = place(for: id)
         return place < purchases.endIndex && purchases[place].id == id ? purchases[place] : nil
     }
-
-    package func grant(_ id: GrantID) -> Grant? {
-        grants.first { $0.id == id }
-    }
-
-    package func order(_ id: OrderID) -> Order? {
-        orders.first { $0.id == id }
-    }
 }
 
-extension CustomerState {
+extension CustomerContent {
     /// Where the purchase stands, once it is made sure that there is one.
     private mutating func place(of id: PurchaseID) -> Int {
         let place = place(for: id)

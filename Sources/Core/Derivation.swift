@@ -41,11 +41,12 @@ struct Verdict {
 /// so that a long subscription costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
-    private var places: [EntitlementID: Int] = [:]
     private var rows: [(id: EntitlementID, sum: Sum)] = []
+    /// Where the rows are, once they are so many that to look at each takes longer.
+    private var places: [EntitlementID: Int] = [:]
+    private static let few = 8
 
     init(of rights: [Right], at instant: Instant, in state: CustomerState, _ catalog: Catalog) {
-        places.reserveCapacity(16)
         var next = rights.startIndex
         while next < rights.endIndex {
             let first = rights[next]
@@ -65,9 +66,14 @@ private struct Tally {
     }
 
     private mutating func row(of id: EntitlementID) -> Int {
-        if let place = places[id] { return place }
-        places[id] = rows.count
+        let isFew = rows.count < Tally.few
+        if let place = isFew ? rows.firstIndex(where: { $0.id == id }) : places[id] { return place }
         rows.append((id, Sum()))
+        if rows.count == Tally.few {
+            for (place, row) in rows.enumerated() { places[row.id] = place }
+        } else if !isFew {
+            places[id] = rows.count - 1
+        }
         return rows.count - 1
     }
 

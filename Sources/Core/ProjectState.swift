@@ -1,22 +1,55 @@
 /// All that a project's own stream says.
 package struct ProjectState: Hashable, Sendable {
-    package private(set) var version: Int64 = 0
-    /// The version of the newest event that answers about customers may depend on.
-    package private(set) var rulesVersion: Int64 = 0
-    package private(set) var createdAt: Instant?
-    package private(set) var keys: [Key] = []
-    package private(set) var catalog = Catalog()
-    /// 0 before the first catalog.
-    package private(set) var catalogVersion: Int64 = 0
-    /// In order of store and id.
-    package private(set) var apps: [App] = []
-    package private(set) var settings = ProjectSettings()
+    private static let empty = Shared(ProjectContent())
+
+    private var content = ProjectState.empty
 
     package init() {}
+
+    package var version: Int64 { content.value.version }
+    /// The version of the newest event that answers about customers may depend on.
+    package var rulesVersion: Int64 { content.value.rulesVersion }
+    package var createdAt: Instant? { content.value.createdAt }
+    package var keys: [Key] { content.value.keys }
+    package var catalog: Catalog { content.value.catalog }
+    /// 0 before the first catalog.
+    package var catalogVersion: Int64 { content.value.catalogVersion }
+    /// In order of store and id.
+    package var apps: [App] { content.value.apps }
+    package var settings: ProjectSettings { content.value.settings }
 
     package var exists: Bool { createdAt != nil }
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
+        content.change { $0.apply(event, recordedAt: recordedAt) }
+    }
+
+    package func key(_ id: KeyID) -> Key? {
+        keys.first { $0.id == id }
+    }
+
+    package func app(_ key: AppKey) -> App? {
+        apps.first { $0.key == key }
+    }
+
+    /// The apps whose sandbox purchases count in the customer's production answers.
+    package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
+        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
+    }
+}
+
+/// What a project's state holds.
+private struct ProjectContent: Hashable, Sendable {
+    var version: Int64 = 0
+    var rulesVersion: Int64 = 0
+    var createdAt: Instant?
+    var keys: [Key] = []
+    var catalog = Catalog()
+    var catalogVersion: Int64 = 0
+    var apps: [App] = []
+    var settings = ProjectSettings()
+
+    mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
         if !event.isAboutKeys { rulesVersion = version }
         switch event {
@@ -41,19 +74,6 @@ package struct ProjectState: Hashable, Sendable {
             // Customers' events have no place in a project's own stream.
             break
         }
-    }
-
-    package func key(_ id: KeyID) -> Key? {
-        keys.first { $0.id == id }
-    }
-
-    package func app(_ key: AppKey) -> App? {
-        apps.first { $0.key == key }
-    }
-
-    /// The apps whose sandbox purchases count in the customer's production answers.
-    package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
-        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
     }
 }
 

@@ -47,10 +47,26 @@ package struct JSONObject: Sendable, Hashable {
 
 /// Takes in the members of an object: to keep them, or to write them at once.
 package protocol JSONMembers {
-    mutating func append(_ name: String, _ value: JSON)
+    mutating func append(_ name: String, _ flag: Bool)
+    /// `nil` is written as `null`.
+    mutating func append(_ name: String, _ text: String?)
+    /// A text that needs no escapes, which `write` appends.
+    mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void)
 }
 
-extension JSONObject: JSONMembers {}
+extension JSONObject: JSONMembers {
+    package mutating func append(_ name: String, _ flag: Bool) { append(name, JSON.bool(flag)) }
+
+    package mutating func append(_ name: String, _ text: String?) {
+        append(name, JSON.optional(text))
+    }
+
+    package mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
+        var bytes: [UInt8] = []
+        write(&bytes)
+        append(name, JSON.string(String(decoding: bytes, as: UTF8.self)))
+    }
+}
 
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,

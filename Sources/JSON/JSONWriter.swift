@@ -9,9 +9,44 @@ package struct WrittenObject: JSONMembers {
         self.bytes.append(UInt8(ascii: "{"))
     }
 
-    package mutating func append(_ name: String, _ value: JSON) {
-        JSON.write(name, value, isFirst: isEmpty, to: &bytes)
+    /// How many bytes there are so far.
+    package var end: Int { bytes.count }
+
+    /// Where the next member will begin.
+    package var next: Int { bytes.count + (isEmpty ? 0 : 1) }
+
+    package mutating func append(_ name: String, _ flag: Bool) {
+        begin(name)
+        bytes.append(text: flag ? "true" : "false")
+    }
+
+    package mutating func append(_ name: String, _ text: String?) {
+        begin(name)
+        if let text { JSON.write(text, to: &bytes) } else { bytes.append(text: "null") }
+    }
+
+    package mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
+        begin(name)
+        bytes.append(UInt8(ascii: "\""))
+        write(&bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// An object as a member.
+    package mutating func append(_ name: String, members append: (inout WrittenObject) -> Void) {
+        begin(name)
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        var object = WrittenObject(after: consume taken)
+        append(&object)
+        bytes = object.finished()
+    }
+
+    private mutating func begin(_ name: String) {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
         isEmpty = false
+        JSON.write(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
     }
 
     /// The bytes with the object whole.
@@ -57,20 +92,13 @@ extension JSON {
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in object.members.enumerated() {
-                JSON.write(member.name, member.value, isFirst: index == 0, to: &bytes)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSON.write(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
-    }
-
-    /// A member of an object, with the comma in front of all but the first.
-    fileprivate static func write(
-        _ name: String, _ value: JSON, isFirst: Bool, to bytes: inout [UInt8]
-    ) {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
-        write(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        value.write(to: &bytes)
     }
 
     private func writePretty(to bytes: inout [UInt8], indent: Int) {
@@ -106,23 +134,25 @@ extension JSON {
     }
 
     package static func write(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        if needsEscapes(text.utf8.span) {
-            writeEscaped(text, to: &bytes)
-        } else {
-            bytes.append(text: text)
+        let source = text.utf8.span
+        let start = bytes.count
+        var place = 0
+        bytes.append(addingCapacity: source.count + 2) { written in
+            written.append(UInt8(ascii: "\""))
+            while place < source.count, !needsEscape(source[place]) {
+                written.append(source[place])
+                place += 1
+            }
+            if place == source.count { written.append(UInt8(ascii: "\"")) }
         }
+        if place == source.count { return }
+        bytes.removeSubrange((start + 1)...)
+        writeEscaped(text, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
-        for place in text.indices {
-            switch text[place] {
-            case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): return true
-            default: continue
-            }
-        }
-        return false
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private static func writeEscaped(_ text: String, to bytes: inout [UInt8]) {
@@ -146,5 +176,10 @@ extension JSON {
 }
 
 extension [UInt8] {
-    package mutating func append(text: String) { append(contentsOf: text.utf8) }
+    package mutating func append(text: String) {
+        let source = text.utf8.span
+        append(addingCapacity: source.count) { written in
+            for place in source.indices { written.append(source[place]) }
+        }
+    }
 }

@@ -43,7 +43,7 @@ extension Connection {
         return streams.map { stream in
             CustomerSnapshot(
                 customer: states[stream]?.customer ?? CustomerState(), project: rules,
-                position: Position(shard: stream.shard, sequence: heads.told[stream.shard] ?? 0))
+                position: Position(shard: stream.shard, sequence: heads[stream.shard]))
         }
     }
 }

@@ -51,10 +51,8 @@ extension Connection {
                 }
             }
         }
-        for (shard, head) in rows.heads {
-            let isThere = cache.observe(head: head.sequence, of: shard, askedAfter: seenHeads)
-            if !isThere { throw .logShrunk }
-        }
+        try cache.observe(
+            rows.heads.map { ($0, $1.sequence) }, askedAfter: seenHeads)
         var batch = Batch(
             now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }

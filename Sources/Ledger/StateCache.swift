@@ -15,6 +15,13 @@ final class StateCache: Sendable {
         /// The highest position that was seen of each shard.
         var heads = [Int64](repeating: 0, count: Shard.count)
 
+        mutating func find(_ stream: Stream, limit: Int) -> Fold? {
+            if let fold = young[stream] { return fold }
+            guard let fold = old[stream] else { return nil }
+            keep(fold, of: stream, limit: limit)
+            return fold
+        }
+
         mutating func keep(_ fold: Fold, of stream: Stream, limit: Int) {
             if weight >= limit {
                 old = young
@@ -39,11 +46,16 @@ final class StateCache: Sendable {
     }
 
     subscript(stream: Stream) -> Fold? {
-        generations.withLock { generations -> Fold? in
-            if let fold = generations.young[stream] { return fold }
-            guard let fold = generations.old[stream] else { return nil }
-            generations.keep(fold, of: stream, limit: weightLimit)
-            return fold
+        generations.withLock { $0.find(stream, limit: weightLimit) }
+    }
+
+    /// What is known of each stream, and `seenHeads`.
+    func folds(of streams: [Stream]) -> (folds: [Fold], seenHeads: [Int64]) {
+        generations.withLock { generations in
+            let folds = streams.map { stream in
+                generations.find(stream, limit: weightLimit) ?? Fold(emptyFor: stream)
+            }
+            return (folds, generations.heads)
         }
     }
 
@@ -70,18 +82,23 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes a shard's head. Returns false, and forgets every fold, when it lies before what had
-    /// been seen by the time the database was asked: then the database was put back to an earlier
-    /// day under this process. What others have seen meanwhile proves nothing.
-    func observe(head: Int64, of shard: Shard, askedAfter seenHeads: [Int64]) -> Bool {
-        generations.withLock { generations in
-            let index = Int(shard.number)
-            if head < seenHeads[index] {
-                generations = Generations()
-                return false
+    /// Notes where shards end. Throws, and forgets every fold, when one ends before what had been seen
+    /// by the time the database was asked: then the database was put back to an earlier day under this
+    /// process. What others have seen meanwhile proves nothing.
+    func observe(
+        _ heads: [(shard: Shard, sequence: Int64)], askedAfter seenHeads: [Int64]
+    ) throws(LedgerError) {
+        let isThere = generations.withLock { generations in
+            for (shard, head) in heads {
+                let index = Int(shard.number)
+                if head < seenHeads[index] {
+                    generations = Generations()
+                    return false
+                }
+                generations.heads[index] = max(generations.heads[index], head)
             }
-            generations.heads[index] = max(generations.heads[index], head)
             return true
         }
+        if !isThere { throw .logShrunk }
     }
 }

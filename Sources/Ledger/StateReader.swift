@@ -60,30 +60,58 @@ struct StateReader: ~Copyable {
     }
 
     private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
-        let streams = Array(Set(wanted).union(wanted.map { .ofProject($0.project) }))
+        let asked = AskedStreams(wanted)
         var seenHeads: [Int64] = []
-        var folds: [Stream: Fold] = [:]
-        var changed = Set<Stream>()
+        var folds: [Fold] = []
+        var changed = Set<Int>()
         let heads = try link.settled { connection throws(LedgerError) in
             // Only now: a connection that had to be made anew may be to another log.
-            seenHeads = cache.seenHeads
-            for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
-            let versions = streams.map { folds[$0]?.version ?? 0 }
-            return try connection.load(streams, after: versions) { row throws(LedgerError) in
-                let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
-                folds[recorded.stream]?.apply(recorded, causeDigest: row.causeDigest)
-                changed.insert(recorded.stream)
+            (folds, seenHeads) = cache.folds(of: asked.streams)
+            let versions = folds.map(\.version)
+            return try connection.load(asked.streams, after: versions) { row throws(LedgerError) in
+                guard let place = asked.place(of: row.stream) else {
+                    throw .unreadable("an event of a stream that was not asked for")
+                }
+                let recorded = try row.recorded(after: folds[place].version)
+                folds[place].apply(recorded, causeDigest: row.causeDigest)
+                changed.insert(place)
             }
         }
         try cache.observe(heads.seen, askedAfter: seenHeads)
-        for stream in changed {
-            if let fold = folds[stream] { cache.keep(fold, of: stream) }
+        for place in changed { cache.keep(folds[place], of: asked.streams[place]) }
+        return asked.places.map { own, project in
+            let stream = asked.streams[own]
+            return Reading(
+                state: folds[own].state, project: folds[project].state.project ?? ProjectState(),
+                position: Position(shard: stream.shard, sequence: heads[stream.shard]))
         }
-        return wanted.map { stream in
-            Reading(
-                state: folds[stream]?.state ?? StreamState(emptyFor: stream),
-                project: folds[.ofProject(stream.project)]?.state.project ?? ProjectState(),
-                position: Position(shard: stream.shard, sequence: heads.told[stream.shard] ?? 0))
+    }
+}
+
+/// Streams that are read together: the wanted ones and their projects' own, each once. So few that to
+/// compare them takes less than to hash them.
+private struct AskedStreams {
+    private(set) var streams: [Stream] = []
+    /// Where each of the wanted ones stands, and where its project's own does.
+    private(set) var places: [(own: Int, project: Int)] = []
+
+    init(_ wanted: [Stream]) {
+        streams.reserveCapacity(wanted.count + 1)
+        places.reserveCapacity(wanted.count)
+        for stream in wanted {
+            let own = add(stream)
+            let last = places.last?.project
+            let isOfLast = last.map { streams[$0].project == stream.project } ?? false
+            let project = isOfLast ? last : nil
+            places.append((own, project ?? add(.ofProject(stream.project))))
         }
+    }
+
+    func place(of stream: Stream) -> Int? { streams.firstIndex(of: stream) }
+
+    private mutating func add(_ stream: Stream) -> Int {
+        if let place = place(of: stream) { return place }
+        streams.append(stream)
+        return streams.endIndex - 1
     }
 }

@@ -17,7 +17,7 @@ extension Connection {
         ]) { index, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 if index == 0 {
-                    heads.told[Shard(number: rows.int2(row, 0))] = rows.int8(row, 1)
+                    heads.take(rows.int8(row, 1), of: Shard(number: rows.int2(row, 0)))
                 } else {
                     let row = try EventRow(rows, row)
                     heads.take(row.position)
@@ -29,28 +29,22 @@ extension Connection {
     }
 }
 
-/// Where shards end.
+/// Where shards end: a few of them, each once.
 struct LoadedHeads {
-    /// Before their streams were read: what answers may claim.
-    fileprivate(set) var told: [Shard: Int64] = [:]
-    private var newer: [Shard: Int64] = [:]
+    private var ends: [(shard: Shard, told: Int64, seen: Int64)] = []
 
-    /// As far as anything was seen of them.
-    var seen: [Shard: Int64] { told.merging(newer) { max($0, $1) } }
+    /// Where the shard ended before its streams were read: what answers may claim.
+    subscript(shard: Shard) -> Int64 { ends.first { $0.shard == shard }?.told ?? 0 }
+
+    /// As far as anything was seen of the shards.
+    var seen: [(shard: Shard, sequence: Int64)] { ends.map { ($0.shard, $0.seen) } }
+
+    fileprivate mutating func take(_ head: Int64, of shard: Shard) {
+        ends.append((shard, told: head, seen: head))
+    }
 
     fileprivate mutating func take(_ position: Position) {
-        newer[position.shard] = max(newer[position.shard] ?? 0, position.sequence)
-    }
-}
-
-extension StateCache {
-    /// Takes in where shards end; throws when the log was longer before.
-    func observe(
-        _ heads: [Shard: Int64], askedAfter seenHeads: [Int64]
-    ) throws(LedgerError) {
-        for (shard, head) in heads {
-            let isThere = observe(head: head, of: shard, askedAfter: seenHeads)
-            if !isThere { throw .logShrunk }
-        }
+        guard let place = ends.firstIndex(where: { $0.shard == position.shard }) else { return }
+        ends[place].seen = max(ends[place].seen, position.sequence)
     }
 }

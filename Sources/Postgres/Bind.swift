@@ -12,6 +12,23 @@ package enum Bind: Sendable {
     case bools([Bool?])
 }
 
+extension Bind {
+    /// The bytes that it takes when it is laid out, or a few more.
+    fileprivate var room: Int {
+        let header = 20
+        return switch self {
+        case .text(let text): text?.utf8.count ?? 0
+        case .bytea(let value): value?.count ?? 0
+        case .int8, .int2, .bool: 8
+        case .texts(let texts): texts.reduce(header) { $0 + 4 + ($1?.utf8.count ?? 0) }
+        case .byteas(let values): values.reduce(header) { $0 + 4 + ($1?.count ?? 0) }
+        case .int8s(let numbers): header + 12 * numbers.count
+        case .int2s(let numbers): header + 6 * numbers.count
+        case .bools(let flags): header + 5 * flags.count
+        }
+    }
+}
+
 /// The parameters of one call, laid out one behind the other.
 struct EncodedBinds {
     private(set) var bytes: [UInt8] = []
@@ -20,6 +37,7 @@ struct EncodedBinds {
 
     init(_ binds: [Bind]) {
         ranges.reserveCapacity(binds.count)
+        bytes.reserveCapacity(binds.reduce(1) { $0 + $1.room })
         for bind in binds { append(bind) }
         // So that an empty value at the end has an address too; no address would mean NULL.
         bytes.append(0)
@@ -47,7 +65,10 @@ struct EncodedBinds {
 
     private mutating func append(_ text: String?) -> Bool {
         guard let text else { return true }
-        bytes.append(contentsOf: text.utf8)
+        let source = text.utf8.span
+        bytes.append(addingCapacity: source.count) { bytes in
+            for place in source.indices { bytes.append(source[place]) }
+        }
         return false
     }
 
@@ -103,6 +124,11 @@ struct EncodedBinds {
 
 extension [UInt8] {
     fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+        let size = number.bitWidth / 8
+        append(addingCapacity: size) { bytes in
+            for place in 1...size {
+                bytes.append(UInt8(truncatingIfNeeded: number >> (8 * (size - place))))
+            }
+        }
     }
 }

@@ -41,12 +41,11 @@ struct AnswerPartition {
         // What a reader does not look at comes last.
         var stream: Stream
 
-        /// Bytes of memory, roughly: the arrays with their headers, and the entry and its key, each as
-        /// often as tables that grow by doubling have room for.
+        /// Bytes of memory, roughly: what tables that grow by doubling have room for counts twice.
         var weight: Int {
-            answer.bytes.count + answer.entitlementPlaces.count * 4 + 160
-                + 2 * MemoryLayout<Slot>.stride + 3 * MemoryLayout<Stream>.stride
-                + stream.customer.text.utf8.count
+            let name = stream.customer.text.utf8.count
+            return answer.weight + 2 * MemoryLayout<Slot>.stride + 4 * MemoryLayout<UInt64>.stride
+                + (name > 15 ? name + 32 : 0)
         }
     }
     struct Slot {
@@ -70,12 +69,13 @@ struct AnswerPartition {
     /// In bytes.
     private let limit: Int
     private var slots: [Slot] = []
-    private var places: [Stream: Int] = [:]
+    private var places = PlaceTable()
     private var free: [Int] = []
     private var hand = 0
     /// The projects whose rules are known, by the order in which they came up, and the rules.
     private var projects: [ProjectID: Int] = [:]
     private var rules: [Int64] = []
+    private var last: (project: ProjectID, index: Int)?
     /// The newest rules of which every partition is known to have been told.
     private var spread: [ProjectID: Int64] = [:]
     /// The last sequence at which any of the streams changed that share a mark. What was read of
@@ -89,8 +89,8 @@ struct AnswerPartition {
     // MARK: Reading
 
     mutating func find(_ stream: Stream, at now: Instant) -> Found? {
-        guard let place = places[stream], slots[place].entry.from <= now,
-            now < slots[place].entry.until,
+        guard let place = place(of: stream, stream.hashValue),
+            slots[place].entry.from <= now, now < slots[place].entry.until,
             rules[slots[place].project] <= slots[place].entry.rules
         else {
             tally.misses += 1
@@ -104,37 +104,48 @@ struct AnswerPartition {
             confirmedAt: slots[place].entry.confirmedAt)
     }
 
-    func holds(_ stream: Stream) -> Bool { places[stream] != nil }
+    func holds(_ stream: Stream) -> Bool { place(of: stream, stream.hashValue) != nil }
+
+    private func place(of stream: Stream, _ hash: Int) -> Int? {
+        places.find(hash) { slots[$0].entry.stream == stream }
+    }
 
     /// Whether what was read of the stream up to the sequence still is all.
     func isCurrent(_ stream: Stream, at sequence: Int64) -> Bool {
-        changed[AnswerPartition.mark(of: stream)] <= sequence
+        changed[AnswerPartition.mark(of: stream.hashValue)] <= sequence
     }
 
     // MARK: Keeping
 
     /// Keeps the entry unless it is outdated, or would need more room than there is for many.
     mutating func keep(_ entry: Entry) {
+        let hash = entry.stream.hashValue
         let project = index(of: entry.stream.project)
         let weight = entry.weight
-        guard isCurrent(entry.stream, at: entry.sequence), rules[project] <= entry.rules,
-            weight <= limit / 4
+        guard changed[AnswerPartition.mark(of: hash)] <= entry.sequence,
+            rules[project] <= entry.rules, weight <= limit / 4
         else { return }
-        if let place = places[entry.stream] {
+        if let place = place(of: entry.stream, hash) {
             if entry.isOlder(than: slots[place].entry) { return }
-            remove(place)
-        }
-        while Int(tally.bytes) + weight > limit { evict() }
-        let slot = Slot(project: project, entry: entry)
-        if let place = free.popLast() {
-            slots[place] = slot
-            places[entry.stream] = place
+            tally.bytes += Int64(weight - slots[place].entry.weight)
+            // Marked as used, so that it is not the first to make room for itself.
+            slots[place] = Slot(isUsed: true, project: project, entry: entry)
         } else {
-            places[entry.stream] = slots.count
-            slots.append(slot)
+            while Int(tally.bytes) + weight > limit { evict() }
+            tally.bytes += Int64(weight)
+            tally.entries += 1
+            places.insert(add(Slot(project: project, entry: entry)), hash)
         }
-        tally.bytes += Int64(weight)
-        tally.entries += 1
+        while tally.bytes > limit { evict() }
+    }
+
+    private mutating func add(_ slot: Slot) -> Int {
+        guard let place = free.popLast() else {
+            slots.append(slot)
+            return slots.count - 1
+        }
+        slots[place] = slot
+        return place
     }
 
     /// Takes the mark off the next entry, or removes it when it has none.
@@ -149,16 +160,22 @@ struct AnswerPartition {
     }
 
     private mutating func remove(_ place: Int) {
-        places[slots[place].entry.stream] = nil
+        places.remove(place, slots[place].entry.stream.hashValue)
         tally.bytes -= Int64(slots[place].entry.weight)
         tally.entries -= 1
         slots[place].entry.answer = .none
+        slots[place].isUsed = false
         slots[place].isFree = true
         free.append(place)
     }
 
     private mutating func index(of project: ProjectID) -> Int {
-        if let index = projects[project] { return index }
+        // One project mostly asks again.
+        if let last, last.project == project { return last.index }
+        if let index = projects[project] {
+            last = (project, index)
+            return index
+        }
         projects[project] = rules.count
         rules.append(0)
         return rules.count - 1
@@ -168,20 +185,22 @@ struct AnswerPartition {
 
     /// Notes that the stream changed, so that nothing older is kept any more.
     mutating func note(_ stream: Stream, at sequence: Int64) {
-        let mark = AnswerPartition.mark(of: stream)
+        let mark = AnswerPartition.mark(of: stream.hashValue)
         changed[mark] = max(changed[mark], sequence)
     }
 
     /// Lets go of what was read of the stream before that.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
-        guard let place = places[stream], slots[place].entry.sequence < sequence else { return }
+        guard let place = place(of: stream, stream.hashValue),
+            slots[place].entry.sequence < sequence
+        else { return }
         remove(place)
     }
 
     /// Lets go of what includes the sandbox as it was before that.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64) {
-        guard let place = places[stream], let known = slots[place].entry.sandboxSequence,
-            known < sequence
+        guard let place = place(of: stream, stream.hashValue),
+            let known = slots[place].entry.sandboxSequence, known < sequence
         else { return }
         remove(place)
     }
@@ -219,9 +238,7 @@ struct AnswerPartition {
         self = fresh
     }
 
-    private static func mark(of stream: Stream) -> Int {
-        abs(stream.hashValue % AnswerPartition.marks)
-    }
+    private static func mark(of hash: Int) -> Int { abs(hash % AnswerPartition.marks) }
 }
 
 extension AnswerPartition.Entry {
