@@ -23,13 +23,30 @@ extension JSON {
 }
 
 extension JSONMembers {
-    mutating func append(_ name: String, _ instant: Instant?) {
+    mutating func append(_ name: JSONName, _ instant: Instant?) {
         if let instant {
             append(name) { instant.append(to: &$0) }
         } else {
             append(name, nil as String?)
         }
     }
+}
+
+extension JSONName {
+    fileprivate static let active = JSONName("active")
+    fileprivate static let since = JSONName("since")
+    fileprivate static let until = JSONName("until")
+    fileprivate static let state = JSONName("state")
+    fileprivate static let code = JSONName("code")
+    fileprivate static let willRenew = JSONName("will_renew")
+    fileprivate static let product = JSONName("product")
+    fileprivate static let kind = JSONName("kind")
+    fileprivate static let source = JSONName("source")
+    fileprivate static let purchase = JSONName("purchase")
+    fileprivate static let grant = JSONName("grant")
+    fileprivate static let sandbox = JSONName("sandbox")
+    fileprivate static let nextProduct = JSONName("next_product")
+    fileprivate static let expirationReason = JSONName("expiration_reason")
 }
 
 extension Entitlement {
@@ -40,20 +57,20 @@ extension Entitlement {
     }
 
     func append(to object: inout some JSONMembers, in stream: Stream) {
-        object.append("active", isActive)
-        object.append("since", run.start)
-        object.append("until", run.end)
-        object.append("state", state.rawValue)
-        object.append("code", code)
-        object.append("will_renew", willRenew)
-        object.append("product", product?.text)
-        object.append("kind", kind?.rawValue)
-        object.append("source", source.name)
-        object.append("purchase", purchase?.description)
-        object.append("grant", grant?.text)
-        object.append("sandbox", isSandbox || stream.environment == .sandbox)
-        object.append("next_product", nextProduct?.text)
-        object.append("expiration_reason", expirationReason?.name)
+        object.append(.active, isActive)
+        object.append(.since, run.start)
+        object.append(.until, run.end)
+        object.append(.state, state.rawValue)
+        object.append(.code, code)
+        object.append(.willRenew, willRenew)
+        object.append(.product, product?.text)
+        object.append(.kind, kind?.rawValue)
+        object.append(.source, source.name)
+        object.append(.purchase, purchase?.description)
+        object.append(.grant, grant?.text)
+        object.append(.sandbox, isSandbox || stream.environment == .sandbox)
+        object.append(.nextProduct, nextProduct?.text)
+        object.append(.expirationReason, expirationReason?.name)
     }
 
     static func neverHeld(in stream: Stream) -> JSONObject {

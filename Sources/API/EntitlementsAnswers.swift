@@ -27,32 +27,40 @@ extension EntitlementsAnswer {
 
     /// The same as ready bytes, without the instant and the position.
     package var ready: ReadyAnswer {
-        var room: [UInt8] = []
-        room.reserveCapacity(160 + 400 * entitlements.all.count)
-        var object = WrittenObject(after: consume room)
-        object.append("customer", stream.customer.text)
-        object.append("environment", stream.environment.rawValue)
         var (instantPlace, positionPlace) = (0, 0)
-        object.append("at") { instantPlace = $0.count }
-        object.append("position") { positionPlace = $0.count }
-        object.append("next_change", entitlements.nextChange)
         var places: [Int] = []
         places.reserveCapacity(entitlements.all.count + 1)
-        object.append("entitlements") { (members: inout WrittenObject) in
-            for entitlement in entitlements.all {
-                places.append(members.next)
-                members.append(entitlement.id.text) { (object: inout WrittenObject) in
-                    entitlement.append(to: &object, in: stream)
+        let room = 160 + 450 * entitlements.all.count
+        let answer = WrittenObject.bytes(room: room) { object in
+            object.append(.customer, stream.customer.text)
+            object.append(.environment, stream.environment.rawValue)
+            object.append(.at) { instantPlace = $0.count }
+            object.append(.position) { positionPlace = $0.count }
+            object.append(.nextChange, entitlements.nextChange)
+            object.append(.entitlements) { (members: inout WrittenObject) in
+                for entitlement in entitlements.all {
+                    places.append(members.next)
+                    members.append(named: entitlement.id.text) { object in
+                        entitlement.append(to: &object, in: stream)
+                    }
                 }
+                places.append(members.end)
             }
-            places.append(members.end)
         }
-        let answer = object.finished()
         let mark = mark(of: answer)
         return ReadyAnswer(
             answer: answer, instantPlace: instantPlace, positionPlace: positionPlace,
             entitlementPlaces: places, mark: mark)
     }
+}
+
+extension JSONName {
+    fileprivate static let customer = JSONName("customer")
+    fileprivate static let environment = JSONName("environment")
+    fileprivate static let at = JSONName("at")
+    fileprivate static let position = JSONName("position")
+    fileprivate static let nextChange = JSONName("next_change")
+    fileprivate static let entitlements = JSONName("entitlements")
 }
 
 /// Two answers about one customer that follow each other should differ in it. FNV-1a, but for eight

@@ -1,15 +1,24 @@
 /// What a percent-encoded text stands for; `nil` when it is not validly encoded, or not UTF-8.
-func percentDecoded(_ text: ArraySlice<UInt8>) -> String? {
-    guard text.contains(UInt8(ascii: "%")) else { return String(validating: text, as: UTF8.self) }
+func percentDecoded(_ text: Span<UInt8>) -> String? {
+    var place = 0
+    while place < text.count, text[place] != UInt8(ascii: "%") { place += 1 }
+    if place == text.count {
+        guard let text = try? UTF8Span(validating: text) else { return nil }
+        return String(copying: text)
+    }
     var bytes: [UInt8] = []
-    var rest = text.makeIterator()
-    while let byte = rest.next() {
-        if byte != UInt8(ascii: "%") {
-            bytes.append(byte)
+    place = 0
+    while place < text.count {
+        if text[place] != UInt8(ascii: "%") {
+            bytes.append(text[place])
+            place += 1
             continue
         }
-        guard let high = rest.next()?.hexDigit, let low = rest.next()?.hexDigit else { return nil }
+        guard place + 2 < text.count, let high = text[place + 1].hexDigit,
+            let low = text[place + 2].hexDigit
+        else { return nil }
         bytes.append(high << 4 | low)
+        place += 3
     }
     return String(validating: bytes, as: UTF8.self)
 }

@@ -9,10 +9,15 @@ struct QueryParameters: Sendable {
     init(_ text: String?) throws(Problem) {
         guard let text else { return }
         // By bytes: to tell letters from each other takes much longer.
-        for part in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
-            let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            guard let name = percentDecoded(part[..<mark]),
-                let value = percentDecoded(part[mark...].dropFirst())
+        let bytes = text.utf8.span
+        var end = -1
+        while end < bytes.count {
+            let start = end + 1
+            end = bytes.first(UInt8(ascii: "&"), from: start)
+            if start == end { continue }
+            let mark = min(bytes.first(UInt8(ascii: "="), from: start), end)
+            guard let name = percentDecoded(bytes.extracting(start..<mark)),
+                let value = percentDecoded(bytes.extracting(min(mark + 1, end)..<end))
             else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
             if self[name] != nil {
                 throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")
@@ -88,6 +93,15 @@ struct QueryParameters: Sendable {
         try self["environment"].map { text throws(Problem) in
             try Environment(member: "environment", text)
         }
+    }
+}
+
+extension Span<UInt8> {
+    /// Where the byte stands first from there on, or the end.
+    fileprivate func first(_ byte: UInt8, from start: Int) -> Int {
+        var place = start
+        while place < count, self[place] != byte { place += 1 }
+        return place
     }
 }
 

@@ -251,7 +251,7 @@ private struct CallDraft: Sendable {
         var decoded: [String] = []
         decoded.reserveCapacity(arguments.count)
         for argument in arguments {
-            guard let text = percentDecoded(Array(argument.utf8)[...]) else {
+            guard let text = percentDecoded(argument.utf8.span) else {
                 throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
             }
             decoded.append(text)

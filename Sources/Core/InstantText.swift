@@ -15,17 +15,19 @@ extension Instant {
     /// Appends the same text.
     package func append(to bytes: inout [UInt8]) {
         let date = CivilDate(self)
-        let second = date.millisecondOfDay / 1000
+        let (milliseconds, second) = (
+            UInt32(date.millisecondOfDay) % 1000, UInt32(date.millisecondOfDay) / 1000
+        )
         bytes.append(addingCapacity: 40) { text in
             text.append(year: date.year)
             text.append(UInt8(ascii: "-"))
-            text.append(twoDigits: date.month, then: "-")
-            text.append(twoDigits: date.day, then: "T")
+            text.append(twoDigits: UInt32(date.month), then: "-")
+            text.append(twoDigits: UInt32(date.day), then: "T")
             text.append(twoDigits: second / 3600, then: ":")
             text.append(twoDigits: second / 60 % 60, then: ":")
             text.append(twoDigits: second % 60, then: ".")
-            text.append(digit: date.millisecondOfDay / 100)
-            text.append(twoDigits: date.millisecondOfDay % 100, then: "Z")
+            text.append(digit: milliseconds / 100)
+            text.append(twoDigits: milliseconds % 100, then: "Z")
         }
     }
 
@@ -53,22 +55,23 @@ extension Instant {
 }
 
 extension OutputSpan<UInt8> {
-    fileprivate mutating func append(digit number: Int64) {
-        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    fileprivate mutating func append(digit: UInt32) {
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
     }
 
-    fileprivate mutating func append(twoDigits number: Int64, then end: Unicode.Scalar) {
+    fileprivate mutating func append(twoDigits number: UInt32, then end: Unicode.Scalar) {
         append(digit: number / 10)
-        append(digit: number)
+        append(digit: number % 10)
         append(UInt8(ascii: end))
     }
 
     fileprivate mutating func append(year: Int64) {
         if (0...9999).contains(year) {
-            append(digit: year / 1000)
-            append(digit: year / 100)
-            append(digit: year / 10)
-            append(digit: year)
+            let (century, rest) = UInt32(year).quotientAndRemainder(dividingBy: 100)
+            append(digit: century / 10)
+            append(digit: century % 10)
+            append(digit: rest / 10)
+            append(digit: rest % 10)
         } else {
             append(UInt8(ascii: year < 0 ? "-" : "+"))
             let digits = String(year.magnitude)

@@ -45,26 +45,42 @@ package struct JSONObject: Sendable, Hashable {
     }
 }
 
+/// The name of a member that is written often: made ready once.
+package struct JSONName: Sendable {
+    let text: String
+    /// As it stands in an object, with the colon.
+    let bytes: [UInt8]
+
+    package init(_ text: String) {
+        self.text = text
+        var bytes: [UInt8] = []
+        JSON.write(text, to: &bytes)
+        self.bytes = bytes + [UInt8(ascii: ":")]
+    }
+}
+
 /// Takes in the members of an object: to keep them, or to write them at once.
 package protocol JSONMembers {
-    mutating func append(_ name: String, _ flag: Bool)
+    mutating func append(_ name: JSONName, _ flag: Bool)
     /// `nil` is written as `null`.
-    mutating func append(_ name: String, _ text: String?)
+    mutating func append(_ name: JSONName, _ text: String?)
     /// A text that needs no escapes, which `write` appends.
-    mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void)
+    mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 
 extension JSONObject: JSONMembers {
-    package mutating func append(_ name: String, _ flag: Bool) { append(name, JSON.bool(flag)) }
-
-    package mutating func append(_ name: String, _ text: String?) {
-        append(name, JSON.optional(text))
+    package mutating func append(_ name: JSONName, _ flag: Bool) {
+        append(name.text, .bool(flag))
     }
 
-    package mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
+    package mutating func append(_ name: JSONName, _ text: String?) {
+        append(name.text, .optional(text))
+    }
+
+    package mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
         write(&bytes)
-        append(name, JSON.string(String(decoding: bytes, as: UTF8.self)))
+        append(name.text, .string(String(decoding: bytes, as: UTF8.self)))
     }
 }
 

@@ -1,13 +1,20 @@
 /// An object that is written member by member, and not kept.
 package struct WrittenObject: JSONMembers {
-    private var bytes: [UInt8]
+    private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// Begins an object behind the bytes.
-    package init(after bytes: consuming [UInt8]) {
-        self.bytes = bytes
-        self.bytes.append(UInt8(ascii: "{"))
+    /// The text of an object with the members that `append` appends; there is `room` bytes for it
+    /// before more has to be found.
+    package static func bytes(
+        room: Int, members append: (inout WrittenObject) -> Void
+    ) -> [UInt8] {
+        var object = WrittenObject()
+        object.bytes.reserveCapacity(room)
+        object.nest(append)
+        return object.bytes
     }
+
+    private init() {}
 
     /// How many bytes there are so far.
     package var end: Int { bytes.count }
@@ -15,17 +22,21 @@ package struct WrittenObject: JSONMembers {
     /// Where the next member will begin.
     package var next: Int { bytes.count + (isEmpty ? 0 : 1) }
 
-    package mutating func append(_ name: String, _ flag: Bool) {
+    package mutating func append(_ name: JSONName, _ flag: Bool) {
         begin(name)
-        bytes.append(text: flag ? "true" : "false")
+        bytes.append(contentsOf: flag ? WrittenObject.true : WrittenObject.false)
     }
 
-    package mutating func append(_ name: String, _ text: String?) {
+    package mutating func append(_ name: JSONName, _ text: String?) {
         begin(name)
-        if let text { JSON.write(text, to: &bytes) } else { bytes.append(text: "null") }
+        if let text {
+            JSON.write(text, to: &bytes)
+        } else {
+            bytes.append(contentsOf: WrittenObject.null)
+        }
     }
 
-    package mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
+    package mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void) {
         begin(name)
         bytes.append(UInt8(ascii: "\""))
         write(&bytes)
@@ -33,27 +44,42 @@ package struct WrittenObject: JSONMembers {
     }
 
     /// An object as a member.
-    package mutating func append(_ name: String, members append: (inout WrittenObject) -> Void) {
+    package mutating func append(
+        _ name: JSONName, members append: (inout WrittenObject) -> Void
+    ) {
         begin(name)
-        var taken: [UInt8] = []
-        swap(&taken, &bytes)
-        var object = WrittenObject(after: consume taken)
-        append(&object)
-        bytes = object.finished()
+        nest(append)
     }
 
-    private mutating func begin(_ name: String) {
-        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
-        isEmpty = false
+    /// The same by a name that is not known before.
+    package mutating func append(named name: String, members append: (inout WrittenObject) -> Void) {
+        beginNext()
         JSON.write(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
+        nest(append)
     }
 
-    /// The bytes with the object whole.
-    package consuming func finished() -> [UInt8] {
+    private mutating func nest(_ append: (inout WrittenObject) -> Void) {
+        bytes.append(UInt8(ascii: "{"))
+        isEmpty = true
+        append(&self)
         bytes.append(UInt8(ascii: "}"))
-        return bytes
+        isEmpty = false
     }
+
+    private mutating func begin(_ name: JSONName) {
+        beginNext()
+        bytes.append(contentsOf: name.bytes)
+    }
+
+    private mutating func beginNext() {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+    }
+
+    private static let `true` = Array("true".utf8)
+    private static let `false` = Array("false".utf8)
+    private static let null = Array("null".utf8)
 }
 
 extension JSON {
@@ -134,25 +160,23 @@ extension JSON {
     }
 
     package static func write(_ text: String, to bytes: inout [UInt8]) {
-        let source = text.utf8.span
-        let start = bytes.count
-        var place = 0
-        bytes.append(addingCapacity: source.count + 2) { written in
-            written.append(UInt8(ascii: "\""))
-            while place < source.count, !needsEscape(source[place]) {
-                written.append(source[place])
-                place += 1
-            }
-            if place == source.count { written.append(UInt8(ascii: "\"")) }
+        bytes.append(UInt8(ascii: "\""))
+        if needsEscapes(text.utf8.span) {
+            writeEscaped(text, to: &bytes)
+        } else {
+            bytes.append(text: text)
         }
-        if place == source.count { return }
-        bytes.removeSubrange((start + 1)...)
-        writeEscaped(text, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
+        for place in text.indices {
+            switch text[place] {
+            case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): return true
+            default: continue
+            }
+        }
+        return false
     }
 
     private static func writeEscaped(_ text: String, to bytes: inout [UInt8]) {
@@ -177,9 +201,7 @@ extension JSON {
 
 extension [UInt8] {
     package mutating func append(text: String) {
-        let source = text.utf8.span
-        append(addingCapacity: source.count) { written in
-            for place in source.indices { written.append(source[place]) }
-        }
+        var text = text
+        text.withUTF8 { unsafe append(contentsOf: $0) }
     }
 }

@@ -49,15 +49,6 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         state.change(wake: .nobody) { $0.take(upTo: count) }
     }
 
-    /// Takes out what need not wait any more.
-    func remove(where isOver: (Item) -> Bool) -> [Item] {
-        state.change(wake: .nobody) { state in
-            let over = state.waiting.filter(isOver)
-            if !over.isEmpty { state.waiting.removeAll(where: isOver) }
-            return over
-        }
-    }
-
     func close() {
         state.change { $0.isClosed = true }
     }

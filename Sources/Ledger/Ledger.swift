@@ -9,7 +9,7 @@ package final class Ledger: Sendable {
     let settings: LedgerSettings
     let cache: StateCache
     private let commands: [BoundedQueue<PendingCommand>]
-    private let reads: BoundedQueue<PendingRead>
+    private let reads: ReadQueue
     private let announced: Announced
     private let running: Monitor<Int>
     private let follower: Follower?
@@ -18,7 +18,7 @@ package final class Ledger: Sendable {
     let pool: Pool
     /// For what must be seen in time however many lists are asked for: keys and apps.
     let watching: Pool
-    private static let patiencePause: Int64 = 100
+    private static let patiencePause: Int64 = 25
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(
@@ -28,7 +28,7 @@ package final class Ledger: Sendable {
         self.follower = follower
         cache = StateCache(bytes: settings.cachedBytes)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
-        reads = BoundedQueue(limit: settings.queueLimit)
+        reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1)
@@ -73,6 +73,7 @@ package final class Ledger: Sendable {
             while reading.wait(milliseconds: Ledger.patiencePause, for: { $0 == 0 ? () : nil })
                 == nil
             {
+                reads.passBy()
                 let time = monotonicMilliseconds()
                 let overdue = reads.remove { $0.deadline <= time }
                 for read in overdue { read.respond(.failure(.noReader)) }

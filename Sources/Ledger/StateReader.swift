@@ -16,13 +16,13 @@ struct Reading {
 struct StateReader: ~Copyable {
     static let batchLimit = 32
 
-    private let queue: BoundedQueue<PendingRead>
+    private let queue: ReadQueue
     private let hand: ReadsInHand
     private let cache: StateCache
     private var link: Link
 
     init(
-        queue: BoundedQueue<PendingRead>, hand: ReadsInHand, cache: StateCache,
+        queue: ReadQueue, hand: ReadsInHand, cache: StateCache,
         settings: LedgerSettings
     ) {
         self.queue = queue
@@ -33,9 +33,10 @@ struct StateReader: ~Copyable {
 
     /// Reads until the queue is closed and empty.
     mutating func run() {
-        while let batch = queue.take(upTo: StateReader.batchLimit) {
+        while let batch = queue.take() {
             hand.take(batch)
             read(batch.map(\.stream), from: 0)
+            queue.finish()
         }
     }
 

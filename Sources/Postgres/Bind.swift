@@ -12,82 +12,58 @@ package enum Bind: Sendable {
     case bools([Bool?])
 }
 
-extension Bind {
-    /// The bytes that it takes when it is laid out, or a few more.
-    fileprivate var room: Int {
-        let header = 20
-        return switch self {
-        case .text(let text): text?.utf8.count ?? 0
-        case .bytea(let value): value?.count ?? 0
-        case .int8, .int2, .bool: 8
-        case .texts(let texts): texts.reduce(header) { $0 + 4 + ($1?.utf8.count ?? 0) }
-        case .byteas(let values): values.reduce(header) { $0 + 4 + ($1?.count ?? 0) }
-        case .int8s(let numbers): header + 12 * numbers.count
-        case .int2s(let numbers): header + 6 * numbers.count
-        case .bools(let flags): header + 5 * flags.count
+/// The parameters of one call, laid out one behind the other.
+struct EncodedBinds {
+    let bytes: [UInt8]
+    /// Where each parameter lies; `nil` is NULL.
+    let ranges: [Range<Int>?]
+
+    init(_ binds: [Bind]) {
+        var ranges: [Range<Int>?] = []
+        ranges.reserveCapacity(binds.count)
+        // One more, so that an empty value at the end has an address too; none would mean NULL.
+        let room = binds.reduce(1) { $0 + $1.room }
+        bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
+            var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
+            for bind in binds {
+                let start = writer.count
+                let isNull = !writer.write(bind)
+                ranges.append(isNull ? nil : start..<writer.count)
+            }
+            writer.write(UInt8(0))
+            count = writer.count
         }
+        self.ranges = ranges
     }
 }
 
-/// The parameters of one call, laid out one behind the other.
-struct EncodedBinds {
-    private(set) var bytes: [UInt8] = []
-    /// Where each parameter lies; `nil` is NULL.
-    private(set) var ranges: [Range<Int>?] = []
-
-    init(_ binds: [Bind]) {
-        ranges.reserveCapacity(binds.count)
-        bytes.reserveCapacity(binds.reduce(1) { $0 + $1.room })
-        for bind in binds { append(bind) }
-        // So that an empty value at the end has an address too; no address would mean NULL.
-        bytes.append(0)
-    }
-
-    private mutating func append(_ bind: Bind) {
-        let start = bytes.count
-        let isNull: Bool
-        switch bind {
-        case .text(let text): isNull = append(text)
-        case .int8(let number): isNull = append(number)
-        case .int2(let number): isNull = append(number)
-        case .bytea(let value): isNull = append(value)
-        case .bool(let value):
-            bytes.append(value ? 1 : 0)
-            isNull = false
-        case .texts(let texts): isNull = append(texts, type: .text) { $0.append($1) }
-        case .int8s(let numbers): isNull = append(numbers, type: .int8) { $0.append($1) }
-        case .int2s(let numbers): isNull = append(numbers, type: .int2) { $0.append($1) }
-        case .byteas(let values): isNull = append(values, type: .bytea) { $0.append($1) }
-        case .bools(let flags): isNull = append(flags, type: .bool) { $0.append($1) }
+extension Bind {
+    /// At least the bytes that it takes when it is laid out.
+    fileprivate var room: Int {
+        switch self {
+        case .text(let text): text?.utf8.count ?? 0
+        case .bytea(let value): value?.count ?? 0
+        case .int8, .int2, .bool: 8
+        case .texts(let texts): texts.reduce(Bind.header) { $0 + 4 + ($1?.utf8.count ?? 0) }
+        case .byteas(let values): values.reduce(Bind.header) { $0 + 4 + ($1?.count ?? 0) }
+        case .int8s(let numbers): Bind.header + 12 * numbers.count
+        case .int2s(let numbers): Bind.header + 6 * numbers.count
+        case .bools(let flags): Bind.header + 5 * flags.count
         }
-        ranges.append(isNull ? nil : start..<bytes.count)
     }
 
-    private mutating func append(_ text: String?) -> Bool {
-        guard let text else { return true }
-        let source = text.utf8.span
-        bytes.append(addingCapacity: source.count) { bytes in
-            for place in source.indices { bytes.append(source[place]) }
-        }
-        return false
-    }
+    /// What stands in front of the elements of an array.
+    private static let header = 20
+}
 
-    private mutating func append(_ value: [UInt8]?) -> Bool {
-        guard let value else { return true }
-        bytes.append(contentsOf: value)
-        return false
-    }
+/// Lays values out in memory that has room for them; to ask an array for it at each step takes longer
+/// than the writing.
+private struct BindWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
 
-    private mutating func append(_ flag: Bool?) -> Bool {
-        guard let flag else { return true }
-        bytes.append(flag ? 1 : 0)
-        return false
-    }
-
-    private mutating func append(_ number: (some FixedWidthInteger)?) -> Bool {
-        guard let number else { return true }
-        bytes.appendBigEndian(number)
-        return false
+    init(_ memory: UnsafeMutableRawBufferPointer) {
+        self.memory = memory
     }
 
     private enum ElementType: Int32 {
@@ -98,37 +74,74 @@ struct EncodedBinds {
         case text = 25
     }
 
-    private mutating func append<Element>(
-        _ elements: [Element], type: ElementType,
-        _ appendElement: (inout EncodedBinds, Element) -> Bool
-    ) -> Bool {
-        let dimensions: Int32 = elements.isEmpty ? 0 : 1
-        bytes.appendBigEndian(dimensions)
-        bytes.appendBigEndian(Int32(1))
-        bytes.appendBigEndian(type.rawValue)
-        if elements.isEmpty { return false }
-        bytes.appendBigEndian(Int32(elements.count))
-        bytes.appendBigEndian(Int32(1))
-        for element in elements {
-            let lengthAt = bytes.count
-            bytes.appendBigEndian(Int32(-1))
-            if appendElement(&self, element) { continue }
-            let length = UInt32(bytes.count - lengthAt - 4)
-            for index in 0..<4 {
-                bytes[lengthAt + index] = UInt8(truncatingIfNeeded: length >> (24 - index * 8))
-            }
+    /// False for NULL, of which nothing is written.
+    mutating func write(_ bind: Bind) -> Bool {
+        switch bind {
+        case .text(let text): return write(text) { $0.write($1) }
+        case .int8(let number): return write(number) { $0.write($1) }
+        case .int2(let number): return write(number) { $0.write($1) }
+        case .bytea(let value): return write(value) { $0.write($1) }
+        case .bool(let flag): write(flag)
+        case .texts(let texts): write(texts, type: .text) { $0.write($1) }
+        case .int8s(let numbers): write(numbers, type: .int8) { $0.write($1) }
+        case .int2s(let numbers): write(numbers, type: .int2) { $0.write($1) }
+        case .byteas(let values): write(values, type: .bytea) { $0.write($1) }
+        case .bools(let flags): write(flags, type: .bool) { $0.write($1) }
         }
-        return false
+        return true
     }
-}
 
-extension [UInt8] {
-    fileprivate mutating func appendBigEndian(_ number: some FixedWidthInteger) {
-        let size = number.bitWidth / 8
-        append(addingCapacity: size) { bytes in
-            for place in 1...size {
-                bytes.append(UInt8(truncatingIfNeeded: number >> (8 * (size - place))))
-            }
+    private mutating func write<Value>(
+        _ value: Value?, _ write: (inout BindWriter, Value) -> Void
+    ) -> Bool {
+        guard let value else { return false }
+        write(&self, value)
+        return true
+    }
+
+    private mutating func write<Value>(
+        _ elements: [Value?], type: ElementType, _ write: (inout BindWriter, Value) -> Void
+    ) {
+        self.write(Int32(elements.isEmpty ? 0 : 1))
+        self.write(Int32(1))
+        self.write(type.rawValue)
+        if elements.isEmpty { return }
+        self.write(Int32(elements.count))
+        self.write(Int32(1))
+        for element in elements {
+            let start = count
+            self.write(Int32(-1))
+            guard let element else { continue }
+            write(&self, element)
+            put(Int32(count - start - 4), at: start)
         }
+    }
+
+    mutating func write(_ number: some FixedWidthInteger) {
+        put(number, at: count)
+        count += MemoryLayout.size(ofValue: number)
+    }
+
+    private mutating func write(_ flag: Bool) { write(UInt8(flag ? 1 : 0)) }
+
+    private mutating func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func write(_ value: [UInt8]) {
+        value.withUnsafeBytes { write($0) }
+    }
+
+    private mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count <= memory.count - count, "a value has more bytes than it told")
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
+        count += bytes.count
+    }
+
+    private func put(_ number: some FixedWidthInteger, at place: Int) {
+        precondition(
+            MemoryLayout.size(ofValue: number) <= memory.count - place, "there is no more room")
+        memory.storeBytes(of: number.bigEndian, toByteOffset: place, as: type(of: number))
     }
 }

@@ -36,13 +36,26 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer {
             pthread_mutex_unlock(mutex)
-            switch wake {
-            case .nobody: break
-            case .one: pthread_cond_signal(condition)
-            case .all: pthread_cond_broadcast(condition)
-            }
+            self.wake(wake)
         }
         return try body(&value)
+    }
+
+    /// The same for a body that itself tells whom the change concerns.
+    package func change<Result>(_ body: (inout Value) -> (Result, Wake)) -> Result {
+        pthread_mutex_lock(mutex)
+        let (result, wake) = body(&value)
+        pthread_mutex_unlock(mutex)
+        self.wake(wake)
+        return result
+    }
+
+    private func wake(_ wake: Wake) {
+        switch wake {
+        case .nobody: break
+        case .one: pthread_cond_signal(condition)
+        case .all: pthread_cond_broadcast(condition)
+        }
     }
 
     /// Waits until `body` gives a result.
