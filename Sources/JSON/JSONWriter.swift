@@ -52,7 +52,8 @@ package struct WrittenObject: JSONMembers {
     }
 
     /// The same by a name that is not known before.
-    package mutating func append(named name: String, members append: (inout WrittenObject) -> Void) {
+    package mutating func append(named name: String, members append: (inout WrittenObject) -> Void)
+    {
         beginNext()
         JSON.write(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
