@@ -3,6 +3,8 @@ import JSON
 
 /// What follows `?` in the target of a request.
 struct QueryParameters: Sendable {
+    /// No call has so many.
+    private static let limit = 32
     /// A handful, so that comparing their names takes less than looking one up.
     private var given: [(name: String, value: String)] = []
 
@@ -13,9 +15,13 @@ struct QueryParameters: Sendable {
         var end = -1
         while end < bytes.count {
             let start = end + 1
-            end = bytes.first(UInt8(ascii: "&"), from: start)
+            end = bytes.first(UInt8(ascii: "&"), from: start, to: bytes.count)
             if start == end { continue }
-            let mark = min(bytes.first(UInt8(ascii: "="), from: start), end)
+            if given.count == QueryParameters.limit {
+                throw .invalid(
+                    "query", "The query holds more than \(QueryParameters.limit) parameters.")
+            }
+            let mark = bytes.first(UInt8(ascii: "="), from: start, to: end)
             guard let name = percentDecoded(bytes.extracting(start..<mark)),
                 let value = percentDecoded(bytes.extracting(min(mark + 1, end)..<end))
             else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
@@ -97,10 +103,10 @@ struct QueryParameters: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Where the byte stands first from there on, or the end.
-    fileprivate func first(_ byte: UInt8, from start: Int) -> Int {
+    /// Where the byte stands first in that range, or its end.
+    fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
         var place = start
-        while place < count, self[place] != byte { place += 1 }
+        while place < end, self[place] != byte { place += 1 }
         return place
     }
 }

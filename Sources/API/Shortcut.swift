@@ -10,8 +10,8 @@ struct Shortcut: Sendable {
     static let pattern = "\(prefix){customer}\(suffix)"
     /// So many threads can count its answers without being in each other's way.
     static let lanes = 8
-    private static let prefix = "/v1/customers/"
-    private static let suffix = "/entitlements"
+    private static let prefix: StaticString = "/v1/customers/"
+    private static let suffix: StaticString = "/entitlements"
 
     private let reads: CustomerReads
     private let keys: KeyRing
@@ -27,7 +27,7 @@ struct Shortcut: Sendable {
 
     func answer(_ request: borrowing Request, since started: Int64) -> Response? {
         guard request.query == nil, request.isGet,
-            let customer = request.withPath(Shortcut.customer),
+            let customer = customer(of: request),
             !request.has("Deed-After"), !request.has("If-None-Match"),
             let project = project(of: request)
         else { return nil }
@@ -55,27 +55,12 @@ struct Shortcut: Sendable {
     }
 
     /// The customer whose name stands in the path without an escape.
-    private static func customer(in path: Span<UInt8>) -> CustomerID? {
-        let start = prefix.utf8.count
-        let end = path.count - suffix.utf8.count
-        guard end > start, path.has(prefix, at: 0), path.has(suffix, at: end) else { return nil }
-        for place in start..<end
-        where path[place] == UInt8(ascii: "/") || path[place] == UInt8(ascii: "%") {
-            return nil
-        }
-        guard let name = try? UTF8Span(validating: path.extracting(start..<end)),
-            let customer = try? CustomerID(String(copying: name)), !customer.isReserved
+    private func customer(of request: borrowing Request) -> CustomerID? {
+        guard
+            let name = request.plainPart(between: Shortcut.prefix, and: Shortcut.suffix),
+            let customer = try? CustomerID(name), !customer.isReserved
         else { return nil }
         return customer
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether the text stands there; the caller knows that there is room for it.
-    fileprivate func has(_ text: String, at place: Int) -> Bool {
-        let text = text.utf8.span
-        for offset in 0..<text.count where self[place + offset] != text[offset] { return false }
-        return true
     }
 }
 

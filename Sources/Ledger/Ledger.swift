@@ -18,7 +18,9 @@ package final class Ledger: Sendable {
     let pool: Pool
     /// For what must be seen in time however many lists are asked for: keys and apps.
     let watching: Pool
-    private static let patiencePause: Int64 = 25
+    /// The pauses between two looks at whether readers get on: while they read, and else.
+    private static let patiencePause: Int64 = 5
+    private static let longPatiencePause: Int64 = 100
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(
@@ -70,10 +72,9 @@ package final class Ledger: Sendable {
         }
         heavy.startGiving("heavy-answers") { [running] in running.change { $0 -= 1 } }
         startThread("patience") { [reads, running] in
-            while reading.wait(milliseconds: Ledger.patiencePause, for: { $0 == 0 ? () : nil })
-                == nil
-            {
-                reads.passBy()
+            var pause = Ledger.longPatiencePause
+            while reading.wait(milliseconds: pause, for: { $0 == 0 ? () : nil }) == nil {
+                pause = reads.passBy() ? Ledger.patiencePause : Ledger.longPatiencePause
                 let time = monotonicMilliseconds()
                 let overdue = reads.remove { $0.deadline <= time }
                 for read in overdue { read.respond(.failure(.noReader)) }

@@ -1,5 +1,12 @@
 import Threading
 
+/// Reads that a reader takes together.
+struct ReadBatch {
+    let reads: [PendingRead]
+    /// How often readers had been given up by then.
+    fileprivate let generation: Int
+}
+
 /// The reads that wait for a reader.
 ///
 /// One reader serves all of them while it keeps up: what comes while it is at work makes up its next
@@ -10,9 +17,10 @@ final class ReadQueue: Sendable {
         var waiting: [PendingRead] = []
         var isClosed = false
         var readersAtWork = 0
-        /// Those of them that nobody waits for any more.
+        /// Those of them that were given up: nobody waits for them any more.
         var readersStuck = 0
-        /// Whether a batch was taken since somebody looked.
+        var generation = 0
+        /// Whether a batch was taken since somebody passed by.
         var isMoving = false
 
         var wantsReader: Bool {
@@ -22,12 +30,12 @@ final class ReadQueue: Sendable {
             return readers == 0 || waiting.count >= readers * StateReader.batchLimit
         }
 
-        mutating func take() -> [PendingRead] {
-            let batch = Array(waiting.prefix(StateReader.batchLimit))
-            waiting.removeFirst(batch.count)
+        mutating func take() -> ReadBatch {
+            let reads = Array(waiting.prefix(StateReader.batchLimit))
+            waiting.removeFirst(reads.count)
             readersAtWork += 1
             isMoving = true
-            return batch
+            return ReadBatch(reads: reads, generation: generation)
         }
     }
     private let state = Monitor(State())
@@ -41,37 +49,42 @@ final class ReadQueue: Sendable {
 
     /// False when the queue is full or closed.
     func add(_ read: PendingRead) -> Bool {
-        state.change { state -> (Bool, Wake) in
+        state.changeAndWake { state -> (Bool, Wake) in
             if state.isClosed || state.waiting.count >= limit { return (false, .nobody) }
             state.waiting.append(read)
             return (true, state.wantsReader ? .one : .nobody)
         }
     }
 
-    /// A batch for a reader, who says when it is done with it; `nil` once the queue is closed and empty.
-    func take() -> [PendingRead]? {
-        state.wait { state -> [PendingRead]?? in
+    /// A batch for a reader, who gives it back with `finish`; `nil` once the queue is closed and empty.
+    func take() -> ReadBatch? {
+        state.wait { state -> ReadBatch?? in
             guard state.wantsReader else { return nil }
             return .some(state.waiting.isEmpty ? nil : state.take())
         }
     }
 
-    /// A reader is done with its batch.
-    func finish() {
-        state.change(wake: .nobody) { state in
+    /// A reader is done with its batch, and about to take the next one.
+    func finish(_ batch: ReadBatch) {
+        state.changeAndWake { state -> (Void, Wake) in
             state.readersAtWork -= 1
-            state.readersStuck = min(state.readersStuck, state.readersAtWork)
+            if batch.generation < state.generation { state.readersStuck -= 1 }
+            return ((), state.waiting.count > StateReader.batchLimit ? .one : .nobody)
         }
     }
 
-    /// To be called now and then: when nobody has taken anything since the last time and reads wait,
-    /// whoever is at work is not waited for any more.
-    func passBy() {
-        state.change { state -> (Void, Wake) in
+    /// To be called now and then: when reads wait and nobody has taken any since the last time, those
+    /// at work are given up. False when nothing happens here.
+    func passBy() -> Bool {
+        state.changeAndWake { state -> (Bool, Wake) in
+            let isBusy = state.isMoving || !state.waiting.isEmpty
             defer { state.isMoving = false }
-            if state.isMoving || state.waiting.isEmpty { return ((), .nobody) }
-            state.readersStuck = state.readersAtWork
-            return ((), .one)
+            if state.isMoving || state.waiting.isEmpty { return (isBusy, .nobody) }
+            if state.readersStuck < state.readersAtWork {
+                state.readersStuck = state.readersAtWork
+                state.generation += 1
+            }
+            return (isBusy, .all)
         }
     }
 

@@ -34,9 +34,9 @@ struct StateReader: ~Copyable {
     /// Reads until the queue is closed and empty.
     mutating func run() {
         while let batch = queue.take() {
-            hand.take(batch)
-            read(batch.map(\.stream), from: 0)
-            queue.finish()
+            hand.take(batch.reads)
+            read(batch.reads.map(\.stream), from: 0)
+            queue.finish(batch)
         }
     }
 

@@ -77,44 +77,44 @@ private struct BindWriter {
     /// False for NULL, of which nothing is written.
     mutating func write(_ bind: Bind) -> Bool {
         switch bind {
-        case .text(let text): return write(text) { $0.write($1) }
-        case .int8(let number): return write(number) { $0.write($1) }
-        case .int2(let number): return write(number) { $0.write($1) }
-        case .bytea(let value): return write(value) { $0.write($1) }
-        case .bool(let flag): write(flag)
-        case .texts(let texts): write(texts, type: .text) { $0.write($1) }
-        case .int8s(let numbers): write(numbers, type: .int8) { $0.write($1) }
-        case .int2s(let numbers): write(numbers, type: .int2) { $0.write($1) }
-        case .byteas(let values): write(values, type: .bytea) { $0.write($1) }
-        case .bools(let flags): write(flags, type: .bool) { $0.write($1) }
+        case .text(let text): writeValue(text) { $0.write($1) }
+        case .int8(let number): writeValue(number) { $0.write($1) }
+        case .int2(let number): writeValue(number) { $0.write($1) }
+        case .bytea(let value): writeValue(value) { $0.write($1) }
+        case .bool(let flag): writeValue(flag) { $0.write($1) }
+        case .texts(let texts): writeArray(texts, of: .text) { $0.write($1) }
+        case .int8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }
+        case .int2s(let numbers): writeArray(numbers, of: .int2) { $0.write($1) }
+        case .byteas(let values): writeArray(values, of: .bytea) { $0.write($1) }
+        case .bools(let flags): writeArray(flags, of: .bool) { $0.write($1) }
         }
-        return true
     }
 
-    private mutating func write<Value>(
-        _ value: Value?, _ write: (inout BindWriter, Value) -> Void
+    private mutating func writeValue<Value>(
+        _ value: Value?, _ writeOne: (inout BindWriter, Value) -> Void
     ) -> Bool {
         guard let value else { return false }
-        write(&self, value)
+        writeOne(&self, value)
         return true
     }
 
-    private mutating func write<Value>(
-        _ elements: [Value?], type: ElementType, _ write: (inout BindWriter, Value) -> Void
-    ) {
-        self.write(Int32(elements.isEmpty ? 0 : 1))
-        self.write(Int32(1))
-        self.write(type.rawValue)
-        if elements.isEmpty { return }
-        self.write(Int32(elements.count))
-        self.write(Int32(1))
+    private mutating func writeArray<Value>(
+        _ elements: [Value?], of type: ElementType, _ writeOne: (inout BindWriter, Value) -> Void
+    ) -> Bool {
+        write(Int32(elements.isEmpty ? 0 : 1))
+        write(Int32(1))
+        write(type.rawValue)
+        if elements.isEmpty { return true }
+        write(Int32(elements.count))
+        write(Int32(1))
         for element in elements {
             let start = count
-            self.write(Int32(-1))
+            write(Int32(-1))
             guard let element else { continue }
-            write(&self, element)
+            writeOne(&self, element)
             put(Int32(count - start - 4), at: start)
         }
+        return true
     }
 
     mutating func write(_ number: some FixedWidthInteger) {

@@ -42,7 +42,9 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     }
 
     /// The same for a body that itself tells whom the change concerns.
-    package func change<Result>(_ body: (inout Value) -> (Result, Wake)) -> Result {
+    package func changeAndWake<Result>(
+        _ body: (inout Value) -> (Result, Wake)
+    ) -> Result {
         pthread_mutex_lock(mutex)
         let (result, wake) = body(&value)
         pthread_mutex_unlock(mutex)

@@ -98,6 +98,34 @@ struct GrantTests {
         #expect(entitlements.all.map(\.isActive) == [false, true])
     }
 
+    @Test("However many entitlements there are, each is told once", arguments: [1, 7, 8, 9, 40])
+    func many(count: Int) throws {
+        var state = CustomerState()
+        for (round, bounds) in [Given(1, 5), Given(5, 9)].enumerated() {
+            for number in 0..<count {
+                let name = "e\(10 + number)"
+                state.apply(.grantGiven(try given(name, bounds, id: "g_\(name)_\(round)")))
+            }
+        }
+        let entitlements = state.entitlements(at: day(3), catalog: Catalog())
+        #expect(entitlements.all.map(\.id.text) == (0..<count).map { "e\(10 + $0)" })
+        for entitlement in entitlements.all {
+            #expect(entitlement.run == Interval(start: day(1), end: day(9)))
+        }
+    }
+
+    @Test("A copy of a state keeps what it was when the other one changes")
+    func copies() throws {
+        let before = try state(of: [Given(1, 3)])
+        var after = before
+        after.apply(.grantGiven(try given("vip", Given(2, 9), id: "g_vip")))
+        #expect(before.grants.count == 1)
+        #expect(after.grants.count == 2)
+        #expect(before != after)
+        #expect(CustomerState() == CustomerState())
+        #expect(CustomerState().version == 0)
+    }
+
     private func day(_ number: Int64) -> Instant { Instant(milliseconds: number * 86_400_000) }
 
     private func given(_ entitlement: String, _ given: Given, id: String) throws -> GrantGiven {
