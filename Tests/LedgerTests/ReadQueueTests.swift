@@ -60,7 +60,7 @@ struct ReadQueueTests {
         #expect(taken(second) == 1)
     }
 
-    @Test("A reader that was given up counts again when it comes back, and the other one is not blamed")
+    @Test("A reader that was given up counts again when it is back; the other one is not blamed")
     func recoveredReader() throws {
         try add()
         let slow = try #require(queue.take())
