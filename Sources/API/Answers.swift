@@ -32,23 +32,6 @@ extension JSONMembers {
     }
 }
 
-extension JSONName {
-    fileprivate static let active = JSONName("active")
-    fileprivate static let since = JSONName("since")
-    fileprivate static let until = JSONName("until")
-    fileprivate static let state = JSONName("state")
-    fileprivate static let code = JSONName("code")
-    fileprivate static let willRenew = JSONName("will_renew")
-    fileprivate static let product = JSONName("product")
-    fileprivate static let kind = JSONName("kind")
-    fileprivate static let source = JSONName("source")
-    fileprivate static let purchase = JSONName("purchase")
-    fileprivate static let grant = JSONName("grant")
-    fileprivate static let sandbox = JSONName("sandbox")
-    fileprivate static let nextProduct = JSONName("next_product")
-    fileprivate static let expirationReason = JSONName("expiration_reason")
-}
-
 extension Entitlement {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -74,17 +57,19 @@ extension Entitlement {
     }
 
     static func neverHeld(in stream: Stream) -> JSONObject {
-        var object = JSONObject()
-        object.append("active", false)
-        for name in ["since", "until"] { object.append(name, .null) }
-        object.append("state", "none")
-        object.append("code", "0.0")
-        object.append("will_renew", false)
-        for name in ["product", "kind", "source", "purchase", "grant"] {
-            object.append(name, .null)
+        var object = JSONObject(capacity: 14)
+        object.append(.active, false)
+        for name in [JSONName.since, .until] { object.append(name, nil as String?) }
+        object.append(.state, "none")
+        object.append(.code, "0.0")
+        object.append(.willRenew, false)
+        for name in [JSONName.product, .kind, .source, .purchase, .grant] {
+            object.append(name, nil as String?)
         }
-        object.append("sandbox", .bool(stream.environment == .sandbox))
-        for name in ["next_product", "expiration_reason"] { object.append(name, .null) }
+        object.append(.sandbox, stream.environment == .sandbox)
+        for name in [JSONName.nextProduct, .expirationReason] {
+            object.append(name, nil as String?)
+        }
         return object
     }
 }

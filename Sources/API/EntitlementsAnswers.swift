@@ -6,7 +6,10 @@ package import Service
 extension EntitlementsAnswer {
     /// `GET /v1/customers/{c}/entitlements`
     package var json: JSON {
-        var object = header
+        var object = JSONObject()
+        appendHead(
+            to: &object, instant: { entitlements.at.append(to: &$0) },
+            position: { $0.append(text: position.description) })
         var members = JSONObject()
         for entitlement in entitlements.all {
             members.append(entitlement.id.text, .object(entitlement.members(of: stream)))
@@ -15,14 +18,16 @@ extension EntitlementsAnswer {
         return .object(object)
     }
 
-    private var header: JSONObject {
-        var object = JSONObject()
-        object.append("customer", .string(stream.customer.text))
-        object.append("environment", .string(stream.environment.rawValue))
-        object.append("at", .instant(entitlements.at))
-        object.append("position", .string(position.description))
-        object.append("next_change", .instant(entitlements.nextChange))
-        return object
+    /// What stands before the entitlements.
+    private func appendHead(
+        to object: inout some JSONMembers, instant: (inout [UInt8]) -> Void,
+        position: (inout [UInt8]) -> Void
+    ) {
+        object.append(.customer, stream.customer.text)
+        object.append(.environment, stream.environment.rawValue)
+        object.append(.at, writing: instant)
+        object.append(.position, writing: position)
+        object.append(.nextChange, entitlements.nextChange)
     }
 
     /// The same as ready bytes, without the instant and the position.
@@ -32,11 +37,9 @@ extension EntitlementsAnswer {
         places.reserveCapacity(entitlements.all.count + 1)
         let room = 160 + 450 * entitlements.all.count
         let answer = WrittenObject.bytes(room: room) { object in
-            object.append(.customer, stream.customer.text)
-            object.append(.environment, stream.environment.rawValue)
-            object.append(.at) { instantPlace = $0.count }
-            object.append(.position) { positionPlace = $0.count }
-            object.append(.nextChange, entitlements.nextChange)
+            appendHead(
+                to: &object, instant: { instantPlace = $0.count },
+                position: { positionPlace = $0.count })
             object.append(.entitlements) { (members: inout WrittenObject) in
                 for entitlement in entitlements.all {
                     places.append(members.next)
@@ -52,15 +55,6 @@ extension EntitlementsAnswer {
             answer: answer, instantPlace: instantPlace, positionPlace: positionPlace,
             entitlementPlaces: places, mark: mark)
     }
-}
-
-extension JSONName {
-    fileprivate static let customer = JSONName("customer")
-    fileprivate static let environment = JSONName("environment")
-    fileprivate static let at = JSONName("at")
-    fileprivate static let position = JSONName("position")
-    fileprivate static let nextChange = JSONName("next_change")
-    fileprivate static let entitlements = JSONName("entitlements")
 }
 
 /// Two answers about one customer that follow each other should differ in it. FNV-1a, but for eight

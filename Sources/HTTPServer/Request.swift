@@ -70,13 +70,9 @@ package struct Request: ~Copyable {
     package func plainPart(between prefix: StaticString, and suffix: StaticString) -> String? {
         switch source {
         case .connection(_, let line):
-            return line.plainPart(between: prefix, and: suffix)
-        case .parts(let method, let path, _):
-            return path.withCString { path in
-                method.withCString {
-                    RequestLine(method: $0, path: path).plainPart(between: prefix, and: suffix)
-                }
-            }
+            HTTPServer.plainPart(of: line.path, between: prefix, and: suffix)
+        case .parts(_, let path, _):
+            path.withCString { HTTPServer.plainPart(of: $0, between: prefix, and: suffix) }
         }
     }
 
@@ -95,7 +91,7 @@ package struct Request: ~Copyable {
         case .connection(let connection, _):
             let sought = sought(name, of: connection)
             guard sought.count == 1, sought.value.count == value.count else { return false }
-            return value.withUnsafeBytes { differ(sought.value, $0) == 0 }
+            return zip(sought.value, value).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
         case .parts(_, _, let list):
             let values = list.filter { $0.0.lowercased() == name.lowercased() }
             return values.count == 1 && Array(values[0].1.utf8) == value
@@ -138,36 +134,20 @@ struct RequestLine {
 
     var methodText: String { String(cString: method) }
     var pathText: String { String(cString: path) }
-
-    fileprivate func plainPart(between prefix: StaticString, and suffix: StaticString) -> String? {
-        let length = strlen(path) - prefix.utf8CodeUnitCount - suffix.utf8CodeUnitCount
-        guard length > 0, memcmp(path, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
-        else { return nil }
-        let part = path + prefix.utf8CodeUnitCount
-        guard memcmp(part + length, suffix.utf8Start, suffix.utf8CodeUnitCount) == 0,
-            memchr(part, Int32(UInt8(ascii: "/")), length) == nil,
-            memchr(part, Int32(UInt8(ascii: "%")), length) == nil
-        else { return nil }
-        let bytes = UnsafeRawBufferPointer(start: part, count: length)
-        return String(validating: bytes, as: UTF8.self)
-    }
 }
 
-/// 0 when both, of the same length, hold the same bytes. It takes the same time wherever they differ.
-private func differ(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> UInt64 {
-    var difference: UInt64 = 0
-    var place = 0
-    while place + 8 <= one.count {
-        difference |=
-            one.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            ^ other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        place += 8
-    }
-    while place < one.count {
-        difference |= UInt64(one[place] ^ other[place])
-        place += 1
-    }
-    return difference
+private func plainPart(
+    of path: UnsafePointer<CChar>, between prefix: StaticString, and suffix: StaticString
+) -> String? {
+    let length = strlen(path) - prefix.utf8CodeUnitCount - suffix.utf8CodeUnitCount
+    guard length > 0, memcmp(path, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+    else { return nil }
+    let part = path + prefix.utf8CodeUnitCount
+    guard memcmp(part + length, suffix.utf8Start, suffix.utf8CodeUnitCount) == 0,
+        memchr(part, Int32(UInt8(ascii: "/")), length) == nil,
+        memchr(part, Int32(UInt8(ascii: "%")), length) == nil
+    else { return nil }
+    return String(validating: UnsafeRawBufferPointer(start: part, count: length), as: UTF8.self)
 }
 
 /// The header's first value, with every byte that is no UTF-8 replaced.

@@ -54,8 +54,8 @@ package struct JSONName: Sendable {
     package init(_ text: String) {
         self.text = text
         var bytes: [UInt8] = []
-        JSON.write(text, to: &bytes)
-        self.bytes = bytes + [UInt8(ascii: ":")]
+        JSON.write(name: text, to: &bytes)
+        self.bytes = bytes
     }
 }
 

@@ -55,8 +55,7 @@ package struct WrittenObject: JSONMembers {
     package mutating func append(named name: String, members append: (inout WrittenObject) -> Void)
     {
         beginNext()
-        JSON.write(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
+        JSON.write(name: name, to: &bytes)
         nest(append)
     }
 
@@ -120,8 +119,7 @@ extension JSON {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in object.members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSON.write(member.name, to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
+                JSON.write(name: member.name, to: &bytes)
                 member.value.write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
@@ -168,6 +166,12 @@ extension JSON {
             bytes.append(text: text)
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The name of a member, with the colon.
+    static func write(name: String, to bytes: inout [UInt8]) {
+        write(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
     }
 
     private static func needsEscapes(_ text: Span<UInt8>) -> Bool {

@@ -51,8 +51,7 @@ extension Connection {
                 }
             }
         }
-        try cache.observe(
-            rows.heads.map { ($0, $1.sequence) }, askedAfter: seenHeads)
+        try cache.observe(rows.heads.map { ($0, $1.sequence) }, askedAfter: seenHeads)
         var batch = Batch(
             now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }

@@ -75,7 +75,6 @@ struct AnswerPartition {
     /// The projects whose rules are known, by the order in which they came up, and the rules.
     private var projects: [ProjectID: Int] = [:]
     private var rules: [Int64] = []
-    private var last: (project: ProjectID, index: Int)?
     /// The newest rules of which every partition is known to have been told.
     private var spread: [ProjectID: Int64] = [:]
     /// The last sequence at which any of the streams changed that share a mark. What was read of
@@ -112,7 +111,11 @@ struct AnswerPartition {
 
     /// Whether what was read of the stream up to the sequence still is all.
     func isCurrent(_ stream: Stream, at sequence: Int64) -> Bool {
-        changed[AnswerPartition.mark(of: stream.hashValue)] <= sequence
+        isCurrent(stream.hashValue, at: sequence)
+    }
+
+    private func isCurrent(_ hash: Int, at sequence: Int64) -> Bool {
+        changed[AnswerPartition.mark(of: hash)] <= sequence
     }
 
     // MARK: Keeping
@@ -122,21 +125,17 @@ struct AnswerPartition {
         let hash = entry.stream.hashValue
         let project = index(of: entry.stream.project)
         let weight = entry.weight
-        guard changed[AnswerPartition.mark(of: hash)] <= entry.sequence,
-            rules[project] <= entry.rules, weight <= limit / 4
+        guard isCurrent(hash, at: entry.sequence), rules[project] <= entry.rules,
+            weight <= limit / 4
         else { return }
         if let place = place(of: entry.stream, hash) {
             if entry.isOlder(than: slots[place].entry) { return }
-            tally.bytes += Int64(weight - slots[place].entry.weight)
-            // Marked as used, so that it is not the first to make room for itself.
-            slots[place] = Slot(isUsed: true, project: project, entry: entry)
-        } else {
-            while Int(tally.bytes) + weight > limit { evict() }
-            tally.bytes += Int64(weight)
-            tally.entries += 1
-            places.insert(add(Slot(project: project, entry: entry)), hash)
+            remove(place)
         }
-        while tally.bytes > limit { evict() }
+        while Int(tally.bytes) + weight > limit { evict() }
+        places.insert(add(Slot(project: project, entry: entry)), hash)
+        tally.bytes += Int64(weight)
+        tally.entries += 1
     }
 
     private mutating func add(_ slot: Slot) -> Int {
@@ -170,12 +169,7 @@ struct AnswerPartition {
     }
 
     private mutating func index(of project: ProjectID) -> Int {
-        // One project mostly asks again.
-        if let last, last.project == project { return last.index }
-        if let index = projects[project] {
-            last = (project, index)
-            return index
-        }
+        if let index = projects[project] { return index }
         projects[project] = rules.count
         rules.append(0)
         return rules.count - 1

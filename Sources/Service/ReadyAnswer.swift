@@ -19,7 +19,7 @@ package struct ReadyAnswer: Sendable {
     /// `entitlementPlaces` are where the entitlements begin in the answer, each with its name, and
     /// where the last one ends.
     package init(
-        answer: consuming [UInt8], instantPlace: Int, positionPlace: Int, entitlementPlaces: [Int],
+        answer: [UInt8], instantPlace: Int, positionPlace: Int, entitlementPlaces: [Int],
         mark: UInt64
     ) {
         length = UInt32(answer.count)

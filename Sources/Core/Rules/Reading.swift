@@ -84,11 +84,13 @@ extension OfferTerms {
 extension Reading {
     /// The compact reason code: state before the point, offer after it, once the offer began.
     var code: String {
-        state == .upcoming ? "0.0" : Reading.codes[stateCode + 8][terms.rawValue]
+        state == .upcoming
+            ? "0.0" : Reading.codes[stateCode - Reading.stateCodes.lowerBound][terms.rawValue]
     }
 
-    /// Every code, from the least: each answer has one, and to put its parts together takes longer.
-    private static let codes = (-8...5).map { state in (0...3).map { "\(state).\($0)" } }
+    private static let stateCodes = -8...5
+    /// Every code: each answer has one, and to put its parts together takes longer.
+    private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {
         switch state {
