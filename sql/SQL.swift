@@ -31,6 +31,8 @@ extension Statement {
         name: "lock_shards", embedded: PackageResources.lock_shards_sql)
     package static let loadStreams = Statement(
         name: "load_streams", embedded: PackageResources.load_streams_sql)
+    package static let readStreams = Statement(
+        name: "read_streams", embedded: PackageResources.read_streams_sql)
     package static let loadVersions = Statement(
         name: "load_versions", embedded: PackageResources.load_versions_sql)
     package static let loadHolders = Statement(
@@ -99,8 +101,6 @@ extension Statement {
     package static let cleanIntake = Statement(
         name: "clean_intake", embedded: PackageResources.clean_intake_sql)
 
-    package static let loadHeads = Statement(
-        name: "load_heads", embedded: PackageResources.load_heads_sql)
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)
     package static let listCustomers = Statement(

@@ -38,7 +38,7 @@ extension Connection {
             let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
             states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
         }
-        try cache.observe(heads.seen, askedAfter: seenHeads)
+        try cache.observe(heads.ends, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
         return streams.map { stream in
             CustomerSnapshot(

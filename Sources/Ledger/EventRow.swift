@@ -8,6 +8,8 @@ struct EventRow {
         case occurredAt, recordedAt, actor, cause, causeDigest, catalogVersion
         case causeIndex, digest, chain
     }
+    /// How many columns every query lists.
+    static let columnCount = Column.catalogVersion.rawValue + 1
 
     let position: Position
     let stream: Stream
@@ -36,6 +38,11 @@ struct EventRow {
             actor: try identifier(text(.actor)), cause: text(.cause),
             catalogVersion: number(.catalogVersion))
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
+    }
+
+    /// Whether the row, of a query that also tells of other things, has an event.
+    static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
+        !rows.isNull(row, Column.seq.rawValue)
     }
 
     /// The event, its payload read.

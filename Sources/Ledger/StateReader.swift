@@ -78,7 +78,7 @@ struct StateReader: ~Copyable {
                 changed.insert(place)
             }
         }
-        try cache.observe(heads.seen, askedAfter: seenHeads)
+        try cache.observe(heads.ends, askedAfter: seenHeads)
         for place in changed { cache.keep(folds[place], of: asked.streams[place]) }
         return asked.places.map { own, project in
             let stream = asked.streams[own]

@@ -6,7 +6,8 @@ package enum Bind: Sendable {
     case bytea([UInt8]?)
     case bool(Bool)
     case texts([String?])
-    case int8s([Int64?])
+    case int8s([Int64])
+    case optionalInt8s([Int64?])
     case int2s([Int16])
     case byteas([[UInt8]?])
     case bools([Bool?])
@@ -47,6 +48,7 @@ extension Bind {
         case .texts(let texts): texts.reduce(Bind.header) { $0 + 4 + ($1?.utf8.count ?? 0) }
         case .byteas(let values): values.reduce(Bind.header) { $0 + 4 + ($1?.count ?? 0) }
         case .int8s(let numbers): Bind.header + 12 * numbers.count
+        case .optionalInt8s(let numbers): Bind.header + 12 * numbers.count
         case .int2s(let numbers): Bind.header + 6 * numbers.count
         case .bools(let flags): Bind.header + 5 * flags.count
         }
@@ -83,8 +85,12 @@ private struct BindWriter {
         case .bytea(let value): writeValue(value) { $0.write($1) }
         case .bool(let flag): writeValue(flag) { $0.write($1) }
         case .texts(let texts): writeArray(texts, of: .text) { $0.write($1) }
-        case .int8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }
-        case .int2s(let numbers): writeArray(numbers, of: .int2) { $0.write($1) }
+        // Lazily: an array of optionals would be made by casting one element after the other.
+        case .int8s(let numbers):
+            writeArray(numbers.lazy.map(Optional.some), of: .int8) { $0.write($1) }
+        case .optionalInt8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }
+        case .int2s(let numbers):
+            writeArray(numbers.lazy.map(Optional.some), of: .int2) { $0.write($1) }
         case .byteas(let values): writeArray(values, of: .bytea) { $0.write($1) }
         case .bools(let flags): writeArray(flags, of: .bool) { $0.write($1) }
         }
@@ -99,7 +105,8 @@ private struct BindWriter {
     }
 
     private mutating func writeArray<Value>(
-        _ elements: [Value?], of type: ElementType, _ writeOne: (inout BindWriter, Value) -> Void
+        _ elements: some Collection<Value?>, of type: ElementType,
+        _ writeOne: (inout BindWriter, Value) -> Void
     ) -> Bool {
         write(Int32(elements.isEmpty ? 0 : 1))
         write(Int32(1))

@@ -40,6 +40,7 @@ package struct ConnectionSettings: Sendable {
         var calls = [
             ConnectionSettings.durable(), ConnectionSettings.searchPath(),
             ConnectionSettings.indexesFirst(), ConnectionSettings.interpreted(),
+            ConnectionSettings.plannedOnce(),
             ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
             ConnectionSettings.idleTimeout(.text(String(statementTimeoutMilliseconds))),
         ]
@@ -64,6 +65,11 @@ package struct ConnectionSettings: Sendable {
     /// statement that has no index to use looks so expensive that it is compiled each time.
     private static let interpreted = Statement(
         name: "session_interpreted", text: "select set_config('jit', 'off', false)")
+    /// For a call with few rows PostgreSQL would rather plan again, which takes several times as long
+    /// as to run it by the plan that it has.
+    private static let plannedOnce = Statement(
+        name: "session_planned_once",
+        text: "select set_config('plan_cache_mode', 'force_generic_plan', false)")
     private static let timeout = Statement(
         name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
     /// A process that was stopped in the middle of a commit must not hold its locks for ever.

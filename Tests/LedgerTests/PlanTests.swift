@@ -20,12 +20,53 @@ struct PlanTests {
         ledger.close()
         for isAnalyzed in [false, true] {
             if isAnalyzed { try database.run("vacuum analyze deed.events") }
-            for statement in [Statement.loadStreams, .loadVersions, .listEvents] {
+            for statement in [Statement.loadStreams, .readStreams, .loadVersions, .listEvents] {
                 let plan = try plan(of: statement, in: database)
                 #expect(plan.contains("using events_version_key"), "\(plan)")
                 #expect(!plan.contains("events_pkey"), "\(plan)")
                 #expect(!plan.contains("Seq Scan"), "\(plan)")
             }
+        }
+    }
+
+    @Test(
+        "A look-up finds its rows by its own index, also while the table is empty",
+        arguments: [
+            (Statement.loadHolders, "holders_pkey", "original ="),
+            (.loadTokens, "tokens_pkey", "token ="),
+            (.lookUpEvidence, "evidence_pkey", "digest ="),
+        ])
+    func lookUps(statement: Statement, index: String, condition: String) throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed {
+                try database.run("vacuum analyze deed.holders, deed.tokens, deed.evidence")
+            }
+            let plan = try plan(of: statement, in: database)
+            #expect(plan.contains("using \(index)"), "\(plan)")
+            let search = plan.split(separator: "\n").first { $0.contains("Index Cond") }
+            #expect(search?.contains(condition) == true, "\(plan)")
+        }
+    }
+
+    /// With few binds PostgreSQL takes a plan of their own to be cheaper, without counting what it
+    /// costs to make it.
+    @Test("A statement is planned once, however few rows it is called with")
+    func plannedOnce() throws {
+        let database = try ScratchDatabase()
+        var connection = try Connection.open(database.settings())
+        let ofNone: [Bind] = [.int2s([0]), .texts(["p"]), .texts(["production"]), .texts(["u"])]
+        for _ in 0..<20 {
+            try connection.run([
+                Call(statement: .readStreams, binds: ofNone + [.int8s([0])])
+            ]) { _, _ in }
+        }
+        let counting = Statement(
+            name: "counting",
+            text: "select generic_plans, custom_plans from pg_prepared_statements where name = $1")
+        try connection.run([counting(.text(Statement.readStreams.name))]) { _, rows in
+            #expect(rows.int8(0, 0) == 20)
+            #expect(rows.int8(0, 1) == 0)
         }
     }
 

@@ -79,17 +79,28 @@ struct BindTests {
         }
     }
 
+    @Test("An array of integers comes back", arguments: [[], [0, -1, .max, .min]])
+    func int8s(_ numbers: [Int64]) throws {
+        try check(bigints(.int8s(numbers))) { rows in
+            #expect((0..<rows.count).map { rows.int8($0, 0) } == numbers)
+        }
+    }
+
     @Test(
-        "An array of integers comes back", arguments: [[], [nil, 0, -1, .max, .min]] as [[Int64?]])
-    func int8s(_ numbers: [Int64?]) throws {
-        let statement = Statement(
+        "An array of integers comes back, with its NULLs",
+        arguments: [[], [nil, 0, -1, .max, .min]] as [[Int64?]])
+    func optionalInt8s(_ numbers: [Int64?]) throws {
+        try check(bigints(.optionalInt8s(numbers))) { rows in
+            #expect((0..<rows.count).map { rows.optionalInt8($0, 0) } == numbers)
+        }
+    }
+
+    private func bigints(_ bind: Bind) -> Call {
+        Statement(
             name: "int8s",
             text:
                 "select value from unnest($1::bigint[]) with ordinality as u (value, n) order by n"
-        )
-        try check(statement(.int8s(numbers))) { rows in
-            #expect((0..<rows.count).map { rows.optionalInt8($0, 0) } == numbers)
-        }
+        )(bind)
     }
 
     @Test("An array of small integers comes back", arguments: [[], [0, -1, 63, .min, .max]])

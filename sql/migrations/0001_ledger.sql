@@ -143,7 +143,8 @@ create table deed.tokens (
     customer text not null,
     constraint tokens_pkey primary key (project, environment, token)
 );
-create index tokens_of_customer on deed.tokens (customer, project, environment);
+-- By hash, so that it is never mistaken for the way to a token.
+create index tokens_of_customer on deed.tokens using hash (customer);
 
 -- Who holds a purchase: one customer, whoever proves it.
 create table deed.holders (

@@ -2,4 +2,12 @@
 select h.project, h.store, h.environment, h.app, h.original, h.customer
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
     as wanted (project, store, environment, app, original)
-join deed.holders as h using (project, store, environment, app, original)
+-- With a limit each is looked up by itself; the table is never read as a whole, however small it was
+-- when this was planned.
+cross join lateral (
+    select * from deed.holders as h
+    where h.project = wanted.project and h.store = wanted.store
+        and h.environment = wanted.environment and h.app = wanted.app
+        and h.original = wanted.original
+    limit 1
+) as h

@@ -33,7 +33,7 @@ struct AppRows {
     private func claim(_ rows: [(key: Key, app: App)]) -> Call {
         Statement.projectApps(
             .texts(rows.map(\.key.app.store.rawValue)), .texts(rows.map(\.key.app.id.text)),
-            .texts(rows.map(\.key.project.text)), .int8s(rows.map(\.app.appleID)),
+            .texts(rows.map(\.key.project.text)), .optionalInt8s(rows.map(\.app.appleID)),
             .texts(rows.map(\.app.receipts.rawValue)),
             .bools(rows.map { $0.app.sandboxAccess != .none }))
     }

@@ -30,7 +30,7 @@ struct CustomerRows {
         return [
             Statement.projectCustomers(
                 rows.map(\.stream), .int8s(rows.map(\.version)),
-                .int8s(rows.map { $0.nextChange?.milliseconds }),
+                .optionalInt8s(rows.map { $0.nextChange?.milliseconds }),
                 .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)))
         ]
     }

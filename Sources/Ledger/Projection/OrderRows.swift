@@ -27,7 +27,7 @@ struct OrderRows {
                 .int8s(orders.map(\.opened.openedAt.milliseconds)),
                 .int8s(orders.map(\.opened.expires.milliseconds)),
                 .texts(orders.map { $0.fulfilled?.purchase.description }),
-                .int8s(orders.map { $0.closed?.at.milliseconds }),
+                .optionalInt8s(orders.map { $0.closed?.at.milliseconds }),
                 .texts(orders.map { $0.closed?.cause.word }))
         ]
     }

@@ -57,6 +57,6 @@ struct ProjectRows {
             .texts(rows.map(\.key.created.role.rawValue)),
             .texts(rows.map(\.key.created.name)),
             .int8s(rows.map(\.key.createdAt.milliseconds)),
-            .int8s(rows.map { $0.key.revokedAt?.milliseconds }))
+            .optionalInt8s(rows.map { $0.key.revokedAt?.milliseconds }))
     }
 }

@@ -54,13 +54,13 @@ struct PurchaseRows {
             .texts(rows.map { $0.kind?.rawValue }),
             .texts(facts.map(\.product.text)),
             .int8s(facts.map(\.purchased.milliseconds)),
-            .int8s(facts.map { $0.expires?.milliseconds }),
-            .int8s(facts.map { $0.revocation?.at.milliseconds }),
+            .optionalInt8s(facts.map { $0.expires?.milliseconds }),
+            .optionalInt8s(facts.map { $0.revocation?.at.milliseconds }),
             .bools(facts.map(\.isUpgraded)),
             .bools(renewals.map { $0?.willRenew }),
             .texts(renewals.map { $0?.nextProduct?.text }),
             .bools(renewals.map { $0?.isInBillingRetry }),
-            .int8s(renewals.map { $0?.graceUntil?.milliseconds }),
+            .optionalInt8s(renewals.map { $0?.graceUntil?.milliseconds }),
             .texts(rows.map { transactionsText($0.purchase) }))
     }
 }

@@ -1,0 +1,17 @@
+-- Beside load_streams, where each stream's shard ends: of one snapshot, so that neither is newer.
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known
+select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
+    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
+    wanted.shard, (select s.head from deed.shards as s where s.shard = wanted.shard)
+from (
+    select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
+        unnest($3::text[]) as environment, unnest($4::text[]) as customer,
+        unnest($5::bigint[]) as version
+) as wanted
+-- A stream of which nothing is new has a row too, without an event.
+left join lateral (
+    select * from deed.events as e
+    where e.project = wanted.project and e.environment = wanted.environment
+        and e.customer = wanted.customer and e.version > wanted.version
+    order by e.version
+) as e on true
