@@ -6,14 +6,14 @@ package import Service
 extension Response {
     /// Nobody may give a kept answer again without asking whether it still holds: access may end, or
     /// be taken back, at any moment. What one key may see is nobody else's.
-    static let askAgain = ("Cache-Control", "private, no-cache")
+    static let askAgain = Header("Cache-Control", "private, no-cache")
 
     /// A JSON answer that holds up to a place in the log.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
-        var headers = [("Content-Type", "application/json"), askAgain]
-        if let position { headers.append(("Deed-Position", position.description)) }
+        var headers = [Header("Content-Type", "application/json"), askAgain]
+        if let position { headers.append(Header("Deed-Position", position.description)) }
         return Response(status: status, headers: headers, body: body.bytes)
     }
 }

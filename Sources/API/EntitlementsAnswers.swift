@@ -179,12 +179,12 @@ extension FilledAnswer {
         return Response(status: 200, headers: headers, body: body(text))
     }
 
-    private func headers(_ position: String) -> [(String, String)] {
+    private func headers(_ position: String) -> [Header] {
         var headers = [
-            ("Content-Type", "application/json"), Response.askAgain, ("ETag", ready.tag),
-            ("Deed-Position", position),
+            Header("Content-Type", "application/json"), Response.askAgain,
+            Header("ETag", ready.tag), Header("Deed-Position", position),
         ]
-        if let staleness { headers.append(("Deed-Stale", String(staleness))) }
+        if let staleness { headers.append(Header("Deed-Stale", String(staleness))) }
         return headers
     }
 }

@@ -30,7 +30,7 @@ package struct Operations: Sendable {
 
     private func measures() -> Response {
         Response(
-            status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
+            status: 200, headers: [Header("Content-Type", "text/plain; version=0.0.4")],
             body: Array(metrics.text().utf8))
     }
 }

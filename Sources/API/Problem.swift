@@ -12,7 +12,7 @@ package struct Problem: Error, Sendable {
     var isRetryable = false
     /// The member, parameter or part of the path that is wrong.
     var member: String?
-    var headers: [(String, String)] = []
+    var headers: [Header] = []
     /// What else the answer says, under names of its own.
     var extensions = JSONObject()
 
@@ -28,7 +28,7 @@ package struct Problem: Error, Sendable {
             body = .object(object)
         }
         return Response(
-            status: status, headers: [("Content-Type", "application/problem+json")] + headers,
+            status: status, headers: [Header("Content-Type", "application/problem+json")] + headers,
             body: body.bytes)
     }
 
@@ -69,18 +69,18 @@ extension Problem {
         let list = allowed.joined(separator: ", ")
         return Problem(
             status: 405, code: "method_not_allowed", detail: "This path takes \(list) only.",
-            headers: [("Allow", list)])
+            headers: [Header("Allow", list)])
     }
 
     static let noKey = Problem(
         status: 401, code: "key_missing",
         detail: "Send a key of the project: Authorization: Bearer deed_<role>_…",
-        headers: [("WWW-Authenticate", "Bearer")])
+        headers: [Header("WWW-Authenticate", "Bearer")])
 
     static let unknownKey = Problem(
         status: 401, code: "key_unknown",
         detail: "No project has this key, or it was revoked; make one with: deed key create",
-        headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+        headers: [Header("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
 
     static func wrongRole(needed: Role, held: Role) -> Problem {
         Problem(
@@ -100,7 +100,7 @@ extension Problem {
     static func busy(_ detail: String, code: String = "busy") -> Problem {
         Problem(
             status: 503, code: code, detail: detail, isRetryable: true,
-            headers: [("Retry-After", "1")])
+            headers: [Header("Retry-After", "1")])
     }
 }
 
@@ -114,7 +114,7 @@ extension Problem {
             extensions.append("balance", .integer(balance))
         case .intakeFull:
             isRetryable = true
-            headers = [("Retry-After", "60")]
+            headers = [Header("Retry-After", "60")]
         default: break
         }
     }

@@ -59,9 +59,9 @@ extension Response {
             answer.ready.append(to: &body, at: answer.at, answer.position.description)
         }
         body.append(contentsOf: "]}".utf8)
-        var headers = [("Content-Type", "application/json"), Response.askAgain]
+        var headers = [Header("Content-Type", "application/json"), Response.askAgain]
         if let staleness = answers.compactMap(\.staleness).max() {
-            headers.append(("Deed-Stale", String(staleness)))
+            headers.append(Header("Deed-Stale", String(staleness)))
         }
         self.init(status: 200, headers: headers, body: body)
     }

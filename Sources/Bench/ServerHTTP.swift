@@ -11,7 +11,7 @@ func serve(_ options: BenchOptions) -> Int32 {
     var settings = ServerSettings()
     settings.listen = listen
     let response = Response(
-        status: 200, headers: [("Content-Type", "application/json")], body: bytes)
+        status: 200, headers: [Header("Content-Type", "application/json")], body: bytes)
     let isLater = options["--later"] != nil
     do {
         let server = try Server(

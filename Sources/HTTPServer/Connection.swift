@@ -201,8 +201,8 @@ final class Connection: @unchecked Sendable {
     private func refuse(_ refusal: ServerRefusal, closing: Bool = false) -> MHD_Result {
         reception.count(refusal)
         var response = reception.rules.refusal(refusal)
-        if refusal.isPassing, !response.headers.contains(where: { $0.0 == "Retry-After" }) {
-            response.headers.append(("Retry-After", "1"))
+        if refusal.isPassing, !response.headers.contains(where: { $0.name == "Retry-After" }) {
+            response.headers.append(Header("Retry-After", "1"))
         }
         return send(response, closing: closing)
     }
@@ -216,19 +216,17 @@ final class Connection: @unchecked Sendable {
         }
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
-        for (name, value) in response.headers {
-            add(name, value, to: built)
-        }
-        if closing || reception.isDraining { add("Connection", "close", to: built) }
+        for header in response.headers { add(header, to: built) }
+        if closing || reception.isDraining { add(Header("Connection", "close"), to: built) }
         expire(after: reception.timeouts.body)
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
     /// Without a copy of the texts on the heap, which Swift makes when it passes one to C by itself.
-    private func add(_ name: String, _ value: String, to response: OpaquePointer) {
+    private func add(_ header: Header, to response: OpaquePointer) {
         // One that holds a line break is left out by MHD, as it should be.
-        _ = name.withCString { name in
-            value.withCString { value in MHD_add_response_header(response, name, value) }
+        _ = header.name.withCString { name in
+            header.value.withCString { value in MHD_add_response_header(response, name, value) }
         }
     }
 

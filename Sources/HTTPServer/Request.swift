@@ -147,7 +147,9 @@ private func plainPart(
         memchr(part, Int32(UInt8(ascii: "/")), length) == nil,
         memchr(part, Int32(UInt8(ascii: "%")), length) == nil
     else { return nil }
-    return String(validating: UnsafeRawBufferPointer(start: part, count: length), as: UTF8.self)
+    let bytes = UnsafeRawBufferPointer(start: part, count: length).bindMemory(to: UInt8.self)
+    guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+    return String(copying: text)
 }
 
 /// The header's first value, with every byte that is no UTF-8 replaced.

@@ -114,7 +114,7 @@ struct IntakeCallTests {
     func full() {
         let problem = Problem(Refusal.intakeFull).response
         #expect(problem.status == 429)
-        #expect(problem.headers.contains { $0 == ("Retry-After", "60") })
+        #expect(problem.headers.contains(Header("Retry-After", "60")))
     }
 }
 

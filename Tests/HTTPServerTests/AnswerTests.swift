@@ -93,7 +93,10 @@ struct AnswerTests {
 
     @Test func `A header that would break the answer is left out`() throws {
         let server = try makeServer { _ in
-            .now(Response(status: 200, headers: [("X-A", "1\r\nX-B: 2"), ("X-C", "3")]))
+            .now(
+                Response(
+                    status: 200,
+                    headers: [Header("X-A", "1\r\nX-B: 2"), Header("X-C", "3")]))
         }
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -32,7 +32,7 @@ func makeServer(
 }
 
 func text(_ text: String) -> Response {
-    Response(status: 200, headers: [("Content-Type", "text/plain")], body: Array(text.utf8))
+    Response(status: 200, headers: [Header("Content-Type", "text/plain")], body: Array(text.utf8))
 }
 
 /// Holds whoever waits at it until it is opened.

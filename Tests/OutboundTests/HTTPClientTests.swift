@@ -159,15 +159,15 @@ struct HTTPClientTests {
 
 @Sendable private func answer(_ request: borrowing Request) -> Answer {
     if request.path == "/redirect" {
-        return .now(Response(status: 302, headers: [("Location", "/")]))
+        return .now(Response(status: 302, headers: [Header("Location", "/")]))
     }
     let response = Response(
         status: 207,
         headers: [
-            ("X-Method", request.method), ("X-Path", request.path),
-            ("X-Name", (try? request.header("X-Name")) ?? "none"),
-            ("X-Type", (try? request.header("Content-Type")) ?? "none"),
-            ("X-Expect", (try? request.header("Expect")) ?? "none"),
+            Header("X-Method", request.method), Header("X-Path", request.path),
+            Header("X-Name", (try? request.header("X-Name")) ?? "none"),
+            Header("X-Type", (try? request.header("Content-Type")) ?? "none"),
+            Header("X-Expect", (try? request.header("Expect")) ?? "none"),
         ],
         body: request.body)
     guard request.path == "/slow" else { return .now(response) }

@@ -2,7 +2,7 @@ package import API
 package import Core
 import Crypto
 import Evidence
-import HTTPServer
+package import HTTPServer
 package import JSON
 import Ledger
 import Minting
@@ -153,7 +153,7 @@ extension Follower {
 /// An answer of the router.
 package struct Reply: Sendable {
     package let status: Int
-    package let headers: [(String, String)]
+    package let headers: [Header]
     package let text: String
     /// Whether it came from memory, on the thread that serves the connection.
     package let isImmediate: Bool
@@ -165,7 +165,7 @@ package struct Reply: Sendable {
         text = String(decoding: response.body, as: UTF8.self)
     }
 
-    package func header(_ name: String) -> String? { headers.first { $0.0 == name }?.1 }
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     package var json: JSON { get throws { try JSON.read(text) } }
 }
