@@ -14,9 +14,10 @@ struct BalanceRoutes: Sendable {
     var routes: [Route] {
         let balance = "/v1/customers/{customer}/balances/{currency}"
         return [
-            Route("POST", "\(balance)/spend", .keyed(.backend, spend)),
-            Route("POST", "\(balance)/adjust", .keyed(.admin, adjust)),
-            Route("GET", "\(balance)/history", .keyed(.reader, history)),
+            Route("POST", "\(balance)/spend", parameters: ["environment"], .keyed(.backend, spend)),
+            Route("POST", "\(balance)/adjust", parameters: ["environment"], .keyed(.admin, adjust)),
+            Route(
+                "GET", "\(balance)/history", parameters: QueryParameters.page, .keyed(.reader, history)),
         ]
     }
 

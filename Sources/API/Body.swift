@@ -30,14 +30,17 @@ struct Body {
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
         if call.body.isEmpty {
             try self.init(call.query.members, of: names)
-        } else {
+        } else if call.query.isEmpty || call.query.isOnly("environment") {
             try self.init(call.body, of: names)
+        } else {
+            throw .invalid(
+                "query", "There is a body and a query; send what the call takes in one of them.")
         }
     }
 
     private init(_ members: JSONObject, of names: [String]) throws(Problem) {
         for member in members.members where !names.contains(member.name) {
-            throw .unknownMember(member.name, of: names)
+            throw .unknown("member", member.name, of: names)
         }
         self.members = members
     }
@@ -158,18 +161,6 @@ extension Body {
     /// Why an admin acts.
     func adminReason() throws(Problem) -> AdminReason {
         AdminReason(reason: try id("reason"), ticket: try optionalID("ticket"))
-    }
-}
-
-extension Problem {
-    fileprivate static func unknownMember(_ name: String, of names: [String]) -> Problem {
-        // Whatever its length: the answer must not be as long as the body.
-        let name = String(name.prefix(100))
-        return Problem(
-            status: 400, code: "unknown_member",
-            detail: "The member \"\(name)\" means nothing here; this call takes "
-                + "\(names.joined(separator: ", ")).",
-            member: name)
     }
 }
 

@@ -17,7 +17,8 @@ struct CatalogRoutes: Sendable {
         [
             Route("GET", "/v1/catalog", .keyed(.admin, catalog)),
             Route(
-                "PUT", "/v1/catalog", bodyLimit: CatalogRoutes.bodyLimit,
+                "PUT", "/v1/catalog", parameters: ["dry_run", "if_version"],
+                bodyLimit: CatalogRoutes.bodyLimit,
                 .keyed(.admin, replaceCatalog)),
             Route("GET", "/v1/products", .keyed(.reader, products)),
         ]
@@ -40,7 +41,6 @@ struct CatalogRoutes: Sendable {
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Response {
-        try call.query.require(only: ["dry_run", "if_version"])
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
         let file: CatalogFile.Contents

@@ -5,6 +5,7 @@ import Service
 
 /// The calls that change a customer.
 struct CustomerRoutes: Sendable {
+    private static let revocation = ["environment"] + Body.reasonNames
     private let ports: Ports
 
     init(_ ports: Ports) {
@@ -14,8 +15,12 @@ struct CustomerRoutes: Sendable {
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"
         return [
-            Route("POST", "\(customer)/grants", .writing(.admin, giveGrant)),
-            Route("DELETE", "\(customer)/grants/{grant}", .writing(.admin, revokeGrant)),
+            Route(
+                "POST", "\(customer)/grants", parameters: ["environment"],
+                .writing(.admin, giveGrant)),
+            Route(
+                "DELETE", "\(customer)/grants/{grant}", parameters: CustomerRoutes.revocation,
+                .writing(.admin, revokeGrant)),
         ]
     }
 
@@ -37,7 +42,7 @@ struct CustomerRoutes: Sendable {
 
     private func revokeGrant(_ call: Call) throws(Problem) -> Writing {
         let grant = try GrantID(member: "grant", call.arguments[1])
-        let body = try Body(orQueryOf: call, of: ["environment"] + Body.reasonNames)
+        let body = try Body(orQueryOf: call, of: CustomerRoutes.revocation)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = ports.revokingGrant(grant, reason: reason, of: stream, by: call.sender)

@@ -4,6 +4,7 @@ import Service
 
 /// The calls about announced purchases, and about what tells whose a purchase is.
 struct OrderRoutes: Sendable {
+    private static let order = ["order", "product", "lifetime", "environment"]
     private static let pageLimit: Int64 = 1000
     private let ports: Ports
 
@@ -14,17 +15,21 @@ struct OrderRoutes: Sendable {
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"
         return [
-            Route("POST", "\(customer)/orders", .keyed(.backend, open)),
-            Route("GET", "\(customer)/orders", .keyed(.backend, list)),
-            Route("POST", "\(customer)/orders/{order}/close", .keyed(.admin, close)),
-            Route("GET", "/v1/orders/{order}", .keyed(.backend, order)),
-            Route("PUT", "\(customer)/account_token", .keyed(.backend, registerToken)),
+            Route("POST", "\(customer)/orders", parameters: OrderRoutes.order, .keyed(.backend, open)),
+            Route(
+                "GET", "\(customer)/orders", parameters: QueryParameters.page, .keyed(.backend, list)),
+            Route(
+                "POST", "\(customer)/orders/{order}/close", parameters: ["environment"],
+                .keyed(.admin, close)),
+            Route("GET", "/v1/orders/{order}", parameters: ["environment"], .keyed(.backend, order)),
+            Route(
+                "PUT", "\(customer)/account_token", parameters: ["environment"],
+                .keyed(.backend, registerToken)),
         ]
     }
 
     private func open(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(
-            orQueryOf: call, of: ["order", "product", "lifetime", "environment"])
+        let body = try Body(orQueryOf: call, of: OrderRoutes.order)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let id: OrderID? = try body.optionalID("order")
         let product: ProductID? = try body.optionalID("product")

@@ -55,6 +55,17 @@ extension Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
 
+    /// A member or parameter that the call does not know; `kind` says which.
+    static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
+        // Whatever its length: the answer must not be as long as the request.
+        let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
+        let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+        return Problem(
+            status: 400, code: "unknown_\(kind)",
+            detail: "The \(kind) \"\(name)\" means nothing here; this call takes \(list).",
+            member: name)
+    }
+
     static func missing(_ member: String) -> Problem {
         Problem(
             status: 400, code: "missing_member",

@@ -3,12 +3,14 @@ import JSON
 
 /// What follows `?` in the target of a request.
 struct QueryParameters: Sendable {
-    /// No call has so many.
-    private static let limit = 32
+    /// What calls take that list a page of something about a customer.
+    static let page = ["after", "limit", "environment"]
+
     /// A handful, so that comparing their names takes less than looking one up.
     private var given: [(name: String, value: String)] = []
 
-    init(_ text: String?) throws(Problem) {
+    /// Reads none but the parameters that `names` lists: a misspelt one would be as good as left out.
+    init(_ text: String?, of names: [String]) throws(Problem) {
         guard let text else { return }
         // By bytes: to tell letters from each other takes much longer.
         let bytes = text.utf8.span
@@ -17,14 +19,11 @@ struct QueryParameters: Sendable {
             let start = end + 1
             end = bytes.first(UInt8(ascii: "&"), from: start, to: bytes.count)
             if start == end { continue }
-            if given.count == QueryParameters.limit {
-                throw .invalid(
-                    "query", "The query holds more than \(QueryParameters.limit) parameters.")
-            }
             let mark = bytes.first(UInt8(ascii: "="), from: start, to: end)
             guard let name = percentDecoded(bytes.extracting(start..<mark)),
                 let value = percentDecoded(bytes.extracting(min(mark + 1, end)..<end))
             else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
+            if !names.contains(name) { throw .unknown("parameter", name, of: names) }
             if self[name] != nil {
                 throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")
             }
@@ -48,16 +47,6 @@ struct QueryParameters: Sendable {
 
     /// Whether that parameter is the only one.
     func isOnly(_ name: String) -> Bool { given.count == 1 && given[0].name == name }
-
-    /// Throws when there is any other: for calls that do harm where one is misspelt.
-    func require(only names: [String]) throws(Problem) {
-        if let other = given.map(\.name).filter({ !names.contains($0) }).min() {
-            throw .invalid(
-                other,
-                "The parameter \"\(other)\" means nothing here; this call takes "
-                    + "\(names.joined(separator: " and ")).")
-        }
-    }
 
     func instant(_ name: String) throws(Problem) -> Instant? {
         guard let text = self[name] else { return nil }

@@ -17,15 +17,21 @@ struct ReadRoutes: Sendable {
         let customer = "/v1/customers/{customer}"
         return [
             Route(
-                "GET", "\(customer)/entitlements",
+                "GET", "\(customer)/entitlements", parameters: Question.names,
                 .remembered(.reader, rememberedEntitlements, askEntitlements, entitlements)),
             Route(
-                "GET", "\(customer)/entitlements/{entitlement}",
+                "GET", "\(customer)/entitlements/{entitlement}", parameters: Question.names,
                 .remembered(.reader, rememberedEntitlement, askEntitlement, entitlement)),
-            Route("GET", customer, .keyed(.reader, wholeCustomer)),
-            Route("GET", "\(customer)/explain", .keyed(.reader, explain)),
-            Route("GET", "\(customer)/balances", .keyed(.reader, balances)),
-            Route("GET", "\(customer)/events", .keyed(.reader, events)),
+            Route("GET", customer, parameters: Question.names, .keyed(.reader, wholeCustomer)),
+            Route(
+                "GET", "\(customer)/explain", parameters: Question.names + ["entitlement"],
+                .keyed(.reader, explain)),
+            Route(
+                "GET", "\(customer)/balances", parameters: ["environment"],
+                .keyed(.reader, balances)),
+            Route(
+                "GET", "\(customer)/events", parameters: QueryParameters.page,
+                .keyed(.reader, events)),
         ]
     }
 
@@ -171,6 +177,8 @@ struct ReadRoutes: Sendable {
 
 /// What a reader asks for beside the customer.
 private struct Question {
+    static let names = ["at", "known", "environment", "consistency"]
+
     let at: Instant?
     let known: Instant?
     let isStrong: Bool

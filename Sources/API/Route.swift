@@ -39,16 +39,19 @@ struct Route: Sendable {
     let method: String
     /// As in `/v1/customers/{customer}/grants`.
     let pattern: String
+    /// The parameters that the call takes.
+    let parameters: [String]
     /// The longest body that the call takes.
     let bodyLimit: Int
     let handling: Handling
 
     init(
-        _ method: String, _ pattern: String, bodyLimit: Int = Router.bodyLimit,
-        _ handling: Handling
+        _ method: String, _ pattern: String, parameters: [String] = [],
+        bodyLimit: Int = Router.bodyLimit, _ handling: Handling
     ) {
         self.method = method
         self.pattern = pattern
+        self.parameters = parameters
         self.bodyLimit = bodyLimit
         self.handling = handling
     }

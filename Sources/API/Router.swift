@@ -66,7 +66,7 @@ package struct Router: Sendable {
             case .open(let respond):
                 return .now(measures.record(respond(), since: started))
             case .keyed(let role, let respond):
-                let draft = try CallDraft(request, arguments: found.arguments)
+                let draft = try CallDraft(request, of: found.route.route, found.arguments)
                 return .later { [keys] in
                     measures.record(draft.respond(role, keys, respond), since: started)
                 }
@@ -74,7 +74,7 @@ package struct Router: Sendable {
                 let body = request.body
                 return judged(measures, since: started) { make(body) }
             case .writing(let role, let make):
-                let draft = try CallDraft(request, arguments: found.arguments)
+                let draft = try CallDraft(request, of: found.route.route, found.arguments)
                 guard let call = try draft.remembered(role, keys) else {
                     return judged(draft, role, make, measures, since: started)
                 }
@@ -83,10 +83,10 @@ package struct Router: Sendable {
                     writing.perform(submit) { reply(measures.record($0, since: started)) }
                 }
             case .judging(let role, let make):
-                let draft = try CallDraft(request, arguments: found.arguments)
+                let draft = try CallDraft(request, of: found.route.route, found.arguments)
                 return judged(draft, role, make, measures, since: started)
             case .remembered(let role, let recall, let ask, let respond):
-                let draft = try CallDraft(request, arguments: found.arguments)
+                let draft = try CallDraft(request, of: found.route.route, found.arguments)
                 if let call = try draft.remembered(role, keys) {
                     if let response = try recall(call) {
                         return .now(measures.record(response, since: started))
@@ -175,18 +175,23 @@ private struct CallDraft: Sendable {
     let key: String
     let arguments: [Substring]
     let query: String?
+    /// Those that the call takes.
+    let parameters: [String]
     let body: [UInt8]
     let idempotencyKey: String?
     let after: String?
     let knownTags: String?
 
-    init(_ request: borrowing Request, arguments: [Substring]) throws(Problem) {
+    init(
+        _ request: borrowing Request, of route: Route, _ arguments: [Substring]
+    ) throws(Problem) {
         guard let authorization = try CallDraft.header("Authorization", of: request),
             let bearer = bearerKey(in: authorization)
         else { throw .noKey }
         key = bearer
         self.arguments = arguments
         query = request.query
+        parameters = route.parameters
         body = request.body
         // No read looks at it.
         idempotencyKey =
@@ -257,7 +262,8 @@ private struct CallDraft: Sendable {
             decoded.append(text)
         }
         return Call(
-            access: access, arguments: decoded, query: try QueryParameters(query), body: body,
+            access: access, arguments: decoded,
+            query: try QueryParameters(query, of: parameters), body: body,
             idempotencyKey: try validIdempotencyKey(), after: try position(), knownTags: knownTags)
     }
 

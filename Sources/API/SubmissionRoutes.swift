@@ -18,10 +18,12 @@ struct SubmissionRoutes: Sendable {
         let customer = "/v1/customers/{customer}"
         return [
             Route(
-                "POST", "\(customer)/receipts", bodyLimit: SubmissionRoutes.evidenceLimit,
+                "POST", "\(customer)/receipts", parameters: ["environment"],
+                bodyLimit: SubmissionRoutes.evidenceLimit,
                 .judging(.backend) { call throws(Problem) in try submit(call, isRestore: false) }),
             Route(
-                "POST", "\(customer)/restore", bodyLimit: SubmissionRoutes.evidenceLimit,
+                "POST", "\(customer)/restore", parameters: ["environment"],
+                bodyLimit: SubmissionRoutes.evidenceLimit,
                 .judging(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
             Route(
                 "POST", "/v1/stores/apple/notifications",

@@ -1,8 +1,8 @@
 import Core
 
 extension BadInputTests {
-    /// One misspelt member for each call that takes a body, or parameters in its place.
-    static let misspelt: [BadCall] = inBodies + inQueries
+    /// One misspelt member for each call that takes a body, and one parameter for every call.
+    static let misspelt: [BadCall] = inBodies + inPlaceOfBodies + inQueries
 
     private static let inBodies: [BadCall] =
         [
@@ -55,13 +55,48 @@ extension BadInputTests {
                 code: "unknown_member", member: member)
         }
 
-    private static let inQueries: [BadCall] = [
+    private static let inPlaceOfBodies: [BadCall] = [
         BadCall(
             label: "an order with produkt", target: "/v1/customers/u1/orders?produkt=coins",
-            body: "", code: "unknown_member", member: "produkt"),
+            body: "", code: "unknown_parameter", member: "produkt"),
         BadCall(
             label: "a revocation with envirnoment", method: "DELETE",
             target: "/v1/customers/u1/grants/g_1?reason=r&envirnoment=sandbox", body: "",
-            code: "unknown_member", member: "envirnoment"),
+            code: "unknown_parameter", member: "envirnoment"),
+        BadCall(
+            label: "an order, half of it in the query",
+            target: "/v1/customers/u1/orders?product=coins", body: #"{"order":"o1"}"#,
+            member: "query"),
     ]
+
+    private static let inQueries: [BadCall] =
+        [
+            ("GET", "customers/u1"), ("GET", "customers/u1/entitlements"),
+            ("GET", "customers/u1/entitlements/pro"), ("GET", "customers/u1/explain"),
+            ("GET", "customers/u1/balances"), ("GET", "customers/u1/balances/coins/history"),
+            ("GET", "customers/u1/events"), ("GET", "customers/u1/orders"), ("GET", "orders/o1"),
+            ("GET", "intake/i_1"), ("GET", "products"), ("GET", "catalog"), ("GET", "settings"),
+            ("PUT", "catalog"), ("PATCH", "settings"), ("PUT", "apps/com.example.app"),
+            ("DELETE", "apps/com.example.app"), ("POST", "entitlements/query"),
+            ("POST", "customers/u1/grants"), ("POST", "customers/u1/receipts"),
+            ("POST", "customers/u1/restore"), ("POST", "customers/u1/orders/o1/close"),
+            ("PUT", "customers/u1/account_token"),
+            ("POST", "customers/u1/balances/coins/spend"),
+            ("POST", "customers/u1/balances/coins/adjust"),
+            ("POST", "customers/u1/purchases/apple:1/transfer"),
+            ("POST", "customers/u1/purchases/apple:1/undo_transfer"),
+            ("POST", "intake/i_1/settle"), ("POST", "intake/i_1/drop"),
+            ("POST", "intake/i_1/retry"),
+        ].map { method, path in
+            BadCall(
+                label: "\(method) \(path) with enviroment", method: method,
+                target: "/v1/\(path)?enviroment=sandbox", body: method == "GET" ? "" : "{}",
+                code: "unknown_parameter", member: "enviroment")
+        } + [
+            BadCall(
+                label: "a parameter longer than an answer should be", method: "GET",
+                target: "/v1/products?" + String(repeating: "e%CC%81", count: 500), body: "",
+                code: "unknown_parameter",
+                member: String(repeating: "e\u{301}", count: 50))
+        ]
 }
