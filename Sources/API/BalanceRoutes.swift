@@ -17,7 +17,8 @@ struct BalanceRoutes: Sendable {
             Route("POST", "\(balance)/spend", parameters: ["environment"], .keyed(.backend, spend)),
             Route("POST", "\(balance)/adjust", parameters: ["environment"], .keyed(.admin, adjust)),
             Route(
-                "GET", "\(balance)/history", parameters: QueryParameters.page, .keyed(.reader, history)),
+                "GET", "\(balance)/history", parameters: QueryParameters.page,
+                .keyed(.reader, history)),
         ]
     }
 

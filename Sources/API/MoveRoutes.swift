@@ -14,8 +14,12 @@ struct MoveRoutes: Sendable {
     var routes: [Route] {
         let purchase = "/v1/customers/{customer}/purchases/{purchase}"
         return [
-            Route("POST", "\(purchase)/transfer", parameters: ["environment"], .keyed(.admin, transfer)),
-            Route("POST", "\(purchase)/undo_transfer", parameters: ["environment"], .keyed(.admin, undo)),
+            Route(
+                "POST", "\(purchase)/transfer", parameters: ["environment"],
+                .keyed(.admin, transfer)),
+            Route(
+                "POST", "\(purchase)/undo_transfer", parameters: ["environment"],
+                .keyed(.admin, undo)),
         ]
     }
 

@@ -15,13 +15,18 @@ struct OrderRoutes: Sendable {
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"
         return [
-            Route("POST", "\(customer)/orders", parameters: OrderRoutes.order, .keyed(.backend, open)),
             Route(
-                "GET", "\(customer)/orders", parameters: QueryParameters.page, .keyed(.backend, list)),
+                "POST", "\(customer)/orders", parameters: OrderRoutes.order,
+                .keyed(.backend, open)),
+            Route(
+                "GET", "\(customer)/orders", parameters: QueryParameters.page,
+                .keyed(.backend, list)),
             Route(
                 "POST", "\(customer)/orders/{order}/close", parameters: ["environment"],
                 .keyed(.admin, close)),
-            Route("GET", "/v1/orders/{order}", parameters: ["environment"], .keyed(.backend, order)),
+            Route(
+                "GET", "/v1/orders/{order}", parameters: ["environment"],
+                .keyed(.backend, order)),
             Route(
                 "PUT", "\(customer)/account_token", parameters: ["environment"],
                 .keyed(.backend, registerToken)),
