@@ -50,6 +50,7 @@ struct BadInputTests {
         #expect(reply.header("Content-Type") == "application/problem+json")
         let problem = try reply.json
         #expect(problem["code"]?.string == call.code)
+        #expect(try ErrorPage.ours.get().lists(call.code, with: call.status))
         #expect(problem["member"]?.string == call.member)
         #expect(problem["status"]?.integer == Int64(call.status))
         #expect(problem["detail"]?.string?.isEmpty == false)

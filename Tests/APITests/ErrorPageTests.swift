@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// `docs/errors.md`, as far as programs rely on it.
+struct ErrorPage {
+    private let rows: [(status: Int, codes: Set<String>)]
+
+    static let ours = Result { try ErrorPage() }
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private init() throws {
+        let text = try String(
+            contentsOf: Self.root.appending(path: "docs/errors.md"), encoding: .utf8)
+        rows = text.split(separator: "\n").compactMap { line in
+            let cells = line.split(separator: "|")
+            guard cells.count == 3, let status = Int(cells[0].filter(\.isNumber))
+            else { return nil }
+            return (status, Set(cells[1].matches(of: /`([a-z_]+)`/).map { String($0.1) }))
+        }
+    }
+
+    var codes: [String] { rows.flatMap(\.codes) }
+
+    func lists(_ code: String, with status: Int) -> Bool {
+        rows.contains { $0.status == status && $0.codes.contains(code) }
+    }
+}
+
+@Suite("The page of errors")
+struct ErrorPageTests {
+    @Test("It lists every code that an answer may have, once, and no other")
+    func complete() throws {
+        var written = Set<String>()
+        let refusals = try text(of: "Sources/Core/Refusal.swift")
+        for match in refusals.matches(of: /case \.\w+: "([a-z_]+)"/) {
+            written.insert(String(match.1))
+        }
+        let folder = ErrorPage.root.appending(path: "Sources/API").path
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let source = try text(of: "Sources/API/\(file)")
+            for match in source.matches(of: /code: (?:String = )?"([a-z_]+)"/) {
+                written.insert(String(match.1))
+            }
+        }
+        #expect(written.count > 40)
+        #expect(try ErrorPage.ours.get().codes.sorted() == written.sorted())
+    }
+
+    private func text(of path: String) throws -> String {
+        try String(contentsOf: ErrorPage.root.appending(path: path), encoding: .utf8)
+    }
+}
