@@ -76,9 +76,11 @@ extension Problem {
     }
 
     static func missing(_ member: String) -> Problem {
-        Problem(
-            status: 400, code: "missing_member",
-            detail: "The member \"\(member)\" is missing; add it to the body.", member: member)
+        .missing(member, "The member \"\(member)\" is missing; add it to the body.")
+    }
+
+    static func missing(_ member: String, _ detail: String) -> Problem {
+        Problem(status: 400, code: "missing_member", detail: detail, member: member)
     }
 
     static let unknownRoute = Problem(

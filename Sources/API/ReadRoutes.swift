@@ -128,7 +128,7 @@ struct ReadRoutes: Sendable {
     private func explain(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         guard let text = call.query["entitlement"] else {
-            throw .invalid("entitlement", "Name the entitlement to explain: ?entitlement=…")
+            throw .missing("entitlement", "Name the entitlement to explain: ?entitlement=…")
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try Question(call)

@@ -90,11 +90,10 @@ extension Body {
             pieces.append(RawEvidence(.appTransaction, Array(app.utf8)))
         }
         if pieces.isEmpty {
-            throw Problem(
-                status: 400, code: "missing_member",
-                detail: "There is no evidence in the body; send \"receipt\", "
-                    + "\"signed_transactions\" or \"app_transaction\".",
-                member: "receipt")
+            throw .missing(
+                "receipt",
+                "There is no evidence in the body; send \"receipt\", \"signed_transactions\" "
+                    + "or \"app_transaction\".")
         }
         return pieces
     }

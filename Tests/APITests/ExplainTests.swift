@@ -92,6 +92,7 @@ struct ExplainTests {
         }
         let missing = get("/v1/customers/u1/explain")
         #expect(missing.status == 400)
+        #expect(try missing.json["code"]?.string == "missing_member")
         #expect(try missing.json["member"]?.string == "entitlement")
     }
 
