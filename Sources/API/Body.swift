@@ -40,7 +40,7 @@ struct Body {
 
     private init(_ members: JSONObject, of names: [String]) throws(Problem) {
         for member in members.members where !names.contains(member.name) {
-            throw .unknownMember(member.name, of: names)
+            throw .unknown("member", member.name, of: names)
         }
         self.members = members
     }

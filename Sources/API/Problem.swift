@@ -55,22 +55,13 @@ extension Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
 
-    static func unknownMember(_ name: String, of names: [String]) -> Problem {
-        unknown("member", name, of: names, code: "unknown_member")
-    }
-
-    static func unknownParameter(_ name: String, of names: [String]) -> Problem {
-        unknown("parameter", name, of: names, code: "unknown_parameter")
-    }
-
-    private static func unknown(
-        _ kind: String, _ name: String, of names: [String], code: String
-    ) -> Problem {
+    /// A member or parameter that the call does not know; `kind` says which.
+    static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
         // Whatever its length: the answer must not be as long as the request.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
-            status: 400, code: code,
+            status: 400, code: "unknown_member",
             detail: "The \(kind) \"\(name)\" means nothing here; this call takes \(list).",
             member: name)
     }

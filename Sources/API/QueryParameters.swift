@@ -23,7 +23,7 @@ struct QueryParameters: Sendable {
             guard let name = percentDecoded(bytes.extracting(start..<mark)),
                 let value = percentDecoded(bytes.extracting(min(mark + 1, end)..<end))
             else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
-            if !names.contains(name) { throw .unknownParameter(name, of: names) }
+            if !names.contains(name) { throw .unknown("parameter", name, of: names) }
             if self[name] != nil {
                 throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")
             }

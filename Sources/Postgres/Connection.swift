@@ -1,5 +1,6 @@
 internal import CPostgres
 import Glibc
+import Threading
 
 /// One connection to PostgreSQL and the statements that it has prepared.
 package struct Connection: ~Copyable {
@@ -7,6 +8,11 @@ package struct Connection: ~Copyable {
     private var prepared: Set<String> = []
     /// The longest wait for the server to say anything; it may hang without closing the connection.
     private let silenceLimit: Int64?
+    private let planLifetime: Int64
+    /// When plans are forgotten next, on the monotonic clock.
+    private var nextPlanning: Int64
+
+    private static let forgetPlans = Statement(name: "forget_plans", text: "discard plans")
 
     var pointer: OpaquePointer { owner.pointer }
 
@@ -14,15 +20,16 @@ package struct Connection: ~Copyable {
     package static func open(
         _ settings: ConnectionSettings
     ) throws(PostgresError) -> Connection {
-        var connection = Connection(
-            owner: try Handle(settings), silenceLimit: settings.silenceLimitMilliseconds)
+        var connection = Connection(try Handle(settings), settings)
         try connection.run(settings.sessionCalls)
         return connection
     }
 
-    private init(owner: consuming Handle, silenceLimit: Int64?) {
+    private init(_ owner: consuming Handle, _ settings: ConnectionSettings) {
         self.owner = owner
-        self.silenceLimit = silenceLimit
+        silenceLimit = settings.silenceLimitMilliseconds
+        planLifetime = settings.planLifetimeMilliseconds
+        nextPlanning = monotonicMilliseconds() + planLifetime
     }
 
     /// Whether the connection is known to be broken.
@@ -41,6 +48,11 @@ package struct Connection: ~Copyable {
     package mutating func run(
         _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
     ) throws(PostgresError) {
+        let now = monotonicMilliseconds()
+        if now >= nextPlanning, isIdle {
+            nextPlanning = now + planLifetime
+            try run([Connection.forgetPlans()])
+        }
         var firstError: PostgresError?
         for step in try send(calls) {
             var isPrepared = false

@@ -8,6 +8,8 @@ package struct ConnectionSettings: Sendable {
     package var applicationName: String
     /// The longest that one statement may take; 0 sets no limit.
     package var statementTimeoutMilliseconds: Int
+    /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
+    package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
         url: String, role: String?, applicationName: String = "deed",

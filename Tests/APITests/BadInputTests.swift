@@ -59,6 +59,26 @@ struct BadInputTests {
     }
 
     @Test(
+        "Calls that write take the environment as a parameter, too",
+        arguments: [
+            ("POST", "customers/u1/grants"), ("DELETE", "customers/u1/grants/g_1"),
+            ("POST", "customers/u1/receipts"), ("POST", "customers/u1/restore"),
+            ("POST", "customers/u1/orders"), ("POST", "customers/u1/orders/o1/close"),
+            ("PUT", "customers/u1/account_token"),
+            ("POST", "customers/u1/balances/coins/spend"),
+            ("POST", "customers/u1/balances/coins/adjust"),
+            ("POST", "customers/u1/purchases/apple:1/transfer"),
+            ("POST", "customers/u1/purchases/apple:1/undo_transfer"),
+        ])
+    func environments(_ method: String, _ path: String) throws {
+        let service = try Self.service.get()
+        let admin = try Self.keys.get().ofRole[.admin]
+        let reply = service.send(
+            method, "/v1/\(path)?environment=sandbox", key: admin, body: "[]")
+        #expect(try reply.json["member"]?.string == "body", "\(reply.text)")
+    }
+
+    @Test(
         "A wrong method is answered with those that the path takes",
         arguments: [
             ("/v1/customers/u1/entitlements", "GET"), ("/v1/customers/u1/grants", "POST"),

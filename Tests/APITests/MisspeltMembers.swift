@@ -58,11 +58,11 @@ extension BadInputTests {
     private static let inPlaceOfBodies: [BadCall] = [
         BadCall(
             label: "an order with produkt", target: "/v1/customers/u1/orders?produkt=coins",
-            body: "", code: "unknown_parameter", member: "produkt"),
+            body: "", code: "unknown_member", member: "produkt"),
         BadCall(
             label: "a revocation with envirnoment", method: "DELETE",
             target: "/v1/customers/u1/grants/g_1?reason=r&envirnoment=sandbox", body: "",
-            code: "unknown_parameter", member: "envirnoment"),
+            code: "unknown_member", member: "envirnoment"),
         BadCall(
             label: "an order, half of it in the query",
             target: "/v1/customers/u1/orders?product=coins", body: #"{"order":"o1"}"#,
@@ -91,12 +91,12 @@ extension BadInputTests {
             BadCall(
                 label: "\(method) \(path) with enviroment", method: method,
                 target: "/v1/\(path)?enviroment=sandbox", body: method == "GET" ? "" : "{}",
-                code: "unknown_parameter", member: "enviroment")
+                code: "unknown_member", member: "enviroment")
         } + [
             BadCall(
                 label: "a parameter longer than an answer should be", method: "GET",
                 target: "/v1/products?" + String(repeating: "e%CC%81", count: 500), body: "",
-                code: "unknown_parameter",
+                code: "unknown_member",
                 member: String(repeating: "e\u{301}", count: 50))
         ]
 }

@@ -217,6 +217,27 @@ struct IntakeQueueTests {
         #expect(try ledger.intakeCounts().waiting == 2)
     }
 
+    /// Of a table that is empty PostgreSQL would rather read all than use an index, and keeps that plan.
+    @Test("A plan that was made for an empty queue takes one item as well, and forgets what ended")
+    func plansForAnEmptyQueue() throws {
+        try database.run("vacuum analyze deed.intake")
+        #expect(try ledger.takeIntake(now: start) == nil)
+        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 0)
+        for number in 1...20 { try add(number) }
+        #expect(try ledger.takeIntake(now: start) != nil)
+        #expect(try database.number("select sum(tries)::bigint from deed.intake") == 1)
+        try database.run(
+            """
+            update deed.intake set state = 'dropped';
+            insert into deed.intake select (jsonb_populate_record(
+                i, jsonb_build_object('id', i.id || '-' || n))).* from deed.intake as i,
+                generate_series(1, 100) as n
+            """)
+        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 1000)
+        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 1000)
+        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 20)
+    }
+
     @Test("Counts tell how much waits, how much alarms, and since when the oldest waits")
     func counts() throws {
         #expect(try ledger.intakeCounts() == IntakeCounts())

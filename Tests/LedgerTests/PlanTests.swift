@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import Ledger
 import Postgres
 import SQL
@@ -70,6 +71,47 @@ struct PlanTests {
         }
     }
 
+    @Test("A plan that was made for an empty table is forgotten when its time is over")
+    func forgotten() throws {
+        let database = try ScratchDatabase()
+        try database.run("vacuum analyze deed.holders")
+        var settings = database.settings()
+        settings.planLifetimeMilliseconds = 200
+        var connection = try Connection.open(settings)
+        let nothing = Bind.texts([])
+        try connection.run([
+            .init(statement: .movePurchases, binds: Array(repeating: nothing, count: 6))
+        ])
+        let early = try keptPlan(of: .movePurchases, in: &connection)
+        #expect(!early.contains("Index Cond"), "\(early)")
+        try database.run(
+            """
+            insert into deed.holders
+            select 'p', 'apple', 'production', 'app', n::text, 'u' from generate_series(1, 10000) as n
+            """)
+        usleep(250_000)
+        let later = try keptPlan(of: .movePurchases, in: &connection)
+        #expect(later.contains("Index Cond"), "\(later)")
+    }
+
+    /// How the connection would run the statement, which it has prepared.
+    private func keptPlan(
+        of statement: Statement, in connection: inout Connection
+    ) throws -> String {
+        let nulls = Array(repeating: "null", count: 6).joined(separator: ", ")
+        let explaining = "explain execute \(statement.name)(\(nulls))"
+        return try lines(
+            of: Statement(name: "explain", embedded: Array(explaining.utf8)), in: &connection)
+    }
+
+    private func lines(of statement: Statement, in connection: inout Connection) throws -> String {
+        var lines: [String] = []
+        try connection.run([statement()]) { _, rows in
+            for row in 0..<rows.count { lines.append(rows.text(row, 0)) }
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// How the statement would be run for any binds at all.
     private func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
         var connection = try Connection.open(database.settings())
@@ -81,11 +123,7 @@ struct PlanTests {
             "set plan_cache_mode = force_generic_plan; prepare planned as \(statement.text)"
         try connection.run(Script(embedded: Array(preparing.utf8)))
         let explaining = "explain execute planned(\(nulls))"
-        var lines: [String] = []
-        try connection.run([Statement(name: "explain", embedded: Array(explaining.utf8))()]) {
-            _, rows in
-            for row in 0..<rows.count { lines.append(rows.text(row, 0)) }
-        }
-        return lines.joined(separator: "\n")
+        return try lines(
+            of: Statement(name: "explain", embedded: Array(explaining.utf8)), in: &connection)
     }
 }

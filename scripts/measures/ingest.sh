@@ -3,10 +3,10 @@
 # shellcheck shell=bash
 
 measure_ingest() {
-    local length=$((seconds < 3 ? seconds : 3)) kind round
+    local kind round
     few_given=${given_readers:-0}
     # Twice the rounds of what is measured here: the crowd goes on with the same.
-    mint_evidence $((2 * rounds * length * 9000 + (length + 1) * 15000 + 9000))
+    mint_evidence $((2 * rounds * seconds * 9000 + (seconds + 1) * 15000 + 9000))
     stop_server
     start_shop
     grant_readers
@@ -14,7 +14,7 @@ measure_ingest() {
     baseline insert 32 1 >/dev/null
     for kind in transactions notifications; do
         for ((round = 1; round <= rounds; round++)); do
-            submit_round $kind "$length" "$scratch/ingest.$kind"
+            submit_round $kind "$seconds" "$scratch/ingest.$kind"
         done
         note_rounds "ingest.$kind" 1/s 0.5 "$scratch/ingest.$kind"
         note_limit "ingest.$kind.p99" ms 50 "$scratch/ingest.$kind.p99"
@@ -27,7 +27,7 @@ measure_ingest() {
 # The same transactions once there are many customers, beside what ten thousand let expect on a machine
 # that is as fast as it is by then.
 measure_crowd() {
-    local length=$((seconds < 3 ? seconds : 3)) round few
+    local round few
     [ -s "$scratch/ingest.transactions" ] || measure_ingest
     [ "$few_given" -le 10000 ] || fail "purchases were measured with many customers already; measure ingest before read"
     few=$(awk '{ print $1 / $2 }' "$scratch/ingest.transactions" | sort -n | awk '{ ratio[NR] = $1 } END { print ratio[int((NR + 1) / 2)] }')
@@ -35,7 +35,7 @@ measure_crowd() {
     start_shop
     give_readers 10000 "$many_readers"
     for ((round = 1; round <= rounds; round++)); do
-        submit_round transactions "$length" "$scratch/crowd.rounds"
+        submit_round transactions "$seconds" "$scratch/crowd.rounds"
     done
     awk -v few="$few" '{ print $1, $2 * few }' "$scratch/crowd.rounds" >"$scratch/crowd"
     note_rounds ingest.many 1/s 0.85 "$scratch/crowd"
@@ -80,12 +80,12 @@ measure_reads_meanwhile() {
     local loading round rate
     load read 64 1 "$url" 10000 >/dev/null
     for ((round = 1; round <= 3; round++)); do
-        load ingest 64 $((length + 1)) "$url" "$scratch/evidence" notifications "$used_notifications" >/dev/null &
+        load ingest 64 $((seconds + 1)) "$url" "$scratch/evidence" notifications "$used_notifications" >/dev/null &
         loading=$!
         owned_processes+=("$loading")
-        used_notifications=$((used_notifications + (length + 1) * 5000))
+        used_notifications=$((used_notifications + (seconds + 1) * 5000))
         sleep 0.5
-        rate=$(load read 16 $((length > 1 ? length - 1 : 1)) "$url" 10000)
+        rate=$(load read 16 $((seconds > 1 ? seconds - 1 : 1)) "$url" 10000)
         wait "$loading" || fail "the load beside the reads failed"
         printf '%s\n' "${rate#* }" >>"$scratch/ingest.reads.p99"
     done

@@ -2,12 +2,16 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
-    wanted.shard, (select s.head from deed.shards as s where s.shard = wanted.shard)
+    wanted.shard, s.head
 from (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,
         unnest($5::bigint[]) as version
 ) as wanted
+-- One by one, as in load_holders.
+left join lateral (
+    select s.head from deed.shards as s where s.shard = wanted.shard limit 1
+) as s on true
 -- A stream of which nothing is new has a row too, without an event.
 left join lateral (
     select * from deed.events as e

@@ -3,14 +3,14 @@ update deed.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
     changed_at = $1, revision = i.revision + 1
-from (
+-- As a value, which is found once. A join may look for it again for each row, and find another one.
+where i.id = (
     select id from deed.intake
     where state = 'waiting' and next_try_at <= $1
     order by tries, next_try_at
     limit 1
     for update skip locked
-) as due
-where i.id = due.id
+)
 returning i.id, i.project, i.purpose, i.customer, i.order_id, i.environment, i.kind, i.app, i.digest,
     i.state, i.tries, i.next_try_at, i.code, i.sentence, i.results, i.actor, i.reason, i.ticket,
     i.added_at, i.changed_at, i.revision, i.evidence
