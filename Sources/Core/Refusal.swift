@@ -115,7 +115,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
         case .amountOutOfRange(let amount, let limit):
-            "The amount \(amount) is out of range; spend 1 to \(limit), or adjust by as much at most."
+            "The amount \(amount) cannot be taken; spend 1 to \(limit), or adjust by that up or down."
         case .insufficientBalance(let currency, let has, let needs):
             "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
         case .balanceOutOfBounds(let currency, let limit):
@@ -139,7 +139,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooMuchAtOnce(let limit):
             "The evidence leads to more than \(limit) events; submit it in several calls."
         case .purchaseUnknown(let id):
-            "The customer does not hold the purchase \"\(id)\"; look up who does."
+            "The customer does not hold the purchase \"\(id)\"; see the customer's purchases."
         case .alreadyHeld(let id):
             "The customer holds the purchase \"\(id)\" already; there is nothing to move."
         case .neverMoved(let id):

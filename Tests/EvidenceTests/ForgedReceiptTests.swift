@@ -39,6 +39,13 @@ struct ForgedReceiptTests {
         #expect(refused(Array("not base64".utf8)) == .badBase64)
     }
 
+    @Test("Base64 of what is no receipt is refused as that, a receipt in base64 twice included")
+    func base64OfAnything() {
+        for bytes in [[0, 0, 0], Array("some words".utf8), Array(good.bytes.base64.utf8)] {
+            #expect(refused(Array(bytes.base64.utf8)) == .badASN1)
+        }
+    }
+
     @Test("ASN.1 that is broken is refused")
     func badASN1() {
         #expect(refused([]) == .badASN1)

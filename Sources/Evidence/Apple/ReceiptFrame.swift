@@ -36,6 +36,8 @@ struct ReceiptFrame {
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
+        // Whoever reads this next must not take it for base64 once more.
+        guard binary.first == BERTag.sequence else { throw .badASN1 }
         return binary
     }
 
