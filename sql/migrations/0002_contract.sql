@@ -96,7 +96,13 @@ begin
     if exists (
         select from unnest(projects, environments, orders, customers)
             as new (project, environment, order_id, customer)
-        join deed.order_owners as known using (project, environment, order_id)
+        -- One by one, as in load_holders.
+        cross join lateral (
+            select o.customer from deed.order_owners as o
+            where o.project = new.project and o.environment = new.environment
+                and o.order_id = new.order_id
+            limit 1
+        ) as known
         where known.customer <> new.customer
     ) then
         raise exception 'another customer has an order of that id'
@@ -116,7 +122,13 @@ begin
     if exists (
         select from unnest(projects, environments, tokens, customers)
             as new (project, environment, token, customer)
-        join deed.tokens as known using (project, environment, token)
+        -- One by one, as in load_holders.
+        cross join lateral (
+            select t.customer from deed.tokens as t
+            where t.project = new.project and t.environment = new.environment
+                and t.token = new.token
+            limit 1
+        ) as known
         where known.customer <> new.customer
     ) then
         raise exception 'another customer has an account token'
