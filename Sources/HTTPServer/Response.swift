@@ -14,7 +14,7 @@ package struct Response: Sendable {
     }
 }
 
-/// A line of an answer's head. A type of its own, because letting go of a tuple takes three times as long.
+/// A line of an answer's head.
 package struct Header: Hashable, Sendable {
     package let name: String
     package let value: String
