@@ -50,11 +50,28 @@ extension EntitlementsAnswer {
                 places.append(members.end)
             }
         }
-        let mark = mark(of: answer)
         return ReadyAnswer(
             answer: answer, instantPlace: instantPlace, positionPlace: positionPlace,
-            entitlementPlaces: places, mark: mark)
+            entitlementPlaces: places, tag: tag(of: answer))
     }
+}
+
+/// What tells the answer from others, as HTTP writes it: weak, because the instant and the position are
+/// not part of it.
+private func tag(of answer: [UInt8]) -> String {
+    var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
+    text[0] = UInt8(ascii: "W")
+    text[1] = UInt8(ascii: "/")
+    var rest = mark(of: answer)
+    for place in 3..<14 {
+        let digit = UInt8(rest % 32)
+        text[place] = (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) + digit
+        rest /= 32
+    }
+    guard let text = try? UTF8Span(validating: text.span) else {
+        preconditionFailure("letters and digits are no UTF-8")
+    }
+    return String(copying: text)
 }
 
 /// Two answers about one customer that follow each other should differ in it. FNV-1a, but for eight
@@ -82,24 +99,6 @@ private func mark(of bytes: [UInt8]) -> UInt64 {
 }
 
 extension ReadyAnswer {
-    /// The mark as HTTP writes it: weak, because the instant and the position are not part of it. So
-    /// short that a string holds it without memory of its own.
-    fileprivate var tag: String {
-        var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
-        text[0] = UInt8(ascii: "W")
-        text[1] = UInt8(ascii: "/")
-        var rest = mark
-        for place in 3..<14 {
-            let digit = UInt8(rest % 32)
-            text[place] = (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) + digit
-            rest /= 32
-        }
-        guard let text = try? UTF8Span(validating: text.span) else {
-            preconditionFailure("letters and digits are no UTF-8")
-        }
-        return String(copying: text)
-    }
-
     /// The whole answer.
     func body(at instant: Instant, _ position: String) -> [UInt8] {
         var body: [UInt8] = []
@@ -109,12 +108,13 @@ extension ReadyAnswer {
     }
 
     func append(to body: inout [UInt8], at instant: Instant, _ position: String) {
-        appendHead(to: &body, at: instant, position, until: bytes.count)
+        appendHead(to: &body, at: instant, position, until: bytes.endIndex)
     }
 
     private func appendHead(
         to body: inout [UInt8], at instant: Instant, _ position: String, until end: Int
     ) {
+        let bytes = bytes
         body.append(contentsOf: bytes[..<instantPlace])
         instant.append(to: &body)
         body.append(contentsOf: bytes[instantPlace..<positionPlace])

@@ -66,7 +66,7 @@ package struct Router: Sendable {
             case .open(let respond):
                 return .now(measures.record(respond(), since: started))
             case .keyed(let role, let respond):
-                let draft = try CallDraft(request, of: found.route.route, found.arguments)
+                let draft = try draft(of: request, found)
                 return .later { [keys] in
                     measures.record(draft.respond(role, keys, respond), since: started)
                 }
@@ -74,8 +74,8 @@ package struct Router: Sendable {
                 let body = request.body
                 return judged(measures, since: started) { make(body) }
             case .writing(let role, let make):
-                let draft = try CallDraft(request, of: found.route.route, found.arguments)
-                guard let call = try draft.remembered(role, keys) else {
+                let draft = try draft(of: request, found)
+                guard let call = try draft.remembered(role) else {
                     return judged(draft, role, make, measures, since: started)
                 }
                 let writing = try make(call)
@@ -83,11 +83,11 @@ package struct Router: Sendable {
                     writing.perform(submit) { reply(measures.record($0, since: started)) }
                 }
             case .judging(let role, let make):
-                let draft = try CallDraft(request, of: found.route.route, found.arguments)
+                let draft = try draft(of: request, found)
                 return judged(draft, role, make, measures, since: started)
             case .remembered(let role, let recall, let ask, let respond):
-                let draft = try CallDraft(request, of: found.route.route, found.arguments)
-                if let call = try draft.remembered(role, keys) {
+                let draft = try draft(of: request, found)
+                if let call = try draft.remembered(role) {
                     if let response = try recall(call) {
                         return .now(measures.record(response, since: started))
                     }
@@ -104,6 +104,12 @@ package struct Router: Sendable {
         } catch {
             return .now(measures.record(error.response, since: started))
         }
+    }
+
+    private func draft(
+        of request: borrowing Request, _ found: (route: MeasuredRoute, arguments: [Substring])
+    ) throws(Problem) -> CallDraft {
+        try CallDraft(request, keys, found.arguments, of: found.route.route.parameters)
     }
 
     private func judged(
@@ -172,7 +178,7 @@ private final class Announcement: Sendable {
 
 /// A request as it was taken out of its connection, before anybody looked whether it may be.
 private struct CallDraft: Sendable {
-    let key: String
+    let key: PresentedKey
     let arguments: [Substring]
     let query: String?
     /// Those that the call takes.
@@ -183,41 +189,23 @@ private struct CallDraft: Sendable {
     let knownTags: String?
 
     init(
-        _ request: borrowing Request, of route: Route, _ arguments: [Substring]
+        _ request: borrowing Request, _ keys: KeyRing, _ arguments: [Substring],
+        of parameters: [String]
     ) throws(Problem) {
-        guard let authorization = try CallDraft.header("Authorization", of: request),
-            let bearer = bearerKey(in: authorization)
-        else { throw .noKey }
-        key = bearer
+        key = try PresentedKey(request, keys)
         self.arguments = arguments
         query = request.query
-        parameters = route.parameters
+        self.parameters = parameters
         body = request.body
         // No read looks at it.
-        idempotencyKey =
-            request.isGet
-            ? nil : try CallDraft.header("Idempotency-Key", of: request)
-        after = try CallDraft.header("Deed-After", of: request)
-        knownTags = try CallDraft.header("If-None-Match", of: request)
-    }
-
-    /// The header's one value: to guess which of two is meant could swallow a write.
-    private static func header(
-        _ name: String, of request: borrowing Request
-    ) throws(Problem) -> String? {
-        do throws(HeaderError) {
-            return try request.header(name)
-        } catch {
-            switch error {
-            case .repeated: throw .invalid(name, "\"\(name)\" is sent twice; send it once.")
-            case .notUTF8: throw .invalid(name, "\"\(name)\" takes printable UTF-8.")
-            }
-        }
+        idempotencyKey = request.isGet ? nil : try request.single("Idempotency-Key")
+        after = try request.single("Deed-After")
+        knownTags = try request.single("If-None-Match")
     }
 
     /// The call, where its key is known in memory.
-    func remembered(_ role: Role, _ keys: KeyRing) throws(Problem) -> Call? {
-        guard let used = keys.remembered(as: key, key) else { return nil }
+    func remembered(_ role: Role) throws(Problem) -> Call? {
+        guard let used = key.known else { return nil }
         return try call(access: try Route.Access(used.key, role))
     }
 
@@ -243,10 +231,14 @@ private struct CallDraft: Sendable {
 
     private func access(_ role: Role, _ keys: KeyRing) throws(Problem) -> Route.Access {
         let found: LiveKey?
-        do throws(Fault) {
-            found = try keys.find(key)
-        } catch {
-            throw Problem(error)
+        switch key {
+        case .known(let used): found = used.key
+        case .other(let text):
+            do throws(Fault) {
+                found = try keys.find(text)
+            } catch {
+                throw Problem(error)
+            }
         }
         guard let found else { throw .unknownKey }
         return try Route.Access(found, role)

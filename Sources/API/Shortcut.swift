@@ -29,29 +29,13 @@ struct Shortcut: Sendable {
         guard request.query == nil, request.isGet,
             let customer = customer(of: request),
             !request.has("Deed-After"), !request.has("If-None-Match"),
-            let project = project(of: request)
+            let project = (try? PresentedKey(request, keys))?.known?.key.project
         else { return nil }
         let stream = Stream(project: project, environment: .production, customer: customer)
         guard let answer = reads.remembered(stream, after: nil) else { return nil }
         let response = answer.response()
         measures.record(answered, since: started, lane: Int(stream.shard.number))
         return response
-    }
-
-    /// The project that the request's key opens. The connection's client most likely has the one that
-    /// it had before.
-    private func project(of request: borrowing Request) -> ProjectID? {
-        let known = request.memo?.content as? UsedKey
-        if let known, known.isCurrent(in: keys),
-            request.hasOne("Authorization", known.presented)
-        {
-            return known.key.project
-        }
-        guard let authorization = try? request.header("Authorization"),
-            let used = keys.remembered(as: authorization, bearerKey(in: authorization))
-        else { return nil }
-        request.memo?.content = used
-        return used.key.project
     }
 
     /// The customer whose name stands in the path without an escape.
@@ -62,13 +46,4 @@ struct Shortcut: Sendable {
         else { return nil }
         return customer
     }
-}
-
-/// What follows `Bearer `, which may be written in any case.
-func bearerKey(in authorization: String) -> String? {
-    let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
-    guard bytes.count > scheme.count else { return nil }
-    for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
-    guard let key = try? UTF8Span(validating: bytes.extracting(scheme.count...)) else { return nil }
-    return String(copying: key)
 }

@@ -77,29 +77,31 @@ package struct Request: ~Copyable {
     }
 
     /// Whether the header is there, its name in any case.
-    package func has(_ name: String) -> Bool {
+    package func has(_ name: StaticString) -> Bool {
         switch source {
         case .connection(let connection, _): headerBytes(name, of: connection) != nil
-        case .parts(_, _, let list): list.contains { $0.0.lowercased() == name.lowercased() }
+        case .parts(_, _, let list): !values(of: name, in: list).isEmpty
         }
     }
 
     /// Whether the header is there once and has that value. The time that it takes tells nothing
     /// about the value beyond its length.
-    package func hasOne(_ name: String, _ value: [UInt8]) -> Bool {
+    package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
         case .connection(let connection, _):
             let sought = sought(name, of: connection)
             guard sought.count == 1, sought.value.count == value.count else { return false }
-            return zip(sought.value, value).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+            var difference: UInt8 = 0
+            for place in value.indices { difference |= sought.value[place] ^ value[place] }
+            return difference == 0
         case .parts(_, _, let list):
-            let values = list.filter { $0.0.lowercased() == name.lowercased() }
-            return values.count == 1 && Array(values[0].1.utf8) == value
+            let values = values(of: name, in: list)
+            return values.count == 1 && Array(values[0].utf8) == value
         }
     }
 
     /// The header's value, its name in any case.
-    package func header(_ name: String) throws(HeaderError) -> String? {
+    package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
             let sought = sought(name, of: connection)
@@ -109,9 +111,9 @@ package struct Request: ~Copyable {
             guard let text = try? UTF8Span(validating: bytes) else { throw .notUTF8 }
             return String(copying: text)
         case .parts(_, _, let list):
-            let values = list.filter { $0.0.lowercased() == name.lowercased() }
+            let values = values(of: name, in: list)
             if values.count > 1 { throw .repeated }
-            return values.first?.1
+            return values.first
         }
     }
 }
@@ -152,38 +154,42 @@ private func plainPart(
     return String(copying: text)
 }
 
+private func values(of name: StaticString, in headers: [(String, String)]) -> [String] {
+    let name = name.description.lowercased()
+    return headers.filter { $0.0.lowercased() == name }.map(\.1)
+}
+
 /// The header's first value, with every byte that is no UTF-8 replaced.
-func headerValue(_ name: String, of connection: OpaquePointer) -> String? {
+func headerValue(_ name: StaticString, of connection: OpaquePointer) -> String? {
     headerBytes(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
 }
 
 /// The header's first value where the connection's buffer has it.
 private func headerBytes(
-    _ name: String, of connection: OpaquePointer
+    _ name: StaticString, of connection: OpaquePointer
 ) -> UnsafeRawBufferPointer? {
-    var name = name
-    return name.withUTF8 { name -> UnsafeRawBufferPointer? in
-        var value: UnsafePointer<CChar>?
-        var count = 0
-        let found = name.withMemoryRebound(to: CChar.self) {
-            MHD_lookup_connection_value_n(
-                connection, .HEADER_KIND, $0.baseAddress, $0.count, &value, &count)
-        }
-        return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
-    }
+    var value: UnsafePointer<CChar>?
+    var count = 0
+    let found = MHD_lookup_connection_value_n(
+        connection, .HEADER_KIND, name.start, name.utf8CodeUnitCount, &value, &count)
+    return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
 }
 
 /// How often the request has the header.
-func headerCount(_ name: String, of connection: OpaquePointer) -> Int {
+func headerCount(_ name: StaticString, of connection: OpaquePointer) -> Int {
     sought(name, of: connection).count
 }
 
 /// The header's last value and how often it is there, by one look at each header.
-private func sought(_ name: String, of connection: OpaquePointer) -> SoughtHeader {
-    name.withCString { text in
-        var sought = SoughtHeader(name: text, length: name.utf8.count)
-        MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
-        return sought
+private func sought(_ name: StaticString, of connection: OpaquePointer) -> SoughtHeader {
+    var sought = SoughtHeader(name: name.start, length: name.utf8CodeUnitCount)
+    MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
+    return sought
+}
+
+extension StaticString {
+    fileprivate var start: UnsafePointer<CChar> {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }
 

@@ -45,17 +45,25 @@ package struct JSONObject: Sendable, Hashable {
     }
 }
 
-/// The name of a member that is written often: made ready once.
+/// The name of a member that is written often: made ready once, with what mostly follows it.
 package struct JSONName: Sendable {
     let text: String
-    /// As it stands in an object, with the colon.
-    let bytes: [UInt8]
+    /// Each as it stands in an object behind another member.
+    let beforeText: [UInt8]
+    let beforeObject: [UInt8]
+    let asNull: [UInt8]
+    let asTrue: [UInt8]
+    let asFalse: [UInt8]
 
     package init(_ text: String) {
         self.text = text
-        var bytes: [UInt8] = []
-        JSON.write(name: text, to: &bytes)
-        self.bytes = bytes
+        var name = [UInt8(ascii: ",")]
+        JSON.write(name: text, to: &name)
+        beforeText = name + "\"".utf8
+        beforeObject = name + "{".utf8
+        asNull = name + "null".utf8
+        asTrue = name + "true".utf8
+        asFalse = name + "false".utf8
     }
 }
 

@@ -10,6 +10,7 @@ package struct WrittenObject: JSONMembers {
     ) -> [UInt8] {
         var object = WrittenObject()
         object.bytes.reserveCapacity(room)
+        object.bytes.append(UInt8(ascii: "{"))
         object.nest(append)
         return object.bytes
     }
@@ -23,22 +24,18 @@ package struct WrittenObject: JSONMembers {
     package var next: Int { bytes.count + (isEmpty ? 0 : 1) }
 
     package mutating func append(_ name: JSONName, _ flag: Bool) {
-        begin(name)
-        bytes.append(contentsOf: flag ? WrittenObject.true : WrittenObject.false)
+        appendMember(flag ? name.asTrue : name.asFalse)
     }
 
     package mutating func append(_ name: JSONName, _ text: String?) {
-        begin(name)
-        if let text {
-            JSON.write(text, to: &bytes)
-        } else {
-            bytes.append(contentsOf: WrittenObject.null)
-        }
+        guard let text else { return appendMember(name.asNull) }
+        appendMember(name.beforeText)
+        JSON.writeContent(text, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     package mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void) {
-        begin(name)
-        bytes.append(UInt8(ascii: "\""))
+        appendMember(name.beforeText)
         write(&bytes)
         bytes.append(UInt8(ascii: "\""))
     }
@@ -47,39 +44,36 @@ package struct WrittenObject: JSONMembers {
     package mutating func append(
         _ name: JSONName, members append: (inout WrittenObject) -> Void
     ) {
-        begin(name)
+        appendMember(name.beforeObject)
         nest(append)
     }
 
     /// The same by a name that is not known before.
     package mutating func append(named name: String, members append: (inout WrittenObject) -> Void)
     {
-        beginNext()
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
         JSON.write(name: name, to: &bytes)
+        bytes.append(UInt8(ascii: "{"))
         nest(append)
     }
 
+    /// What stands behind an opening brace.
     private mutating func nest(_ append: (inout WrittenObject) -> Void) {
-        bytes.append(UInt8(ascii: "{"))
         isEmpty = true
         append(&self)
         bytes.append(UInt8(ascii: "}"))
         isEmpty = false
     }
 
-    private mutating func begin(_ name: JSONName) {
-        beginNext()
-        bytes.append(contentsOf: name.bytes)
+    /// A member, or its beginning, as it stands behind another one.
+    private mutating func appendMember(_ member: [UInt8]) {
+        if isEmpty {
+            bytes.append(contentsOf: member.dropFirst())
+            isEmpty = false
+        } else {
+            bytes.append(contentsOf: member)
+        }
     }
-
-    private mutating func beginNext() {
-        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
-        isEmpty = false
-    }
-
-    private static let `true` = Array("true".utf8)
-    private static let `false` = Array("false".utf8)
-    private static let null = Array("null".utf8)
 }
 
 extension JSON {
@@ -160,12 +154,17 @@ extension JSON {
 
     package static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        writeContent(text, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// What stands between the quotation marks.
+    fileprivate static func writeContent(_ text: String, to bytes: inout [UInt8]) {
         if needsEscapes(text.utf8.span) {
             writeEscaped(text, to: &bytes)
         } else {
             bytes.append(text: text)
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// The name of a member, with the colon.

@@ -29,7 +29,7 @@ final class ReadsInHand: Sendable {
     }
 
     func take(_ batch: [PendingRead]) {
-        reads.withLock { $0 = batch }
+        reads.withLock { $0 = batch.map(Optional.some) }
     }
 
     /// Answers the read at that place, unless it was ended.

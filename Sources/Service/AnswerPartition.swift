@@ -123,14 +123,18 @@ struct AnswerPartition {
     /// Keeps the entry unless it is outdated, or would need more room than there is for many.
     mutating func keep(_ entry: Entry) {
         let hash = entry.stream.hashValue
-        let project = index(of: entry.stream.project)
+        let known = place(of: entry.stream, hash)
+        let project = known.map { slots[$0].project } ?? index(of: entry.stream.project)
         let weight = entry.weight
         guard isCurrent(hash, at: entry.sequence), rules[project] <= entry.rules,
             weight <= limit / 4
         else { return }
-        if let place = place(of: entry.stream, hash) {
-            if entry.isOlder(than: slots[place].entry) { return }
-            remove(place)
+        if let known {
+            if entry.isOlder(than: slots[known].entry) { return }
+            tally.bytes += Int64(weight - slots[known].entry.weight)
+            slots[known] = Slot(project: project, entry: entry)
+            while Int(tally.bytes) > limit { evict() }
+            return
         }
         while Int(tally.bytes) + weight > limit { evict() }
         places.insert(add(Slot(project: project, entry: entry)), hash)

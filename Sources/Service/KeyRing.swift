@@ -34,11 +34,8 @@ package final class KeyRing: Sendable {
     private static let usedLimit = 10_000
 
     /// The key with the text that is `presented` like that, as far as it is known in memory.
-    package func remembered(
-        as presented: String, _ text: @autoclosure () -> String?
-    ) -> UsedKey? {
+    package func remembered(as presented: String, _ text: String) -> UsedKey? {
         if let used = state.withLock({ $0.used[presented] }) { return used }
-        guard let text = text() else { return nil }
         let digest = ports.secrets.digest(Array(text.utf8))
         return state.withLock { state in
             guard let key = state.keys[digest] else { return nil }

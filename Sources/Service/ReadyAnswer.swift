@@ -13,19 +13,20 @@ package struct ReadyAnswer: Sendable {
     private let length: UInt32
     private let instant: UInt32
     private let position: UInt32
-    /// Tells it from every other answer about the customer, whenever and wherever it is given.
-    package let mark: UInt64
+    /// Tells it from every other answer about the customer, whenever and wherever it is given. So
+    /// short that a string holds it without memory of its own.
+    package let tag: String
 
     /// `entitlementPlaces` are where the entitlements begin in the answer, each with its name, and
     /// where the last one ends.
     package init(
         answer: [UInt8], instantPlace: Int, positionPlace: Int, entitlementPlaces: [Int],
-        mark: UInt64
+        tag: String
     ) {
         length = UInt32(answer.count)
         instant = UInt32(instantPlace)
         position = UInt32(positionPlace)
-        self.mark = mark
+        self.tag = tag
         var content: [UInt8] = []
         content.reserveCapacity(answer.count + 4 * entitlementPlaces.count)
         content.append(contentsOf: answer)
@@ -39,7 +40,7 @@ package struct ReadyAnswer: Sendable {
 
     /// In place of an answer that was let go of.
     static let none = ReadyAnswer(
-        answer: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], mark: 0)
+        answer: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], tag: "")
 
     package var bytes: ArraySlice<UInt8> { content[..<Int(length)] }
 

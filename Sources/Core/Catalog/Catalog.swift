@@ -1,13 +1,14 @@
 /// What a project sells and what that unlocks.
 package struct Catalog: Hashable, Sendable {
+    private let content: Shared<CatalogContent>
+
     /// In order of store and id.
-    package let products: [Product]
+    package var products: [Product] { content.value.products }
     /// What an entitlement is called, where somebody cared to say.
-    package let entitlementTitles: [EntitlementID: String]
+    package var entitlementTitles: [EntitlementID: String] { content.value.entitlementTitles }
     /// What a currency is called, where somebody cared to say.
-    package let currencyTitles: [CurrencyID: String]
-    package let originalVersionRules: [OriginalVersionRule]
-    private let places: [ProductKey: Int]
+    package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
+    package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
 
     /// A catalog in which nothing is sold.
     package init() {
@@ -19,13 +20,13 @@ package struct Catalog: Hashable, Sendable {
         products: [Product], entitlementTitles: [EntitlementID: String],
         currencyTitles: [CurrencyID: String], rules: [OriginalVersionRule]
     ) {
-        self.products = products.sorted { $0.key < $1.key }
-        self.entitlementTitles = entitlementTitles
-        self.currencyTitles = currencyTitles
-        originalVersionRules = rules
-        places = Dictionary(
-            self.products.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first }
-        )
+        let products = products.sorted { $0.key < $1.key }
+        let places = Dictionary(
+            products.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        content = Shared(
+            CatalogContent(
+                products: products, entitlementTitles: entitlementTitles,
+                currencyTitles: currencyTitles, originalVersionRules: rules, places: places))
     }
 
     package func product(_ key: ProductKey) -> Product? {
@@ -33,7 +34,7 @@ package struct Catalog: Hashable, Sendable {
     }
 
     /// Where a product stands in `products`.
-    func place(of key: ProductKey) -> Int? { places[key] }
+    func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
     /// Every entitlement that the catalog names, in order.
     package var entitlements: [EntitlementID] {
@@ -49,4 +50,13 @@ package struct Catalog: Hashable, Sendable {
         for product in products { all.formUnion(product.credits.keys) }
         return all.sorted()
     }
+}
+
+/// What a catalog holds.
+private struct CatalogContent: Hashable, Sendable {
+    let products: [Product]
+    let entitlementTitles: [EntitlementID: String]
+    let currencyTitles: [CurrencyID: String]
+    let originalVersionRules: [OriginalVersionRule]
+    let places: [ProductKey: Int]
 }
