@@ -78,9 +78,9 @@ private struct Tally {
     }
 
     func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
-        rows.sorted { $0.id < $1.id }.compactMap { row in
-            row.sum.verdict(at: instant).map { (row.id, $0) }
-        }
+        // Most customers have one, and to sort it takes a while.
+        let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
+        return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
     }
 
     var runs: [EntitlementID: [Interval]] {
@@ -169,9 +169,13 @@ struct Sum {
 
     func verdict(at instant: Instant) -> Verdict? {
         guard let deciding = deciding?.right else { return nil }
+        return Verdict(run: run(around: instant) ?? deciding.interval, deciding: deciding)
+    }
+
+    private func run(around instant: Instant) -> Interval? {
+        if earlierRuns.isEmpty { return newestRun }
         let runs = runs
-        let around = runs.first { $0.contains(instant) } ?? runs.first { $0.start > instant }
-        return Verdict(run: around ?? runs.last ?? deciding.interval, deciding: deciding)
+        return runs.first { $0.contains(instant) } ?? runs.first { $0.start > instant } ?? runs.last
     }
 }
 
