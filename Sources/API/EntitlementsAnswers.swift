@@ -50,9 +50,10 @@ extension EntitlementsAnswer {
                 places.append(members.end)
             }
         }
+        let tag = tag(of: answer)
         return ReadyAnswer(
-            answer: answer, instantPlace: instantPlace, positionPlace: positionPlace,
-            entitlementPlaces: places, tag: tag(of: answer))
+            self, as: answer, instantPlace: instantPlace, positionPlace: positionPlace,
+            entitlementPlaces: places, tag: tag)
     }
 }
 
@@ -102,29 +103,28 @@ extension ReadyAnswer {
     /// The whole answer.
     func body(at instant: Instant, _ position: String) -> [UInt8] {
         var body: [UInt8] = []
-        body.reserveCapacity(bytes.count + 48)
+        body.reserveCapacity(length + 48)
         append(to: &body, at: instant, position)
         return body
     }
 
     func append(to body: inout [UInt8], at instant: Instant, _ position: String) {
-        appendHead(to: &body, at: instant, position, until: bytes.endIndex)
+        appendHead(to: &body, at: instant, position, until: length)
     }
 
     private func appendHead(
         to body: inout [UInt8], at instant: Instant, _ position: String, until end: Int
     ) {
-        let bytes = bytes
-        body.append(contentsOf: bytes[..<instantPlace])
+        append(0..<instantPlace, to: &body)
         instant.append(to: &body)
-        body.append(contentsOf: bytes[instantPlace..<positionPlace])
+        append(instantPlace..<positionPlace, to: &body)
         body.append(text: position)
-        body.append(contentsOf: bytes[positionPlace..<end])
+        append(positionPlace..<end, to: &body)
     }
 
     /// The answer about one entitlement: one that was never held reads as not active.
     func body(
-        of entitlement: EntitlementID, in stream: Stream, at instant: Instant, _ position: String
+        of entitlement: EntitlementID, at instant: Instant, _ position: String
     ) -> [UInt8] {
         var name: [UInt8] = []
         JSON.write(entitlement.text, to: &name)
@@ -148,6 +148,7 @@ extension ReadyAnswer {
     /// The members of the entitlement whose name, as JSON, that is: without the opening brace, with
     /// the closing one.
     private func members(ofName name: [UInt8], _ places: [Int]) -> ArraySlice<UInt8>? {
+        let bytes = bytes(in: 0..<length)
         for (index, start) in places.dropLast().enumerated() {
             let isLast = index + 2 == places.count
             // A comma follows all but the last one.

@@ -53,7 +53,7 @@ extension Response {
     /// `{"answers":[…]}`, each as it would be given alone.
     fileprivate init(answers: [FilledAnswer]) {
         var body = Array("{\"answers\":[".utf8)
-        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.bytes.count + 48 })
+        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.length + 48 })
         for (index, answer) in answers.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             answer.ready.append(to: &body, at: answer.at, answer.position.description)

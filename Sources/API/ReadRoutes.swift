@@ -109,8 +109,7 @@ struct ReadRoutes: Sendable {
             try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
         try require(call.after, within: answer.position)
-        return FilledAnswer(
-            answer.ready, of: stream, at: answer.entitlements.at, answer.position)
+        return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
     }
 
     // MARK: The rest, from the database
@@ -201,7 +200,7 @@ extension FilledAnswer {
     }
 
     fileprivate func response(of call: Call, _ entitlement: EntitlementID) -> Response {
-        response(to: call) { ready.body(of: entitlement, in: stream, at: at, $0) }
+        response(to: call) { ready.body(of: entitlement, at: at, $0) }
     }
 }
 

@@ -97,12 +97,11 @@ package final class AnswerCache: Sendable {
     /// Keeps what the database was asked for after `beginning`, and gives it as ready bytes.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
-        let entry = AnswerPartition.Entry(answer, ready, confirmedAt: beginning.time)
         let home = partition(of: answer.stream.shard)
         spreadRules(of: answer, from: home, epoch: beginning.epoch)
         guard let sandbox = answer.sandbox else {
             partitions[home].withLock { partition in
-                if partition.epoch == beginning.epoch { partition.keep(entry) }
+                if partition.epoch == beginning.epoch { partition.keep(ready, confirmedAt: beginning.time) }
             }
             return ready
         }
@@ -112,7 +111,7 @@ package final class AnswerCache: Sendable {
                 guard partition.epoch == beginning.epoch,
                     partition.isCurrent(answer.stream.inSandbox, at: sandbox.sequence)
                 else { return }
-                partition.keep(entry)
+                partition.keep(ready, confirmedAt: beginning.time)
             }
             return ready
         }
@@ -126,7 +125,11 @@ package final class AnswerCache: Sendable {
                 guard isCurrent, first.epoch == beginning.epoch,
                     second.epoch == beginning.epoch
                 else { return }
-                if home < other { first.keep(entry) } else { second.keep(entry) }
+                if home < other {
+                    first.keep(ready, confirmedAt: beginning.time)
+                } else {
+                    second.keep(ready, confirmedAt: beginning.time)
+                }
             }
         }
         return ready

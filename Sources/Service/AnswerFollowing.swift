@@ -144,10 +144,10 @@ extension AnswerCache {
             !snapshot.includesSandbox(of: stream)
         else { return change(stream.shard) { $0.drop(stream, before: sequence) } }
         let answer = EntitlementsAnswer(CustomerView(snapshot, of: stream), at: now())
-        let entry = AnswerPartition.Entry(answer, render(answer), confirmedAt: time)
+        let ready = render(answer)
         change(stream.shard) { partition in
             partition.drop(stream, before: sequence)
-            if partition.epoch == epoch { partition.keep(entry) }
+            if partition.epoch == epoch { partition.keep(ready, confirmedAt: time) }
         }
     }
 

@@ -24,37 +24,7 @@ package struct AnswerTally: Hashable, Sendable {
 /// those that were used since it came by, and removes those without. That comes close to removing
 /// what was used least recently, and a use costs no more than setting the mark.
 struct AnswerPartition {
-    /// A ready answer, and as long as what it holds.
-    struct Entry {
-        var answer: ReadyAnswer
-        /// The instant that it was derived for, and the one at which it ends.
-        var from: Instant
-        var until: Instant
-        /// The version of the project's rules that it was derived by.
-        var rules: Int64
-        /// The sequence in this shard up to which it was read.
-        var sequence: Int64
-        /// The sequence up to which the sandbox was read that it includes, in the sandbox's shard.
-        var sandboxSequence: Int64?
-        /// When the database was asked, on the monotonic clock.
-        var confirmedAt: Int64
-        // What a reader does not look at comes last.
-        var stream: Stream
-
-        /// Bytes of memory, roughly: what tables that grow by doubling have room for counts twice.
-        var weight: Int {
-            let name = stream.customer.text.utf8.count
-            return answer.weight + 2 * MemoryLayout<Slot>.stride + 4 * MemoryLayout<UInt64>.stride
-                + (name > 15 ? name + 32 : 0)
-        }
-    }
-    struct Slot {
-        var isFree = false
-        var isUsed = false
-        var project: Int
-        var entry: Entry
-    }
-    /// What a reader needs of an entry.
+    /// What a reader gets.
     struct Found {
         let answer: ReadyAnswer
         let sequence: Int64
@@ -68,12 +38,10 @@ struct AnswerPartition {
     private(set) var epoch = 0
     /// In bytes.
     private let limit: Int
-    private var slots: [Slot] = []
-    private var places = PlaceTable()
-    private var free: [Int] = []
+    private var table = AnswerTable()
     private var hand = 0
     /// The projects whose rules are known, by the order in which they came up, and the rules.
-    private var projects: [ProjectID: Int] = [:]
+    private var projects: [ProjectID: Int32] = [:]
     private var rules: [Int64] = []
     /// The newest rules of which every partition is known to have been told.
     private var spread: [ProjectID: Int64] = [:]
@@ -88,26 +56,22 @@ struct AnswerPartition {
     // MARK: Reading
 
     mutating func find(_ stream: Stream, at now: Instant) -> Found? {
-        guard let place = place(of: stream, stream.hashValue),
-            slots[place].entry.from <= now, now < slots[place].entry.until,
-            rules[slots[place].project] <= slots[place].entry.rules
+        guard let place = table.place(of: stream, stream.hashValue),
+            let answer = table[place].answer, answer.holds(at: now),
+            rules[Int(table[place].project)] <= answer.rules
         else {
             tally.misses += 1
             return nil
         }
-        slots[place].isUsed = true
+        // Written only when it changes: others' caches hold it, too.
+        if !table[place].isUsed { table[place].isUsed = true }
         tally.hits += 1
         return Found(
-            answer: slots[place].entry.answer,
-            sequence: max(slots[place].entry.sequence, applied),
-            confirmedAt: slots[place].entry.confirmedAt)
+            answer: answer, sequence: max(answer.sequence, applied),
+            confirmedAt: table[place].confirmedAt)
     }
 
-    func holds(_ stream: Stream) -> Bool { place(of: stream, stream.hashValue) != nil }
-
-    private func place(of stream: Stream, _ hash: Int) -> Int? {
-        places.find(hash) { slots[$0].entry.stream == stream }
-    }
+    func holds(_ stream: Stream) -> Bool { table.place(of: stream, stream.hashValue) != nil }
 
     /// Whether what was read of the stream up to the sequence still is all.
     func isCurrent(_ stream: Stream, at sequence: Int64) -> Bool {
@@ -120,63 +84,58 @@ struct AnswerPartition {
 
     // MARK: Keeping
 
-    /// Keeps the entry unless it is outdated, or would need more room than there is for many.
-    mutating func keep(_ entry: Entry) {
-        let hash = entry.stream.hashValue
-        let known = place(of: entry.stream, hash)
-        let project = known.map { slots[$0].project } ?? index(of: entry.stream.project)
-        let weight = entry.weight
-        guard isCurrent(hash, at: entry.sequence), rules[project] <= entry.rules,
+    /// Keeps the answer unless it is outdated, or would need more room than there is for many.
+    mutating func keep(_ answer: ReadyAnswer, confirmedAt: Int64) {
+        let stream = answer.stream
+        let hash = stream.hashValue
+        let known = table.place(of: stream, hash)
+        let project = known.map { table[$0].project } ?? index(of: stream.project)
+        let weight = AnswerPartition.weight(of: answer)
+        guard isCurrent(hash, at: answer.sequence), rules[Int(project)] <= answer.rules,
             weight <= limit / 4
         else { return }
-        if let known {
-            if entry.isOlder(than: slots[known].entry) { return }
-            tally.bytes += Int64(weight - slots[known].entry.weight)
-            slots[known] = Slot(project: project, entry: entry)
+        if let known, let other = table[known].answer {
+            if answer.isOlder(than: other) { return }
+            tally.bytes += Int64(weight - AnswerPartition.weight(of: other))
+            table.replace(known, by: answer, confirmedAt: confirmedAt)
             while Int(tally.bytes) > limit { evict() }
             return
         }
         while Int(tally.bytes) + weight > limit { evict() }
-        places.insert(add(Slot(project: project, entry: entry)), hash)
+        table.insert(answer, hash, project: project, confirmedAt: confirmedAt)
         tally.bytes += Int64(weight)
         tally.entries += 1
     }
 
-    private mutating func add(_ slot: Slot) -> Int {
-        guard let place = free.popLast() else {
-            slots.append(slot)
-            return slots.count - 1
-        }
-        slots[place] = slot
-        return place
+    private static func weight(of answer: ReadyAnswer) -> Int {
+        answer.weight + AnswerTable.weight
     }
 
-    /// Takes the mark off the next entry, or removes it when it has none.
+    /// Takes the mark off the next answer, or removes it when it has none.
     private mutating func evict() {
-        hand = hand + 1 < slots.count ? hand + 1 : 0
-        if slots[hand].isUsed {
-            slots[hand].isUsed = false
-        } else if !slots[hand].isFree {
+        hand = hand + 1 < table.places.upperBound ? hand + 1 : 0
+        if table[hand].isUsed {
+            table[hand].isUsed = false
+        } else if table[hand].answer != nil {
             remove(hand)
             tally.evictions += 1
         }
     }
 
     private mutating func remove(_ place: Int) {
-        places.remove(place, slots[place].entry.stream.hashValue)
-        tally.bytes -= Int64(slots[place].entry.weight)
-        tally.entries -= 1
-        slots[place].entry.answer = .none
-        slots[place].isUsed = false
-        slots[place].isFree = true
-        free.append(place)
+        if let answer = table[place].answer {
+            tally.bytes -= Int64(AnswerPartition.weight(of: answer))
+            tally.entries -= 1
+        }
+        table.remove(place)
     }
 
-    private mutating func index(of project: ProjectID) -> Int {
+    private mutating func index(of project: ProjectID) -> Int32 {
         if let index = projects[project] { return index }
-        projects[project] = rules.count
+        let index = Int32(rules.count)
+        projects[project] = index
         rules.append(0)
-        return rules.count - 1
+        return index
     }
 
     // MARK: Following the log
@@ -189,16 +148,16 @@ struct AnswerPartition {
 
     /// Lets go of what was read of the stream before that.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
-        guard let place = place(of: stream, stream.hashValue),
-            slots[place].entry.sequence < sequence
+        guard let place = table.place(of: stream, stream.hashValue),
+            let answer = table[place].answer, answer.sequence < sequence
         else { return }
         remove(place)
     }
 
     /// Lets go of what includes the sandbox as it was before that.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64) {
-        guard let place = place(of: stream, stream.hashValue),
-            let known = slots[place].entry.sandboxSequence, known < sequence
+        guard let place = table.place(of: stream, stream.hashValue),
+            let known = table[place].answer?.sandboxSequence, known < sequence
         else { return }
         remove(place)
     }
@@ -213,7 +172,7 @@ struct AnswerPartition {
     }
 
     mutating func outdate(_ project: ProjectID, before version: Int64) {
-        let index = index(of: project)
+        let index = Int(index(of: project))
         rules[index] = max(rules[index], version)
     }
 
@@ -239,7 +198,7 @@ struct AnswerPartition {
     private static func mark(of hash: Int) -> Int { abs(hash % AnswerPartition.marks) }
 }
 
-extension AnswerPartition.Entry {
+extension ReadyAnswer {
     /// Whether the other one of the same stream knows more. Of two that know the same, each is right
     /// in its own time, and the one that was asked for last is wanted.
     fileprivate func isOlder(than other: Self) -> Bool {
@@ -260,15 +219,5 @@ final class GuardedPartition: Sendable {
         _ body: (inout AnswerPartition) -> Result
     ) -> Result {
         partition.withLock { partition in body(&partition) }
-    }
-}
-
-extension AnswerPartition.Entry {
-    init(_ answer: EntitlementsAnswer, _ ready: ReadyAnswer, confirmedAt: Int64) {
-        self.init(
-            answer: ready, from: answer.entitlements.at,
-            until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
-            sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
-            confirmedAt: confirmedAt, stream: answer.stream)
     }
 }

@@ -36,10 +36,10 @@ package final class CustomerReads: Sendable {
         else { return nil }
         let time = cache.time()
         if time - held.confirmedAt <= CustomerReads.trustedMilliseconds {
-            return FilledAnswer(held.answer, of: stream, at: now, held.position)
+            return FilledAnswer(held.answer, at: now, held.position)
         }
         if !isOut.load(ordering: .relaxed) || isProbe(at: time) { return nil }
-        return staleAnswer(held, of: stream, at: now, time)
+        return staleAnswer(held, at: now, time)
     }
 
     /// The answer of now, from the database if it can be asked. Only who wants a `strong` answer gets
@@ -87,8 +87,7 @@ package final class CustomerReads: Sendable {
         }
         try require(after, within: answer.position)
         return FilledAnswer(
-            cache.keep(answer, since: beginning), of: stream, at: answer.entitlements.at,
-            answer.position)
+            cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
     /// The answers of now about many customers of one project, in their order: those that memory lacks
@@ -132,7 +131,7 @@ package final class CustomerReads: Sendable {
         for (stream, view) in views {
             let answer = EntitlementsAnswer(view, at: now)
             found[stream] = FilledAnswer(
-                cache.keep(answer, since: beginning), of: stream, at: now, answer.position)
+                cache.keep(answer, since: beginning), at: now, answer.position)
         }
     }
 
@@ -147,16 +146,16 @@ package final class CustomerReads: Sendable {
     private func staleAnswer(of stream: Stream) -> FilledAnswer? {
         let now = ports.now()
         guard let held = cache.find(stream, at: now) else { return nil }
-        return staleAnswer(held, of: stream, at: now, cache.time())
+        return staleAnswer(held, at: now, cache.time())
     }
 
     private func staleAnswer(
-        _ held: AnswerCache.Held, of stream: Stream, at now: Instant, _ time: Int64
+        _ held: AnswerCache.Held, at now: Instant, _ time: Int64
     ) -> FilledAnswer? {
         let age = time - held.confirmedAt
         guard age <= staleMilliseconds else { return nil }
         stale.add(1, ordering: .relaxed)
-        return FilledAnswer(held.answer, of: stream, at: now, held.position, staleness: age)
+        return FilledAnswer(held.answer, at: now, held.position, staleness: age)
     }
 
     private func isProbe(at time: Int64) -> Bool {

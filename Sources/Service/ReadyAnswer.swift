@@ -3,65 +3,112 @@ package import Core
 /// An answer about a customer's entitlements as bytes, but for two places that each reader gets
 /// filled anew: the instant and the position.
 ///
-/// All that is long lies in one array: whoever reads one of a million answers waits for memory at each
-/// step from one thing to the next.
-package struct ReadyAnswer: Sendable {
-    /// The whole answer without the content of the two places, and behind it where the entitlements
-    /// stand in it.
-    private let content: [UInt8]
-    /// How much of that is the answer.
-    private let length: UInt32
-    private let instant: UInt32
-    private let position: UInt32
-    /// Tells it from every other answer about the customer, whenever and wherever it is given. So
-    /// short that a string holds it without memory of its own.
-    package let tag: String
+/// All of it lies in one piece of memory, with what is asked of it before it is given: whoever reads
+/// one of a million answers waits for memory at each step from one thing to the next.
+///
+/// `@unchecked Sendable`: nothing in it is changed once it is made.
+package struct ReadyAnswer: @unchecked Sendable {
+    fileprivate struct Head {
+        let stream: Stream
+        let from: Instant
+        let until: Instant
+        let rules: Int64
+        let sequence: Int64
+        let sandboxSequence: Int64?
+        let length: UInt32
+        let instantPlace: UInt32
+        let positionPlace: UInt32
+        let tag: String
+    }
+    private final class Storage: ManagedBuffer<Head, UInt8> {}
 
-    /// `entitlementPlaces` are where the entitlements begin in the answer, each with its name, and
-    /// where the last one ends.
+    /// The bytes without the content of the two places, and behind them where the entitlements stand.
+    private let storage: Storage
+    private let count: Int
+
+    /// `entitlementPlaces` are where the entitlements begin in `bytes`, each with its name, and where
+    /// the last one ends. The tag is so short that a string holds it without memory of its own.
     package init(
-        answer: [UInt8], instantPlace: Int, positionPlace: Int, entitlementPlaces: [Int],
-        tag: String
+        _ answer: EntitlementsAnswer, as bytes: consuming [UInt8], instantPlace: Int,
+        positionPlace: Int, entitlementPlaces: [Int], tag: String
     ) {
-        length = UInt32(answer.count)
-        instant = UInt32(instantPlace)
-        position = UInt32(positionPlace)
-        self.tag = tag
-        var content: [UInt8] = []
-        content.reserveCapacity(answer.count + 4 * entitlementPlaces.count)
-        content.append(contentsOf: answer)
+        let head = Head(
+            stream: answer.stream, from: answer.entitlements.at,
+            until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
+            sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
+            length: UInt32(bytes.count), instantPlace: UInt32(instantPlace),
+            positionPlace: UInt32(positionPlace), tag: tag)
         for place in entitlementPlaces {
             for shift in stride(from: 24, through: 0, by: -8) {
-                content.append(UInt8(truncatingIfNeeded: place >> shift))
+                bytes.append(UInt8(truncatingIfNeeded: place >> shift))
             }
         }
-        self.content = content
+        let content = bytes
+        count = content.count
+        let made = Storage.create(minimumCapacity: content.count) { _ in head }
+        storage = unsafe unsafeDowncast(made, to: Storage.self)
+        unsafe storage.withUnsafeMutablePointerToElements { elements in
+            unsafe content.withUnsafeBufferPointer { content in
+                guard let start = content.baseAddress else { return }
+                unsafe elements.initialize(from: start, count: content.count)
+            }
+        }
     }
 
-    /// In place of an answer that was let go of.
-    static let none = ReadyAnswer(
-        answer: [], instantPlace: 0, positionPlace: 0, entitlementPlaces: [], tag: "")
+    package var stream: Stream { storage.header.stream }
+    /// The version of the project's rules that it was derived by.
+    var rules: Int64 { storage.header.rules }
+    /// The sequence in the stream's shard up to which it was read.
+    var sequence: Int64 { storage.header.sequence }
+    /// The sequence up to which the sandbox was read that it includes, in the sandbox's shard.
+    var sandboxSequence: Int64? { storage.header.sandboxSequence }
+    /// Tells it from every other answer about the customer, whenever and wherever it is given.
+    package var tag: String { storage.header.tag }
 
-    package var bytes: ArraySlice<UInt8> { content[..<Int(length)] }
-
+    /// How many bytes there are.
+    package var length: Int { Int(storage.header.length) }
     /// Where the instant goes, and behind it the position.
-    package var instantPlace: Int { Int(instant) }
-    package var positionPlace: Int { Int(position) }
+    package var instantPlace: Int { Int(storage.header.instantPlace) }
+    package var positionPlace: Int { Int(storage.header.positionPlace) }
 
     /// Where each entitlement begins, and where the last one ends.
     package var entitlementPlaces: [Int] {
-        stride(from: Int(length), to: content.count, by: 4).map { start in
-            content[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+        let places = bytes(in: length..<count)
+        return stride(from: 0, to: places.count, by: 4).map { start in
+            places[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
         }
     }
 
-    /// Bytes of memory that it takes beside itself: an array comes with a header.
-    var weight: Int { content.capacity + 32 }
+    package func bytes(in range: Range<Int>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(range, to: &bytes)
+        return bytes
+    }
+
+    /// Appends those of the bytes.
+    package func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "there are no such bytes")
+        unsafe storage.withUnsafeMutablePointerToElements { elements in
+            unsafe bytes.append(
+                contentsOf: UnsafeBufferPointer(
+                    start: elements + range.lowerBound, count: range.count))
+        }
+    }
+
+    /// Whether it is right at that instant, as far as the clock goes.
+    func holds(at now: Instant) -> Bool {
+        storage.header.from <= now && now < storage.header.until
+    }
+
+    /// Bytes of memory that it takes, roughly: an object comes with a header.
+    var weight: Int {
+        let name = storage.header.stream.customer.text.utf8.count
+        return storage.capacity + MemoryLayout<Head>.size + 16 + (name > 15 ? name + 32 : 0)
+    }
 }
 
 /// A ready answer as one reader gets it.
 package struct FilledAnswer: Sendable {
-    package let stream: Stream
     package let ready: ReadyAnswer
     package let at: Instant
     package let position: Position
@@ -69,11 +116,9 @@ package struct FilledAnswer: Sendable {
     package let staleness: Int64?
 
     package init(
-        _ ready: ReadyAnswer, of stream: Stream, at instant: Instant, _ position: Position,
-        staleness: Int64? = nil
+        _ ready: ReadyAnswer, at instant: Instant, _ position: Position, staleness: Int64? = nil
     ) {
         self.ready = ready
-        self.stream = stream
         at = instant
         self.position = position
         self.staleness = staleness

@@ -249,7 +249,7 @@ struct AnswerTests {
 }
 
 /// The header's value, or why there is none.
-private func value(of name: String, in request: borrowing Request) -> String {
+private func value(of name: StaticString, in request: borrowing Request) -> String {
     do throws(HeaderError) {
         return try request.header(name) ?? "none"
     } catch {
