@@ -101,7 +101,9 @@ package final class AnswerCache: Sendable {
         spreadRules(of: answer, from: home, epoch: beginning.epoch)
         guard let sandbox = answer.sandbox else {
             partitions[home].withLock { partition in
-                if partition.epoch == beginning.epoch { partition.keep(ready, confirmedAt: beginning.time) }
+                if partition.epoch == beginning.epoch {
+                    partition.keep(ready, confirmedAt: beginning.time)
+                }
             }
             return ready
         }

@@ -14,7 +14,8 @@ struct AnswerTableTests {
         let snapshot = CustomerSnapshot(
             customer: CustomerState(), project: ProjectState(),
             position: Position(shard: stream.shard, sequence: Int64(number)))
-        let answer = EntitlementsAnswer(CustomerView(snapshot, of: stream), at: Instant(milliseconds: 0))
+        let view = CustomerView(snapshot, of: stream)
+        let answer = EntitlementsAnswer(view, at: Instant(milliseconds: 0))
         return ReadyAnswer(
             answer, as: Array("\(number)".utf8), instantPlace: 0, positionPlace: 0,
             entitlementPlaces: [], tag: "")
