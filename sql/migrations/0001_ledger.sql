@@ -96,7 +96,8 @@ create table deed.purchases (
     next_product text,
     in_billing_retry boolean,
     grace_until bigint,
-    transactions jsonb not null,
+    -- Read whole and by others only; jsonb would cost each write more than it spares a reader.
+    transactions json not null,
     primary key (shard, customer, project, environment, store, original)
 );
 
@@ -126,13 +127,15 @@ create table deed.orders (
     primary key (shard, customer, project, environment, order_id)
 );
 
--- What names a customer within a project and environment, whichever shard holds the customer.
+-- What names a customer within a project and environment, whichever shard holds the customer. In these
+-- keys and in those of holders the column stands first that tells most rows apart: with the project in
+-- front each step of a search would compare what is the same everywhere.
 create table deed.order_owners (
     project text not null,
     environment text not null,
     order_id text not null,
     customer text not null,
-    constraint order_owners_pkey primary key (project, environment, order_id)
+    constraint order_owners_pkey primary key (order_id, project, environment)
 );
 
 create table deed.tokens (
@@ -141,7 +144,7 @@ create table deed.tokens (
     -- A UUID in lower-case.
     token text not null,
     customer text not null,
-    constraint tokens_pkey primary key (project, environment, token)
+    constraint tokens_pkey primary key (token, project, environment)
 );
 -- By hash, so that it is never mistaken for the way to a token.
 create index tokens_of_customer on deed.tokens using hash (customer);
@@ -154,7 +157,7 @@ create table deed.holders (
     app text not null,
     original text not null,
     customer text not null,
-    constraint holders_pkey primary key (project, store, environment, app, original)
+    constraint holders_pkey primary key (original, project, store, environment, app)
 );
 
 create table deed.projects (

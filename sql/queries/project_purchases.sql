@@ -11,7 +11,7 @@ select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4
     unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[]),
     unnest($9::text[]), unnest($10::bigint[]), unnest($11::bigint[]), unnest($12::bigint[]),
     unnest($13::boolean[]), unnest($14::boolean[]), unnest($15::text[]), unnest($16::boolean[]),
-    unnest($17::bigint[]), unnest($18::text[])::jsonb
+    unnest($17::bigint[]), unnest($18::text[])::json
 on conflict (shard, project, environment, customer, store, original) do update
 set app = excluded.app, kind = excluded.kind, product = excluded.product,
     purchased_at = excluded.purchased_at, expires_at = excluded.expires_at,
