@@ -32,28 +32,25 @@ extension EntitlementsAnswer {
 
     /// The same as ready bytes, without the instant and the position.
     package var ready: ReadyAnswer {
-        var (instantPlace, positionPlace) = (0, 0)
-        var places: [Int] = []
-        places.reserveCapacity(entitlements.all.count + 1)
+        var places = ReadyAnswer.Places()
+        places.entitlements.reserveCapacity(entitlements.all.count + 1)
         let room = 160 + 450 * entitlements.all.count
         let answer = WrittenObject.bytes(room: room) { object in
             appendHead(
-                to: &object, instant: { instantPlace = $0.count },
-                position: { positionPlace = $0.count })
+                to: &object, instant: { places.instant = $0.count },
+                position: { places.position = $0.count })
             object.append(.entitlements) { (members: inout WrittenObject) in
                 for entitlement in entitlements.all {
-                    places.append(members.next)
+                    places.entitlements.append(members.next)
                     members.append(named: entitlement.id.text) { object in
                         entitlement.append(to: &object, in: stream)
                     }
                 }
-                places.append(members.end)
+                places.entitlements.append(members.end)
             }
         }
         let tag = tag(of: answer)
-        return ReadyAnswer(
-            self, as: answer, instantPlace: instantPlace, positionPlace: positionPlace,
-            entitlementPlaces: places, tag: tag)
+        return ReadyAnswer(self, as: answer, places, tag: tag)
     }
 }
 

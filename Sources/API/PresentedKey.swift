@@ -4,13 +4,14 @@ import Service
 
 /// The key that a request came with.
 enum PresentedKey: Sendable {
-    /// One that memory knows.
+    /// One that memory knew when the request came.
     case known(UsedKey)
-    /// One that the database may know.
-    case other(String)
+    /// The digest of one that the database may know.
+    case other([UInt8])
 
-    /// The connection's client most likely has the key that it had before.
+    /// Throws when there is none, or none that can be told.
     init(_ request: borrowing Request, _ keys: KeyRing) throws(Problem) {
+        // The connection's client most likely has the key that it had before.
         if let used = request.memo?.content as? UsedKey, used.isCurrent(in: keys),
             request.hasOne("Authorization", used.presented)
         {
@@ -20,12 +21,13 @@ enum PresentedKey: Sendable {
         guard let authorization = try request.single("Authorization"),
             let key = bearerKey(in: authorization)
         else { throw .noKey }
-        if let used = keys.remembered(as: authorization, key) {
-            request.memo?.content = used
+        if let used = keys.remembered(as: authorization) {
             self = .known(used)
         } else {
-            self = .other(key)
+            let digest = keys.digest(of: key)
+            self = keys.remember(digest, as: authorization).map(Self.known) ?? .other(digest)
         }
+        if let known { request.memo?.content = known }
     }
 
     var known: UsedKey? { if case .known(let used) = self { used } else { nil } }
@@ -38,19 +40,4 @@ private func bearerKey(in authorization: String) -> String? {
     for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
     guard let key = try? UTF8Span(validating: bytes.extracting(scheme.count...)) else { return nil }
     return String(copying: key)
-}
-
-extension Request {
-    /// The header's one value: to guess which of two is meant could swallow a write.
-    func single(_ name: StaticString) throws(Problem) -> String? {
-        do throws(HeaderError) {
-            return try header(name)
-        } catch {
-            switch error {
-            case .repeated:
-                throw .invalid("\(name)", "\"\(name)\" is sent twice; send it once.")
-            case .notUTF8: throw .invalid("\(name)", "\"\(name)\" takes printable UTF-8.")
-            }
-        }
-    }
 }

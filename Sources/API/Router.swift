@@ -231,14 +231,15 @@ private struct CallDraft: Sendable {
 
     private func access(_ role: Role, _ keys: KeyRing) throws(Problem) -> Route.Access {
         let found: LiveKey?
-        switch key {
-        case .known(let used): found = used.key
-        case .other(let text):
-            do throws(Fault) {
-                found = try keys.find(text)
-            } catch {
-                throw Problem(error)
-            }
+        do throws(Fault) {
+            // The call may have waited for a worker, and its key been revoked meanwhile.
+            found =
+                switch key {
+                case .known(let used): try keys.find(used)
+                case .other(let digest): try keys.find(digest)
+                }
+        } catch {
+            throw Problem(error)
         }
         guard let found else { throw .unknownKey }
         return try Route.Access(found, role)
@@ -279,6 +280,21 @@ private struct CallDraft: Sendable {
                 "\"Idempotency-Key\" takes 1 to \(limit) bytes of printable UTF-8.")
         }
         return idempotencyKey
+    }
+}
+
+extension Request {
+    /// The header's one value: to guess which of two is meant could swallow a write.
+    func single(_ name: StaticString) throws(Problem) -> String? {
+        do throws(HeaderError) {
+            return try header(name)
+        } catch {
+            switch error {
+            case .repeated:
+                throw .invalid("\(name)", "\"\(name)\" is sent twice; send it once.")
+            case .notUTF8: throw .invalid("\(name)", "\"\(name)\" takes printable UTF-8.")
+            }
+        }
     }
 }
 

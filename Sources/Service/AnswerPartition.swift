@@ -63,7 +63,7 @@ struct AnswerPartition {
             tally.misses += 1
             return nil
         }
-        // Written only when it changes: others' caches hold it, too.
+        // Written only when it changes: else each read would have memory written anew.
         if !table[place].isUsed { table[place].isUsed = true }
         tally.hits += 1
         return Found(
@@ -96,10 +96,13 @@ struct AnswerPartition {
         else { return }
         if let known, let other = table[known].answer {
             if answer.isOlder(than: other) { return }
-            tally.bytes += Int64(weight - AnswerPartition.weight(of: other))
-            table.replace(known, by: answer, confirmedAt: confirmedAt)
-            while Int(tally.bytes) > limit { evict() }
-            return
+            let growth = weight - AnswerPartition.weight(of: other)
+            if Int(tally.bytes) + growth <= limit {
+                table.replace(known, by: answer, confirmedAt: confirmedAt)
+                tally.bytes += Int64(growth)
+                return
+            }
+            remove(known)
         }
         while Int(tally.bytes) + weight > limit { evict() }
         table.insert(answer, hash, project: project, confirmedAt: confirmedAt)
@@ -113,12 +116,14 @@ struct AnswerPartition {
 
     /// Takes the mark off the next answer, or removes it when it has none.
     private mutating func evict() {
-        hand = hand + 1 < table.places.upperBound ? hand + 1 : 0
-        if table[hand].isUsed {
-            table[hand].isUsed = false
-        } else if table[hand].answer != nil {
+        if hand >= table.places.upperBound { hand = 0 }
+        if !table[hand].isUsed, table[hand].answer != nil {
+            // Another one may move to where it was, and is looked at next.
             remove(hand)
             tally.evictions += 1
+        } else {
+            table[hand].isUsed = false
+            hand += 1
         }
     }
 

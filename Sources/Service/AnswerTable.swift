@@ -1,16 +1,17 @@
 import Core
 
 /// Ready answers by the hashes of their streams: open addressing in one array. Whoever reads one of a
-/// million answers waits for memory twice, for the cell and for the answer.
+/// million answers waits for memory twice, for the cell and for the answer, and a third time for a
+/// customer's name of more than 15 bytes.
 struct AnswerTable {
     struct Cell {
         /// Of the hash: most others are told apart by it.
         fileprivate var part: UInt32 = 0
         /// Of the answer's project, as the partition numbers them.
-        var project: Int32 = 0
+        fileprivate(set) var project: Int32 = 0
         var isUsed = false
         /// When the database was asked, on the monotonic clock.
-        var confirmedAt: Int64 = 0
+        fileprivate(set) var confirmedAt: Int64 = 0
         fileprivate(set) var answer: ReadyAnswer?
     }
     private(set) var count = 0
@@ -33,8 +34,9 @@ struct AnswerTable {
         if cells.isEmpty { return nil }
         let part = UInt32(truncatingIfNeeded: hash)
         var next = Int(part) & mask
-        while let answer = cells[next].answer {
-            if cells[next].part == part, answer.stream == stream { return next }
+        while cells[next].answer != nil {
+            // Looked into only then: each look is a wait for memory.
+            if cells[next].part == part, cells[next].answer?.stream == stream { return next }
             next = (next + 1) & mask
         }
         return nil
@@ -76,12 +78,17 @@ struct AnswerTable {
     }
 
     private mutating func grow() {
-        let old = cells
-        cells = [Cell](repeating: Cell(), count: max(16, old.count * 2))
-        for cell in old where cell.answer != nil { put(cell) }
+        var old = [Cell](repeating: Cell(), count: max(16, cells.count * 2))
+        swap(&old, &cells)
+        for place in old.indices where old[place].answer != nil {
+            // Moved, so that no answer is touched: each would be a wait for memory.
+            var cell = Cell()
+            swap(&cell, &old[place])
+            put(cell)
+        }
     }
 
-    private mutating func put(_ cell: Cell) {
+    private mutating func put(_ cell: consuming Cell) {
         var next = Int(cell.part) & mask
         while cells[next].answer != nil { next = (next + 1) & mask }
         cells[next] = cell

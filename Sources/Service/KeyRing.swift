@@ -22,22 +22,32 @@ package final class KeyRing: Sendable {
         self.ports = ports
     }
 
-    /// The key with this text, after a look into the database when it is not known in memory.
-    package func find(_ text: String) throws(Fault) -> LiveKey? {
-        let digest = ports.secrets.digest(Array(text.utf8))
-        return try refreshing.find(at: ports.now(), { known(digest) }) { () throws(Fault) in
+    /// By what a key is known.
+    package func digest(of text: String) -> [UInt8] { ports.secrets.digest(Array(text.utf8)) }
+
+    /// The key with this digest, after a look into the database when it is not known in memory.
+    package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
+        try refreshing.find(at: ports.now(), { known(digest) }) { () throws(Fault) in
             try reload()
         }
+    }
+
+    /// The key that was used, if it still is one.
+    package func find(_ used: UsedKey) throws(Fault) -> LiveKey? {
+        used.isCurrent(in: self) ? used.key : try find(used.key.digest)
     }
 
     /// How many ways to present keys are remembered.
     private static let usedLimit = 10_000
 
-    /// The key with the text that is `presented` like that, as far as it is known in memory.
-    package func remembered(as presented: String, _ text: String) -> UsedKey? {
-        if let used = state.withLock({ $0.used[presented] }) { return used }
-        let digest = ports.secrets.digest(Array(text.utf8))
-        return state.withLock { state in
+    /// The key that was `presented` like that before.
+    package func remembered(as presented: String) -> UsedKey? {
+        state.withLock { $0.used[presented] }
+    }
+
+    /// The key with this digest that is `presented` like that, as far as it is known in memory.
+    package func remember(_ digest: [UInt8], as presented: String) -> UsedKey? {
+        state.withLock { state in
             guard let key = state.keys[digest] else { return nil }
             if state.used.count >= KeyRing.usedLimit { state.used = [:] }
             let used = UsedKey(

@@ -3,8 +3,9 @@ package import Core
 /// An answer about a customer's entitlements as bytes, but for two places that each reader gets
 /// filled anew: the instant and the position.
 ///
-/// All of it lies in one piece of memory, with what is asked of it before it is given: whoever reads
-/// one of a million answers waits for memory at each step from one thing to the next.
+/// All of it lies in one piece of memory, with what is asked of it before it is given (but for a long
+/// name): whoever reads one of a million answers waits for memory at each step from one thing to the
+/// next.
 ///
 /// `@unchecked Sendable`: nothing in it is changed once it is made.
 package struct ReadyAnswer: @unchecked Sendable {
@@ -15,7 +16,9 @@ package struct ReadyAnswer: @unchecked Sendable {
         let rules: Int64
         let sequence: Int64
         let sandboxSequence: Int64?
+        /// Of the bytes without what stands behind them, and with it.
         let length: UInt32
+        let wholeLength: UInt32
         let instantPlace: UInt32
         let positionPlace: UInt32
         let tag: String
@@ -24,27 +27,36 @@ package struct ReadyAnswer: @unchecked Sendable {
 
     /// The bytes without the content of the two places, and behind them where the entitlements stand.
     private let storage: Storage
-    private let count: Int
 
-    /// `entitlementPlaces` are where the entitlements begin in `bytes`, each with its name, and where
-    /// the last one ends. The tag is so short that a string holds it without memory of its own.
+    /// Where things stand in an answer's bytes.
+    package struct Places {
+        /// Where the instant goes, and behind it the position.
+        package var instant = 0
+        package var position = 0
+        /// Where each entitlement begins with its name, and where the last one ends.
+        package var entitlements: [Int] = []
+
+        package init() {}
+    }
+
+    /// The tag is so short that a string holds it without memory of its own.
     package init(
-        _ answer: EntitlementsAnswer, as bytes: consuming [UInt8], instantPlace: Int,
-        positionPlace: Int, entitlementPlaces: [Int], tag: String
+        _ answer: EntitlementsAnswer, as bytes: consuming [UInt8], _ places: Places, tag: String
     ) {
-        let head = Head(
-            stream: answer.stream, from: answer.entitlements.at,
-            until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
-            sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
-            length: UInt32(bytes.count), instantPlace: UInt32(instantPlace),
-            positionPlace: UInt32(positionPlace), tag: tag)
-        for place in entitlementPlaces {
+        let length = bytes.count
+        for place in places.entitlements {
             for shift in stride(from: 24, through: 0, by: -8) {
                 bytes.append(UInt8(truncatingIfNeeded: place >> shift))
             }
         }
         let content = bytes
-        count = content.count
+        let head = Head(
+            stream: answer.stream, from: answer.entitlements.at,
+            until: answer.entitlements.nextChange ?? .distantFuture, rules: answer.rules,
+            sequence: answer.position.sequence, sandboxSequence: answer.sandbox?.sequence,
+            length: UInt32(length), wholeLength: UInt32(content.count),
+            instantPlace: UInt32(places.instant), positionPlace: UInt32(places.position),
+            tag: tag)
         let made = Storage.create(minimumCapacity: content.count) { _ in head }
         storage = unsafe unsafeDowncast(made, to: Storage.self)
         unsafe storage.withUnsafeMutablePointerToElements { elements in
@@ -73,7 +85,7 @@ package struct ReadyAnswer: @unchecked Sendable {
 
     /// Where each entitlement begins, and where the last one ends.
     package var entitlementPlaces: [Int] {
-        let places = bytes(in: length..<count)
+        let places = bytes(in: length..<Int(storage.header.wholeLength))
         return stride(from: 0, to: places.count, by: 4).map { start in
             places[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
         }
@@ -87,7 +99,9 @@ package struct ReadyAnswer: @unchecked Sendable {
 
     /// Appends those of the bytes.
     package func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count, "there are no such bytes")
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= Int(storage.header.wholeLength),
+            "the answer has no such bytes")
         unsafe storage.withUnsafeMutablePointerToElements { elements in
             unsafe bytes.append(
                 contentsOf: UnsafeBufferPointer(

@@ -6,20 +6,7 @@ import Testing
 
 @Suite("The table of answers")
 struct AnswerTableTests {
-    private let answers = (0..<200).map { number in
-        let customer = CustomerID(prefix: "c", random: String(number))
-        let stream = Stream(
-            project: ProjectID(prefix: "p", random: ""), environment: .production,
-            customer: customer)
-        let snapshot = CustomerSnapshot(
-            customer: CustomerState(), project: ProjectState(),
-            position: Position(shard: stream.shard, sequence: Int64(number)))
-        let view = CustomerView(snapshot, of: stream)
-        let answer = EntitlementsAnswer(view, at: Instant(milliseconds: 0))
-        return ReadyAnswer(
-            answer, as: Array("\(number)".utf8), instantPlace: 0, positionPlace: 0,
-            entitlementPlaces: [], tag: "")
-    }
+    private let answers = (0..<200).map { readyAnswer($0) }
 
     @Test(
         "It finds, over random histories, what a dictionary would",
@@ -64,8 +51,9 @@ struct AnswerTableTests {
         table.insert(answers[1], 7, confirmedAt: 1)
         let place = try #require(table.place(of: answers[1].stream, 7))
         table[place].isUsed = true
-        table.replace(place, by: answers[1], confirmedAt: 2)
+        table.replace(place, by: readyAnswer(1, at: 9), confirmedAt: 2)
         #expect(table.place(of: answers[1].stream, 7) == place)
+        #expect(table[place].answer?.sequence == 9)
         #expect(table[place].confirmedAt == 2)
         #expect(!table[place].isUsed)
         #expect(table.count == 1)
@@ -75,4 +63,80 @@ struct AnswerTableTests {
     func empty() {
         #expect(AnswerTable().place(of: answers[0].stream, 7) == nil)
     }
+}
+
+@Suite("The answers of one shard")
+struct AnswerPartitionTests {
+    private static let now = Instant(milliseconds: 1)
+
+    @Test("An answer that grows past the limit stays, and another one makes room")
+    func growing() {
+        var partition = AnswerPartition(limit: 10_000)
+        for number in 0..<20 { partition.keep(readyAnswer(number, bytes: 200), confirmedAt: 0) }
+        let before = partition.tally
+        for number in 0..<20 {
+            let answer = readyAnswer(number, at: 1, bytes: 1500)
+            partition.keep(answer, confirmedAt: 0)
+            #expect(partition.find(answer.stream, at: Self.now)?.sequence == 1)
+            #expect(partition.tally.bytes <= 10_000)
+        }
+        #expect(before.evictions == 0)
+        #expect(partition.tally.evictions > 0)
+    }
+
+    @Test("Those that are used outlive those that are not")
+    func secondChance() {
+        var partition = AnswerPartition(limit: 100_000)
+        let loved = (0..<20).map { readyAnswer($0, bytes: 500) }
+        for answer in loved { partition.keep(answer, confirmedAt: 0) }
+        for number in 20..<2000 {
+            for answer in loved { _ = partition.find(answer.stream, at: Self.now) }
+            partition.keep(readyAnswer(number, bytes: 500), confirmedAt: 0)
+        }
+        for answer in loved { #expect(partition.holds(answer.stream)) }
+        #expect(partition.tally.evictions > 1500)
+    }
+
+    @Test("Over random histories it counts its answers and their bytes, and keeps within its limit")
+    func history() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var partition = AnswerPartition(limit: 30_000)
+        for step in 0..<20_000 {
+            let number = Int.random(in: 0..<150, using: &random)
+            let bytes = Int.random(in: 0..<1000, using: &random)
+            let answer = readyAnswer(number, at: Int64(step), bytes: bytes)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: partition.drop(answer.stream, before: Int64(step))
+            case 1: _ = partition.find(answer.stream, at: Self.now)
+            default:
+                partition.keep(answer, confirmedAt: 0)
+                let found = partition.find(answer.stream, at: Self.now)
+                #expect(found?.sequence == Int64(step), "seed \(seed)")
+            }
+            #expect((0...30_000).contains(partition.tally.bytes), "seed \(seed)")
+        }
+        let held = (0..<150).filter { partition.holds(readyAnswer($0).stream) }
+        #expect(Int(partition.tally.entries) == held.count, "seed \(seed)")
+        for number in held { partition.drop(readyAnswer(number).stream, before: .max) }
+        #expect(partition.tally.entries == 0, "seed \(seed)")
+        #expect(partition.tally.bytes == 0, "seed \(seed)")
+    }
+}
+
+/// An answer about one customer of many, so many bytes long, that holds for ever.
+private func readyAnswer(
+    _ number: Int, at sequence: Int64 = 0, bytes: Int = 1
+) -> ReadyAnswer {
+    let stream = Stream(
+        project: ProjectID(prefix: "p", random: ""), environment: .production,
+        customer: CustomerID(prefix: "c", random: String(number)))
+    let snapshot = CustomerSnapshot(
+        customer: CustomerState(), project: ProjectState(),
+        position: Position(shard: stream.shard, sequence: sequence))
+    let answer = EntitlementsAnswer(
+        CustomerView(snapshot, of: stream), at: Instant(milliseconds: 0))
+    return ReadyAnswer(
+        answer, as: [UInt8](repeating: 0, count: bytes), ReadyAnswer.Places(), tag: "")
 }

@@ -73,14 +73,60 @@ struct ShortcutTests {
         #expect(service.send("GET", path, key: key).status == 401)
     }
 
-    @Test("One connection asks with one key after another, and each opens what is its own")
-    func oneConnection() throws {
+    private func listen() throws -> Server {
         let router = service.router
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
-        let server = try Server(
-            settings, metrics: service.metrics, bodyLimit: { _, _ in 0 },
+        return try Server(
+            settings, metrics: service.metrics, bodyLimit: { _, _ in 1000 },
             refusal: { Problem($0).response }, handler: { router.answer($0) })
+    }
+
+    @Test("A connection's key opens what its role may, on whatever call, until it is revoked")
+    func rolesOfOneConnection() throws {
+        let server = try listen()
+        let client = try RawClient(port: server.port, milliseconds: 10_000)
+        let admin = try service.key(.admin)
+        func status(_ method: String, _ path: String, _ key: NewKey, _ body: String = "") throws
+            -> Int
+        {
+            client.send(
+                "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key.text)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return try #require(client.reply()).status
+        }
+        let grants = "/v1/customers/u1/grants"
+        let grant = #"{"entitlement":"pro","reason":"r"}"#
+        for _ in 0..<2 {
+            #expect(try status("GET", "/v1/customers/u1/entitlements", key) == 200)
+            #expect(try status("POST", grants, key, grant) == 403)
+            #expect(try status("GET", "/v1/catalog", key) == 403)
+            #expect(try status("POST", grants, admin, grant) == 201)
+            #expect(try status("GET", "/v1/catalog", admin) == 200)
+        }
+        try service.revoke(admin)
+        #expect(try status("POST", grants, admin, grant) == 401)
+        #expect(try status("GET", "/v1/catalog", admin) == 401)
+        #expect(try status("GET", "/v1/customers/u1/entitlements", key) == 200)
+    }
+
+    @Test("A call that waited for a worker is refused when its key was revoked meanwhile")
+    func revokedMeanwhile() throws {
+        #expect(service.send("GET", "/v1/customers/u1", key: key).status == 200)
+        let request = Request(
+            method: "GET", path: "/v1/customers/u1",
+            headers: [("Authorization", "Bearer \(key.text)")])
+        guard case .later(let work) = service.router.answer(request) else {
+            Issue.record("the call does not wait for a worker")
+            return
+        }
+        try service.revoke(key)
+        #expect(work().status == 401)
+    }
+
+    @Test("One connection asks with one key after another, and each opens what is its own")
+    func oneConnection() throws {
+        let server = try listen()
         let client = try RawClient(port: server.port, milliseconds: 10_000)
         func ask(_ authorizations: String...) throws -> RawClient.Reply {
             let lines = authorizations.map { "Authorization: \($0)\r\n" }.joined()

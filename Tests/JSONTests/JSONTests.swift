@@ -54,6 +54,37 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try JSON.read("{\(names.joined(separator: ","))}") }
     }
 
+    @Test("Wherever a byte stands in a string, it is read as what it is")
+    func bytes() throws {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<20 {
+                var inside = Array(repeating: UInt8(ascii: "a"), count: 20)
+                inside[place] = byte
+                let text = [UInt8(ascii: "\"")] + inside + [UInt8(ascii: "\"")]
+                var reason: JSONError.Reason?
+                var value: JSON?
+                do {
+                    value = try JSON.read(text)
+                } catch {
+                    reason = error.reason
+                }
+                let expected: JSONError.Reason? =
+                    switch byte {
+                    case 0..<0x20: .badString
+                    // It ends there.
+                    case UInt8(ascii: "\""): .trailing
+                    // No escape is called "a", and the last one takes the end away.
+                    case UInt8(ascii: "\\"): place < 19 ? .badString : .truncated
+                    case 0x80...: .badUTF8
+                    default: nil
+                    }
+                let expectedText = String(decoding: inside, as: UTF8.self)
+                #expect(reason == expected, "byte \(byte) at \(place)")
+                #expect(value?.string == (expected == nil ? expectedText : nil))
+            }
+        }
+    }
+
     @Test("Bytes that are not UTF-8 are refused")
     func badUTF8() {
         #expect {
