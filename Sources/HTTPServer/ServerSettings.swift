@@ -18,6 +18,9 @@ package struct ServerSettings: Sendable {
     package var timeouts = ServerTimeouts()
 
     package init() {}
+
+    /// Throws unless the address is one to listen on, whoever has it now.
+    package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 }
 
 /// PEM files of a certificate, with its chain, and its key.

@@ -202,6 +202,11 @@ extension ServerSettings {
     fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         listen = invocation["listen"] ?? listen
+        do throws(ServerError) {
+            try checkAddress()
+        } catch {
+            throw invocation.usage(error.description)
+        }
         workers = try invocation.integer("workers", in: 1...1000) ?? workers
         queue = try invocation.integer("queue", in: 1...100_000) ?? queue
         connections = try invocation.integer("connections", in: 1...100_000) ?? connections
