@@ -202,9 +202,10 @@ struct Committer: ~Copyable {
             }
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
-        give(given)
+        // First, so that whoever was answered finds the commit among those that were measured.
         batchSizes.record(Int64(given.count))
         commitTimes.record(monotonicMicroseconds() - started)
+        give(given)
         return again
     }
 }
