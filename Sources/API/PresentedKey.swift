@@ -33,11 +33,20 @@ enum PresentedKey: Sendable {
     var known: UsedKey? { if case .known(let used) = self { used } else { nil } }
 }
 
-/// What follows `Bearer `, which may be written in any case.
+/// What follows `Bearer `, which may be written in any case, without the blanks around it.
 private func bearerKey(in authorization: String) -> String? {
     let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
     guard bytes.count > scheme.count else { return nil }
     for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
-    guard let key = try? UTF8Span(validating: bytes.extracting(scheme.count...)) else { return nil }
+    var (start, end) = (scheme.count, bytes.count)
+    while start < end, bytes[start].isBlank { start += 1 }
+    while start < end, bytes[end - 1].isBlank { end -= 1 }
+    guard start < end, let key = try? UTF8Span(validating: bytes.extracting(start..<end)) else {
+        return nil
+    }
     return String(copying: key)
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -8,6 +8,8 @@ struct ListenAddress {
 
     init(_ text: String) throws(ServerError) {
         guard let colon = text.lastIndex(of: ":"),
+            // A number alone: one with a sign would be read as well.
+            text[text.index(after: colon)...].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(text[text.index(after: colon)...])
         else { throw .addressMalformed(text) }
         var host = String(text[..<colon])

@@ -53,7 +53,12 @@ private let revokeKeyCommand = CommandSpec(
     positionals: [Positional(name: "ID", help: "the key's id, as deed key list shows it")],
     options: [.project] + Option.database, example: "deed key revoke k_7m2c0qv3"
 ) { invocation throws(CommandEnd) in
-    let id: KeyID = try invocation.id(invocation.positional(0) ?? "", named: "the key's id")
+    let text = invocation.positional(0) ?? ""
+    // Not repeated in an error, which may end up in anybody's hands.
+    if text.hasPrefix("deed_") {
+        throw invocation.usage("that is a key and not its id; deed key list shows the ids")
+    }
+    let id: KeyID = try invocation.id(text, named: "the key's id")
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in

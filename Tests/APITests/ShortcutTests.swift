@@ -64,6 +64,12 @@ struct ShortcutTests {
         }
         let spelt = service.send("GET", path, headers: [("Authorization", "bEARER \(key.text)")])
         #expect(try spelt.json["entitlements"]?["pro"] != nil)
+        for value in ["Bearer \(key.text)  ", "Bearer  \(key.text)\t"] {
+            for path in [path, path + "?environment=production"] {
+                let padded = service.send("GET", path, headers: [("Authorization", value)])
+                #expect(padded.status == 200, "\(value)")
+            }
+        }
         for value in ["Bearer x\(key.text)", "Bearer ", "Basic \(key.text)", key.text] {
             let refused = service.send("GET", path, headers: [("Authorization", value)])
             #expect(refused.status == 401, "\(value)")

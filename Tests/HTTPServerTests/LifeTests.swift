@@ -193,7 +193,7 @@ struct LifeTests {
 
     @Test(arguments: [
         "", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http", "::1:80", "[::1]",
-        "nowhere.invalid:80", "1.2.3:x",
+        "nowhere.invalid:80", "1.2.3:x", "127.0.0.1:+80", "127.0.0.1:-0",
     ])
     func `An address that is none is refused`(address: String) {
         #expect(throws: ServerError.addressMalformed(address)) {
