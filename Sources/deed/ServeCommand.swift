@@ -198,15 +198,25 @@ private struct RunningService {
     }
 }
 
+extension Invocation {
+    /// Where to listen, checked before anything is started.
+    func listenAddress() throws(CommandEnd) -> String? {
+        guard let text = self["listen"] else { return nil }
+        var settings = ServerSettings()
+        settings.listen = text
+        do throws(ServerError) {
+            try settings.checkAddress()
+        } catch {
+            throw usage(error.description)
+        }
+        return text
+    }
+}
+
 extension ServerSettings {
     fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
-        listen = invocation["listen"] ?? listen
-        do throws(ServerError) {
-            try checkAddress()
-        } catch {
-            throw invocation.usage(error.description)
-        }
+        listen = try invocation.listenAddress() ?? listen
         workers = try invocation.integer("workers", in: 1...1000) ?? workers
         queue = try invocation.integer("queue", in: 1...100_000) ?? queue
         connections = try invocation.integer("connections", in: 1...100_000) ?? connections

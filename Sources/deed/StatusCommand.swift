@@ -14,7 +14,7 @@ let statusCommand = CommandSpec(
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
-    let listen = invocation["listen"] ?? ""
+    let listen = try invocation.listenAddress() ?? ""
     let server = serverStatus(listen: listen, certificate: invocation["tls-certificate"])
     if invocation.has("ready") {
         invocation.show(["server": .string(server)], text: "\(server) on \(listen)")

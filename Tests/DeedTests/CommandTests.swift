@@ -52,7 +52,7 @@ extension ProgramTests {
                 "customer show", "customer show u1 --at now", "customer events u1 --limit 0",
                 "customer show u1 -j", "status --json=yes", "serve --workers none",
                 "serve --workers 0", "serve --tls-key k.pem", "serve --listen nonsense",
-                "serve --listen 127.0.0.1:99999",
+                "serve --listen 127.0.0.1:99999", "status --listen nonsense",
             ])
         func wrongUsage(_ line: String) throws {
             let installation = try Installation()
