@@ -14,7 +14,7 @@ struct Reading {
 /// While it reads, the next batch gathers. A batch that fails is read again one by one, so that
 /// only the stream to blame has no answer.
 struct StateReader: ~Copyable {
-    static let batchLimit = 32
+    static let batchLimit = 64
 
     private let queue: ReadQueue
     private let hand: ReadsInHand

@@ -17,15 +17,20 @@ note_rounds() {
 }
 
 # note_limit NAME UNIT BAR FILE: of the values in FILE, one a line, the median counts. BAR is the
-# most that will do.
+# most that will do. A baseline behind the values is told, its median too, and decides nothing.
 note_limit() {
-    sort -n "$4" | awk -v name="$1" -v unit="$2" -v bar="$3" '
+    local baseline
+    baseline=$(awk 'NF > 1 { print $2 }' "$4" | sort -n |
+        awk '{ value[NR] = $1 } END { print NR ? value[int((NR + 1) / 2)] : "-" }') ||
+        fail "$1 gave no figures"
+    sort -n "$4" | awk -v name="$1" -v unit="$2" -v bar="$3" -v baseline="$baseline" '
         { value[NR] = $1 }
         END {
             if (NR == 0) exit 1
-            at = int((NR + 1) / 2)
-            standing = bar == "-" ? "-" : value[at] <= bar ? "met" : "missed"
-            print name, value[at], unit, "-", "-", bar, value[1], value[NR], standing
+            median = value[int((NR + 1) / 2)]
+            ratio = baseline > 0 ? sprintf("%.4f", median / baseline) : "-"
+            standing = bar == "-" ? "-" : median <= bar ? "met" : "missed"
+            print name, median, unit, baseline, ratio, bar, value[1], value[NR], standing
         }' >>"$figures" || fail "$1 gave no figures"
 }
 

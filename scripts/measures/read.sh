@@ -44,7 +44,7 @@ measure_cached() {
     rate=$(load read 64 "$seconds" "$url" "$2")
     bare=$(load read 64 "$seconds" "http://127.0.0.1:$bare_port" "$2")
     printf '%s %s\n' "${rate% *}" "${bare% *}" >>"$scratch/read.$1"
-    printf '%s\n' "${rate#* }" >>"$scratch/read.$1.p99"
+    printf '%s %s\n' "${rate#* }" "${bare#* }" >>"$scratch/read.$1.p99"
 }
 
 # The same of many customers, and the memory that each of them takes.
