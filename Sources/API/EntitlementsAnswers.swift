@@ -106,17 +106,7 @@ extension ReadyAnswer {
     }
 
     func append(to body: inout [UInt8], at instant: Instant, _ position: String) {
-        appendHead(to: &body, at: instant, position, until: length)
-    }
-
-    private func appendHead(
-        to body: inout [UInt8], at instant: Instant, _ position: String, until end: Int
-    ) {
-        append(0..<instantPlace, to: &body)
-        instant.append(to: &body)
-        append(instantPlace..<positionPlace, to: &body)
-        body.append(text: position)
-        append(positionPlace..<end, to: &body)
+        append(before: length, to: &body, at: instant, position)
     }
 
     /// The answer about one entitlement: one that was never held reads as not active.
@@ -130,7 +120,7 @@ extension ReadyAnswer {
         // Before the first entitlement stands `,"entitlements":{`.
         let places = entitlementPlaces
         let head = places[0] - ",\"entitlements\":{".utf8.count
-        appendHead(to: &body, at: instant, position, until: head)
+        append(before: head, to: &body, at: instant, position)
         body.append(text: ",\"entitlement\":")
         body += name
         body.append(UInt8(ascii: ","))

@@ -36,7 +36,9 @@ struct AnswerTable {
         var next = Int(part) & mask
         while cells[next].answer != nil {
             // Looked into only then: each look is a wait for memory.
-            if cells[next].part == part, cells[next].answer?.stream == stream { return next }
+            if cells[next].part == part, cells[next].answer?.isAbout(stream) == true {
+                return next
+            }
             next = (next + 1) & mask
         }
         return nil

@@ -67,56 +67,75 @@ package struct ReadyAnswer: @unchecked Sendable {
         }
     }
 
-    package var stream: Stream { storage.header.stream }
+    /// Looks at the head where it is: the checks of an access to it, and of each part that is copied,
+    /// would take longer than the look.
+    private func head<Value>(_ look: (borrowing Head) -> Value) -> Value {
+        unsafe storage.withUnsafeMutablePointerToHeader { unsafe look($0.pointee) }
+    }
+
+    package var stream: Stream { head { $0.stream } }
     /// The version of the project's rules that it was derived by.
-    var rules: Int64 { storage.header.rules }
+    var rules: Int64 { head { $0.rules } }
     /// The sequence in the stream's shard up to which it was read.
-    var sequence: Int64 { storage.header.sequence }
+    var sequence: Int64 { head { $0.sequence } }
     /// The sequence up to which the sandbox was read that it includes, in the sandbox's shard.
-    var sandboxSequence: Int64? { storage.header.sandboxSequence }
+    var sandboxSequence: Int64? { head { $0.sandboxSequence } }
     /// Tells it from every other answer about the customer, whenever and wherever it is given.
-    package var tag: String { storage.header.tag }
+    package var tag: String { head { $0.tag } }
 
     /// How many bytes there are.
-    package var length: Int { Int(storage.header.length) }
-    /// Where the instant goes, and behind it the position.
-    package var instantPlace: Int { Int(storage.header.instantPlace) }
-    package var positionPlace: Int { Int(storage.header.positionPlace) }
+    package var length: Int { head { Int($0.length) } }
+
+    func isAbout(_ stream: Stream) -> Bool { head { $0.stream == stream } }
 
     /// Where each entitlement begins, and where the last one ends.
     package var entitlementPlaces: [Int] {
-        let places = bytes(in: length..<Int(storage.header.wholeLength))
+        let places = bytes(in: length..<head { Int($0.wholeLength) })
         return stride(from: 0, to: places.count, by: 4).map { start in
             places[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
         }
     }
 
     package func bytes(in range: Range<Int>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        append(range, to: &bytes)
-        return bytes
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= head { Int($0.wholeLength) },
+            "the answer has no such bytes")
+        return unsafe storage.withUnsafeMutablePointerToElements { elements in
+            unsafe Array(
+                UnsafeBufferPointer(start: elements + range.lowerBound, count: range.count))
+        }
     }
 
-    /// Appends those of the bytes.
-    package func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
-        precondition(
-            range.lowerBound >= 0 && range.upperBound <= Int(storage.header.wholeLength),
-            "the answer has no such bytes")
-        unsafe storage.withUnsafeMutablePointerToElements { elements in
+    /// Appends the bytes before `end`, which stands behind both places, with what belongs there.
+    package func append(
+        before end: Int, to bytes: inout [UInt8], at instant: Instant, _ position: String
+    ) {
+        unsafe storage.withUnsafeMutablePointers { head, elements in
+            let places = unsafe (
+                Int(head.pointee.instantPlace), Int(head.pointee.positionPlace)
+            )
+            precondition(
+                unsafe places.1 <= end && end <= Int(head.pointee.length),
+                "the answer has no such bytes")
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: elements, count: places.0))
+            instant.append(to: &bytes)
             unsafe bytes.append(
                 contentsOf: UnsafeBufferPointer(
-                    start: elements + range.lowerBound, count: range.count))
+                    start: elements + places.0, count: places.1 - places.0))
+            bytes.append(contentsOf: position.utf8)
+            unsafe bytes.append(
+                contentsOf: UnsafeBufferPointer(start: elements + places.1, count: end - places.1))
         }
     }
 
     /// Whether it is right at that instant, as far as the clock goes.
     func holds(at now: Instant) -> Bool {
-        storage.header.from <= now && now < storage.header.until
+        head { $0.from <= now && now < $0.until }
     }
 
     /// Bytes of memory that it takes, roughly: an object comes with a header.
     var weight: Int {
-        let name = storage.header.stream.customer.text.utf8.count
+        let name = head { $0.stream.customer.text.utf8.count }
         return storage.capacity + MemoryLayout<Head>.size + 16 + (name > 15 ? name + 32 : 0)
     }
 }
