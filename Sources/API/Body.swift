@@ -114,7 +114,9 @@ struct Body {
     func optionalIDs<Kind>(_ name: String) throws(Problem) -> [Identifier<Kind>]? {
         guard let texts = try optionalTexts(name) else { return nil }
         var ids: [Identifier<Kind>] = []
-        for text in texts { ids.append(try Identifier(member: name, text)) }
+        for (index, text) in texts.enumerated() {
+            ids.append(try Identifier(member: "\(name)[\(index)]", text))
+        }
         return ids
     }
 
@@ -125,10 +127,11 @@ struct Body {
                 name, "The member \"\(name)\" must be an array and is \(value.typeName).")
         }
         var texts: [String] = []
-        for element in array {
+        for (index, element) in array.enumerated() {
             guard let text = element.string else {
+                let place = "\(name)[\(index)]"
                 throw .invalid(
-                    name, "\"\(name)\" takes strings and holds \(element.typeName).")
+                    place, "\"\(place)\" must be a string and is \(element.typeName).")
             }
             texts.append(text)
         }
@@ -149,7 +152,8 @@ struct Body {
         guard let duration = CalendarDuration(text) else {
             throw .invalid(
                 name,
-                "The member \"\(name)\" must be an ISO 8601 duration like \"P30D\" or \"P1M\".")
+                "The member \"\(name)\" must be an ISO 8601 duration of more than nothing, like "
+                    + "\"P30D\" or \"P1M\".")
         }
         return duration
     }

@@ -34,9 +34,9 @@ struct QueryRoutes: Sendable {
                 "\"customers\" holds \(customers.count) ids; ask about "
                     + "\(QueryRoutes.customerLimit) at most in one call.")
         }
-        if customers.contains(where: \.isReserved) {
-            throw .invalid(
-                "customers", "\"customers\" holds a name that Deed keeps for itself.")
+        if let index = customers.firstIndex(where: \.isReserved) {
+            let place = "customers[\(index)]"
+            throw .invalid(place, "\"\(place)\" is a name that Deed keeps for itself.")
         }
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)

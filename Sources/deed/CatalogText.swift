@@ -31,7 +31,7 @@ struct CatalogPreview {
     private func tally(in environment: Environment) -> String {
         let gains = counts.gains[environment]?.text ?? "0"
         let losses = counts.losses[environment]?.text ?? "0"
-        let name = padded(environment.rawValue, to: 10)
+        let name = environment.rawValue.padded(to: 10)
         return "\(name)   customers who gain: \(gains); who lose: \(losses)"
     }
 }

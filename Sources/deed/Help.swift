@@ -4,7 +4,7 @@ let versionText = "deed 0.1.0-dev"
 /// The list of commands.
 func overview(_ commands: [CommandSpec]) -> String {
     let width = commands.map(\.name.count).max() ?? 0
-    let lines = commands.map { "  deed \(padded($0.name, to: width))   \($0.summary)" }
+    let lines = commands.map { "  deed \($0.name.padded(to: width))   \($0.summary)" }
     return """
         Deed keeps who may use what, until when, and why.
 
@@ -34,7 +34,7 @@ func help(of spec: CommandSpec) -> String {
     let rows =
         spec.positionals.map { ($0.name, $0.help) } + options.map { (flag($0), details(of: $0)) }
     let width = rows.map(\.0.count).max() ?? 0
-    for (name, help) in rows { text += "\n  \(padded(name, to: width))   \(help)" }
+    for (name, help) in rows { text += "\n  \(name.padded(to: width))   \(help)" }
     return text + "\n\nexample: \(spec.example)"
 }
 
@@ -48,8 +48,4 @@ private func details(of option: Option) -> String {
     if let fallback = option.fallback { details += " [default: \(fallback)]" }
     if option.isSetting { details += " [\(option.variable)]" }
     return details
-}
-
-func padded(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
 }

@@ -106,7 +106,7 @@ extension IntakeItem {
     fileprivate var line: String {
         let end = nextTry.map { "next try \($0.text)" } ?? changedAt.text
         let why = reason.map { "   \($0.code)" } ?? ""
-        return "\(id)   \(padded(state.word.rawValue, to: 8))   tried \(tries)   \(end)   "
+        return "\(id)   \(state.word.rawValue.padded(to: 8))   tried \(tries)   \(end)   "
             + "\(wish.heading.app)   \(wish.purpose.customer?.text ?? "from the store")\(why)"
     }
 

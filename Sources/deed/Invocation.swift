@@ -15,9 +15,17 @@ struct Invocation: Sendable {
     init(_ spec: CommandSpec, _ arguments: [String], variables: [String: String]) {
         self.spec = spec
         var rest = arguments[...]
+        // Behind two dashes alone, nothing is a flag.
+        var isPlain = false
         while let argument = rest.popFirst() {
             do throws(CommandEnd) {
-                try read(argument, before: &rest)
+                if isPlain {
+                    try take(argument)
+                } else if argument == "--" {
+                    isPlain = true
+                } else {
+                    try read(argument, before: &rest)
+                }
             } catch {
                 mistake = mistake ?? error
             }
@@ -43,15 +51,7 @@ struct Invocation: Sendable {
     private mutating func read(
         _ argument: String, before rest: inout ArraySlice<String>
     ) throws(CommandEnd) {
-        guard argument.hasPrefix("-"), argument.count > 1 else {
-            if positionals.count >= spec.positionals.count,
-                spec.positionals.last?.isRepeated != true
-            {
-                throw usage("\"\(argument)\" is one argument too many")
-            }
-            positionals.append(argument)
-            return
-        }
+        guard argument.hasPrefix("-"), argument.count > 1 else { return try take(argument) }
         if argument == "-h" {
             flags.insert("help")
             return
@@ -66,6 +66,15 @@ struct Invocation: Sendable {
             throw usage("--\(name) is not known")
         }
         try take(option, parts.count > 1 ? String(parts[1]) : nil, from: &rest)
+    }
+
+    private mutating func take(_ positional: String) throws(CommandEnd) {
+        if positionals.count >= spec.positionals.count,
+            spec.positionals.last?.isRepeated != true
+        {
+            throw usage("\"\(positional)\" is one argument too many")
+        }
+        positionals.append(positional)
     }
 
     private mutating func take(
@@ -133,7 +142,8 @@ extension Invocation {
     func duration(_ name: String) throws(CommandEnd) -> CalendarDuration? {
         guard let text = values[name] else { return nil }
         guard let duration = CalendarDuration(text) else {
-            throw usage("--\(name) must be an ISO 8601 duration like P30D or P1M")
+            throw usage(
+                "--\(name) must be an ISO 8601 duration of more than nothing, like P30D or P1M")
         }
         return duration
     }

@@ -80,7 +80,7 @@ extension Key {
 
     fileprivate var line: String {
         let end = revokedAt.map { ", revoked \($0.text)" } ?? ""
-        return "\(id)   \(padded(created.role.rawValue, to: 7))   \(created.name)   "
+        return "\(id)   \(created.role.rawValue.padded(to: 7))   \(created.name)   "
             + "made \(createdAt.text)\(end)"
     }
 }

@@ -71,7 +71,7 @@ struct TimelineDrawing {
     let span: TimelineSpan
     let width: Int
 
-    private var labelWidth: Int { min(rows.map(\.label.count).max() ?? 0, width / 3) }
+    private var labelWidth: Int { min(rows.map(\.label.columns).max() ?? 0, width / 3) }
     private var columns: Int { width - labelWidth - 1 }
     private var length: Double {
         Double(span.end.milliseconds) - Double(span.start.milliseconds)
@@ -83,9 +83,7 @@ struct TimelineDrawing {
     }
 
     private func line(_ label: String, _ text: String) -> String {
-        let short =
-            label.count > labelWidth ? String(label.prefix(labelWidth - 1)) + "…" : label
-        let line = padded(short, to: labelWidth) + " " + text
+        let line = label.cut(to: labelWidth).padded(to: labelWidth) + " " + text
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 

@@ -74,8 +74,8 @@ struct QueryTests {
         "What cannot be asked is refused with the member that is wrong",
         arguments: [
             ("{}", "customers"), (#"{"customers":"u1"}"#, "customers"),
-            (#"{"customers":[1]}"#, "customers"), (#"{"customers":[""]}"#, "customers"),
-            (#"{"customers":["$project/"]}"#, "customers"),
+            (#"{"customers":[1]}"#, "customers[0]"), (#"{"customers":["a",""]}"#, "customers[1]"),
+            (#"{"customers":["a","b","$project/"]}"#, "customers[2]"),
             (#"{"customers":[],"environment":"test"}"#, "environment"), ("[]", "body"),
         ])
     func refused(_ body: String, _ member: String) throws {

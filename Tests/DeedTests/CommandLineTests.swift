@@ -21,6 +21,20 @@ extension ProgramTests {
             #expect(try database.number(grants) == 3)
         }
 
+        @Test("Behind two dashes nothing is a flag")
+        func dashes() throws {
+            let installation = try Installation(try ScratchDatabase())
+            _ = try installation.makeKey()
+            for customer in ["--json", "-h", "--"] {
+                let shown = try installation.run("customer", "timeline", "--", customer)
+                #expect(shown.code == 0, "\(shown.errors)")
+                #expect(shown.output == "\(customer) holds nothing in production.\n")
+            }
+            let refused = try installation.run("customer", "timeline", "u1", "--", "--json")
+            #expect(refused.code == 2)
+            #expect(refused.errors.contains("\"--json\" is one argument too many"))
+        }
+
         @Test("Help is given, and JSON when it is asked for, beside a mistake too")
         func mistakes() throws {
             let installation = try Installation(try ScratchDatabase())

@@ -51,6 +51,25 @@ extension ProgramTests {
             #expect(json["rows"]?.array?.count == 5)
         }
 
+        @Test("Names in letters of two columns, or of none, leave the bars in line")
+        func columns() throws {
+            for entitlement in ["会员资格", "e\u{301}te\u{301}", "🎮 pass"] {
+                let given = try installation.run(
+                    "grant", "--customer", "u2", "--reason", "a fair one", "--entitlement",
+                    entitlement, "--start", "2026-01-01T00:00:00Z", "--end", "2026-03-01T00:00:00Z")
+                #expect(given.code == 0, "\(given.errors)")
+            }
+            let shown = try installation.run(
+                "customer", "timeline", "u2", "--at", "2026-02-01T00:00:00Z", "--width", "50")
+            let lines = shown.output.split(separator: "\n").map(String.init)
+            // The labels take a third of the width, 16 columns; each bar begins behind them.
+            for (label, rest) in [("会员资格", 8), ("e\u{301}te\u{301}", 13), ("🎮 pass", 9)] {
+                let beginning = label + String(repeating: " ", count: rest + 1) + "█"
+                #expect(lines.contains { $0.hasPrefix(beginning) }, "\(shown.output)")
+            }
+            #expect(lines.filter { $0.hasPrefix("  grant g_") && $0.contains("… █") }.count == 3)
+        }
+
         @Test("A customer who holds nothing has no timeline, and a bad span is a usage error")
         func empty() throws {
             let shown = try installation.run("customer", "timeline", "nobody")
