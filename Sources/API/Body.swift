@@ -114,8 +114,14 @@ struct Body {
     func optionalIDs<Kind>(_ name: String) throws(Problem) -> [Identifier<Kind>]? {
         guard let texts = try optionalTexts(name) else { return nil }
         var ids: [Identifier<Kind>] = []
-        for (index, text) in texts.enumerated() {
-            ids.append(try Identifier(member: "\(name)[\(index)]", text))
+        ids.reserveCapacity(texts.count)
+        for text in texts {
+            // The place is made into a text for the bad one only.
+            guard let id = try? Identifier<Kind>(text) else {
+                ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
+                continue
+            }
+            ids.append(id)
         }
         return ids
     }
@@ -127,9 +133,9 @@ struct Body {
                 name, "The member \"\(name)\" must be an array and is \(value.typeName).")
         }
         var texts: [String] = []
-        for (index, element) in array.enumerated() {
+        for element in array {
             guard let text = element.string else {
-                let place = "\(name)[\(index)]"
+                let place = "\(name)[\(texts.count)]"
                 throw .invalid(
                     place, "\"\(place)\" must be a string and is \(element.typeName).")
             }
@@ -137,6 +143,9 @@ struct Body {
         }
         return texts
     }
+
+    /// How many elements the member has, if it is an array.
+    func count(of name: String) -> Int { members[name]?.array?.count ?? 0 }
 
     func optionalInstant(_ name: String) throws(Problem) -> Instant? {
         guard let text = try optionalText(name) else { return nil }

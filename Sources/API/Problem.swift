@@ -55,6 +55,13 @@ extension Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
 
+    static func answerTooLarge(_ bytes: Int, _ limit: Int) -> Problem {
+        Problem(
+            status: 413, code: "answer_too_large",
+            detail: "The answers come to \(bytes) bytes, and may come to \(limit); ask about "
+                + "fewer customers in one call.")
+    }
+
     /// A member or parameter that the call does not know; `kind` says which.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
         // Whatever its length: the answer must not be as long as the request.
@@ -135,7 +142,9 @@ extension Problem {
     init(_ fault: Fault) {
         switch fault {
         case .busy:
-            self = .busy("More is waiting to be written than may wait; try again in a second.")
+            self = .busy(
+                "More is waiting than may wait, or the database takes too long; try again in a "
+                    + "second.")
         case .unavailable:
             self = .busy(
                 "The database cannot be reached; try again, with the same Idempotency-Key.",

@@ -8,6 +8,8 @@ struct QueryRoutes: Sendable {
     private static let customerLimit = 1000
     /// A thousand ids of 256 bytes have room in it, escaped or not as most are.
     private static let bodyLimit = 1 << 20
+    /// Far more than a thousand customers come to, but a few may hold thousands of rights each.
+    private static let answerLimit = 64 << 20
     private let reads: CustomerReads
 
     init(_ reads: CustomerReads) {
@@ -25,14 +27,15 @@ struct QueryRoutes: Sendable {
     private func query(_ call: Call) throws(Problem) -> Response {
         let body = try Body(call.body, of: ["customers", "environment"])
         let environment: Environment = try body.optionalWord("environment") ?? .production
-        guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
-            throw .missing("customers")
-        }
-        if customers.count > QueryRoutes.customerLimit {
+        let count = body.count(of: "customers")
+        if count > QueryRoutes.customerLimit {
             throw .invalid(
                 "customers",
-                "\"customers\" holds \(customers.count) ids; ask about "
+                "\"customers\" holds \(count) ids; ask about "
                     + "\(QueryRoutes.customerLimit) at most in one call.")
+        }
+        guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
+            throw .missing("customers")
         }
         if let index = customers.firstIndex(where: \.isReserved) {
             let place = "customers[\(index)]"
@@ -41,11 +44,15 @@ struct QueryRoutes: Sendable {
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)
         }
+        let answers: [FilledAnswer]
         do throws(ReadError) {
-            return Response(answers: try reads.read(streams, after: call.after))
+            answers = try reads.read(streams, after: call.after)
         } catch {
             throw Problem(error)
         }
+        let bytes = answers.reduce(0) { $0 + $1.ready.length }
+        if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }
+        return Response(answers: answers)
     }
 }
 

@@ -38,7 +38,7 @@ package final class Ledger: Sendable {
             2 * settings.committers + 2 + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)
         startCommitters(log, measures)
-        startReaders()
+        startReaders(measures)
         startTail(log)
         addGauges(to: metrics)
     }
@@ -58,14 +58,15 @@ package final class Ledger: Sendable {
         }
     }
 
-    private func startReaders() {
+    private func startReaders(_ measures: LedgerMeasures) {
         let heavy = BoundedQueue<ReadsInHand.Given>(limit: settings.queueLimit)
         let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
         let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
             startThread("reader-\(index)") { [reads, cache, settings] in
                 var reader = StateReader(
-                    queue: reads, hand: hand, cache: cache, settings: settings)
+                    queue: reads, hand: hand, cache: cache, settings: settings,
+                    sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
             }

@@ -35,6 +35,7 @@ package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram
     let bulkSizes: Histogram
+    let readSizes: Histogram
 
     package init(_ metrics: Metrics) {
         batchSizes = metrics.histogram(
@@ -42,6 +43,9 @@ package struct LedgerMeasures: Sendable {
             bounds: Histogram.sizeBounds, unit: .plain)
         commitTimes = metrics.histogram(
             "deed_commit_seconds", "From taking a batch to its commit.")
+        readSizes = metrics.histogram(
+            "deed_read_batch_size", "Customers read together for calls of their own.",
+            bounds: Histogram.sizeBounds, unit: .plain)
         bulkSizes = metrics.histogram(
             "deed_bulk_read_size", "Customers read together for one call.",
             bounds: Histogram.sizeBounds + [1024], unit: .plain)

@@ -10,9 +10,11 @@ struct ReadBatch {
 /// The reads that wait for a reader.
 ///
 /// One reader serves all of them while it keeps up: what comes while it is at work makes up its next
-/// batch, and wakes nobody. Another one begins when a whole batch waits beside those at work, or when
-/// those have taken nothing for a while.
+/// batch, and wakes nobody. Another one begins when a crowd waits beside those at work, or when those
+/// have taken nothing for a while.
 final class ReadQueue: Sendable {
+    private static let crowd = 32
+
     private struct State {
         var waiting: [PendingRead] = []
         var isClosed = false
@@ -27,7 +29,7 @@ final class ReadQueue: Sendable {
             if isClosed { return true }
             if waiting.isEmpty { return false }
             let readers = readersAtWork - readersStuck
-            return readers == 0 || waiting.count >= readers * StateReader.batchLimit
+            return readers == 0 || waiting.count >= readers * ReadQueue.crowd
         }
 
         mutating func take() -> ReadBatch {

@@ -1,6 +1,7 @@
 import Core
 import Postgres
 import SQL
+import Telemetry
 
 /// A stream's state with its project's, and the place in the log up to which it holds.
 struct Reading {
@@ -11,20 +12,22 @@ struct Reading {
 
 /// Reads the states that are asked for: all that wait in one round trip.
 ///
-/// While it reads, the next batch gathers. A batch that fails is read again one by one, so that
-/// only the stream to blame has no answer.
+/// While it reads, the next batch gathers. A batch that is refused is read again one by one, so that
+/// only the stream to blame has no answer; one that takes too long is ended for all in it.
 struct StateReader: ~Copyable {
     static let batchLimit = 64
 
     private let queue: ReadQueue
     private let hand: ReadsInHand
     private let cache: StateCache
+    private let sizes: Histogram
     private var link: Link
 
     init(
         queue: ReadQueue, hand: ReadsInHand, cache: StateCache,
-        settings: LedgerSettings
+        settings: LedgerSettings, sizes: Histogram
     ) {
+        self.sizes = sizes
         self.queue = queue
         self.hand = hand
         self.cache = cache
@@ -34,6 +37,7 @@ struct StateReader: ~Copyable {
     /// Reads until the queue is closed and empty.
     mutating func run() {
         while let batch = queue.take() {
+            sizes.record(Int64(batch.reads.count))
             hand.take(batch.reads)
             read(batch.reads.map(\.stream), from: 0)
             queue.finish(batch)

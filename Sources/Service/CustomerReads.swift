@@ -137,8 +137,10 @@ package final class CustomerReads: Sendable {
 
     /// Throws what is not for the database's absence.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // One that is only busy is there, and what it would say may be newer.
-        guard case .unavailable = fault else { throw .fault(fault) }
+        // One that is only busy is there, and what it would say may be newer; where the tail hears
+        // nothing either, it hangs.
+        let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
+        guard fault == .unavailable || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
         nextProbe.store(cache.time() + CustomerReads.probePause, ordering: .relaxed)
     }

@@ -1,6 +1,10 @@
-/// Text as a terminal shows it: some letters take two columns, and some none.
+/// Text as a terminal shows it: some letters take two columns, and some none. Terminals differ in what
+/// they make of pictures that are joined of several; here such a one is one picture.
 extension String {
-    var columns: Int { reduce(0) { $0 + $1.columns } }
+    var columns: Int {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
+        return reduce(0) { $0 + $1.columns }
+    }
 
     /// The text with blanks behind it, up to so many columns.
     func padded(to width: Int) -> String {
@@ -22,29 +26,37 @@ extension String {
 
 extension Character {
     fileprivate var columns: Int {
-        if unicodeScalars.contains(where: { $0.isEmoji || $0.isWide }) { return 2 }
-        return unicodeScalars.allSatisfy(\.isWithoutColumn) ? 0 : 1
+        isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
+    }
+
+    /// One that is a picture by itself, or asked to be one by what follows it.
+    private var isPicture: Bool {
+        guard let first = unicodeScalars.first?.properties else { return false }
+        return first.isEmojiPresentation
+            || first.isEmoji && unicodeScalars.contains { $0.value == 0xFE0F }
     }
 }
 
 extension Unicode.Scalar {
-    /// A picture, or the sign that makes one of the letter before it.
-    fileprivate var isEmoji: Bool { properties.isEmojiPresentation || value == 0xFE0F }
-
-    fileprivate var isWithoutColumn: Bool {
-        switch properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: true
-        default: false
+    fileprivate var columns: Int {
+        switch value {
+        // A soft hyphen shows.
+        case 0xAD: return 1
+        // Vowels and ends of Korean syllables stand on their beginning.
+        case 0x1160...0x11FF: return 0
+        // The scripts of East Asia, and their forms of other letters.
+        case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF,
+            0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x17000...0x18DFF,
+            0x1B000...0x1B2FF, 0x20000...0x3FFFD:
+            return isMark ? 0 : 2
+        default: return isMark ? 0 : 1
         }
     }
 
-    /// The scripts of East Asia, and their forms of other letters.
-    fileprivate var isWide: Bool {
-        switch value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
-            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
-            0x17000...0x18DFF, 0x1B000...0x1B2FF, 0x20000...0x3FFFD:
-            true
+    private var isMark: Bool {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: true
         default: false
         }
     }

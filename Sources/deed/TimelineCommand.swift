@@ -53,8 +53,10 @@ struct TimelineSpan {
     init(_ rows: [TimelineRow], at mark: Instant, from start: Instant?, to end: Instant?) {
         let starts = rows.flatMap { $0.bars.map(\.interval.start) + $0.moments }
         let ends = rows.flatMap { $0.bars.compactMap(\.interval.end) + $0.moments }
-        let first = start ?? min(starts.min() ?? mark, mark)
-        let last = max(ends.max() ?? mark, mark, starts.max() ?? mark)
+        // A bound that was given may lie beyond everything that there is.
+        let before = end?.advanced(byMilliseconds: -86_400_000) ?? mark
+        let first = start ?? min(starts.min() ?? mark, mark, before)
+        let last = max(ends.max() ?? mark, mark, starts.max() ?? mark, first)
         // Room behind the last, so that what ends can be told from what goes on.
         let (difference, isTooLong) = last.milliseconds.subtractingReportingOverflow(
             first.milliseconds)
@@ -70,16 +72,24 @@ struct TimelineDrawing {
     let rows: [TimelineRow]
     let span: TimelineSpan
     let width: Int
+    private let labelWidth: Int
+    private let columns: Int
 
-    private var labelWidth: Int { min(rows.map(\.label.columns).max() ?? 0, width / 3) }
-    private var columns: Int { width - labelWidth - 1 }
+    init(rows: [TimelineRow], span: TimelineSpan, width: Int) {
+        self.rows = rows
+        self.span = span
+        self.width = width
+        labelWidth = min(rows.map(\.label.columns).max() ?? 0, width / 3)
+        columns = width - labelWidth - 1
+    }
+
     private var length: Double {
         Double(span.end.milliseconds) - Double(span.start.milliseconds)
     }
 
     var lines: [String] {
         [line("", dates)] + [line("", marker)]
-            + rows.map { line($0.label, drawing(of: $0)) } + [line("", legend)]
+            + rows.map { line($0.label, drawing(of: $0)) } + [legend]
     }
 
     private func line(_ label: String, _ text: String) -> String {
@@ -103,10 +113,19 @@ struct TimelineDrawing {
     private var marker: String {
         let place = column(of: span.mark)
         guard (0..<columns).contains(place) else { return "" }
-        return String(repeating: " ", count: place) + "▼ \(span.mark.text.prefix(16))Z"
+        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+        // Beside the mark, where there is room.
+        for text in ["\(span.mark.text.prefix(16))Z", String(span.mark.text.prefix(10))] {
+            if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }
+            if text.count + 1 <= place { return blanks(place - text.count - 1) + text + " ▼" }
+        }
+        return blanks(place) + "▼"
     }
 
-    private var legend: String { "█ access  ▒ grace  ◆ bought  ▶ no end" }
+    private var legend: String {
+        let text = "█ access  ▒ grace  ◆ bought  ▶ no end"
+        return String(repeating: " ", count: max(0, min(labelWidth + 1, width - text.count))) + text
+    }
 
     private func drawing(of row: TimelineRow) -> String {
         var cells = [Character](repeating: " ", count: columns)

@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Postgres
 import Service
 import TestSupport
 import Testing
@@ -249,6 +250,33 @@ struct AnswerCacheTests {
         #expect(gone.status == 503)
         #expect(try gone.json["code"]?.string == "database_unavailable")
         #expect(gone.header("Retry-After") == "1")
+    }
+
+    @Test("A database that hangs is as good as gone, and answers are fresh again when it goes on")
+    func hanging() throws {
+        _ = try give("pro")
+        let fresh = get(path)
+        var holder = try Connection.open(
+            ConnectionSettings(url: service.database.url, role: nil))
+        let lock = """
+            set idle_in_transaction_session_timeout = 0;
+            begin; lock deed.events in access exclusive mode; select 1
+            """
+        try holder.run(Script(embedded: Array(lock.utf8)))
+        pause(milliseconds: 1100)
+        let stale = get(path)
+        #expect(stale.status == 200)
+        #expect(stale.text == fresh.text)
+        #expect(stale.header("Deed-Stale") != nil)
+        #expect(try atOnce(path).header("Deed-Stale") != nil)
+        let strong = get(path + "?consistency=strong")
+        #expect(try strong.json["code"]?.string == "busy")
+        try holder.run(Script(embedded: Array("rollback".utf8)))
+        #expect(
+            eventually(within: 10_000) {
+                let read = get(path)
+                return read.status == 200 && read.header("Deed-Stale") == nil
+            })
     }
 
     @Test("A log that was put back to an earlier day is noticed, and everything read again")

@@ -61,8 +61,8 @@ extension BadInputTests {
         (#"{"sandbox_access":"all","sandbox_customers":["u1"]}"#, "sandbox_customers"),
         (#"{"sandbox_customers":["u1"]}"#, "sandbox_customers"),
         (#"{"sandbox_access":"listed","sandbox_customers":"u1"}"#, "sandbox_customers"),
-        (#"{"sandbox_access":"listed","sandbox_customers":[1]}"#, "sandbox_customers"),
-        (#"{"sandbox_access":"listed","sandbox_customers":[""]}"#, "sandbox_customers"),
+        (#"{"sandbox_access":"listed","sandbox_customers":[1]}"#, "sandbox_customers[0]"),
+        (#"{"sandbox_access":"listed","sandbox_customers":["a",""]}"#, "sandbox_customers[1]"),
         (#"{"receipts":"apple"}"#, "receipts"),
     ].map { body, member in
         BadCall(label: "app \(body)", method: "PUT", target: app, body: body, member: member)

@@ -93,6 +93,17 @@ struct QueryTests {
         #expect(service.router.bodyLimit(method: "POST", path: "/v1/entitlements/query") == 1 << 20)
     }
 
+    @Test("An answer beyond its limit is refused before it is made")
+    func answerLimit() throws {
+        for number in 0..<400 {
+            try give("\(String(repeating: "long", count: 60))\(number)", to: "rich")
+        }
+        #expect(try query(["rich"]).status == 200)
+        let refused = try query(Array(repeating: "rich", count: 1000))
+        #expect(refused.status == 413)
+        #expect(try refused.json["code"]?.string == "answer_too_large")
+    }
+
     @Test("Without a database, what memory knows is answered as stale, and what it does not is not")
     func outage() throws {
         try give("pro", to: "a")

@@ -358,8 +358,8 @@ struct BadSubmission: Sendable, CustomTestStringConvertible {
         BadSubmission(#"{"receipt":1}"#, member: "receipt"),
         BadSubmission(#"{"receipt":["x"]}"#, member: "receipt"),
         BadSubmission(#"{"signed_transactions":"x"}"#, member: "signed_transactions"),
-        BadSubmission(#"{"signed_transactions":[1]}"#, member: "signed_transactions"),
-        BadSubmission(#"{"signed_transactions":[null]}"#, member: "signed_transactions"),
+        BadSubmission(#"{"signed_transactions":[1]}"#, member: "signed_transactions[0]"),
+        BadSubmission(#"{"signed_transactions":["x",null]}"#, member: "signed_transactions[1]"),
         BadSubmission(
             #"{"signed_transactions":["x"\#(String(repeating: #","x""#, count: 100))]}"#,
             member: "signed_transactions"),

@@ -53,7 +53,7 @@ extension ProgramTests {
 
         @Test("Names in letters of two columns, or of none, leave the bars in line")
         func columns() throws {
-            for entitlement in ["会员资格", "e\u{301}te\u{301}", "🎮 pass"] {
+            for entitlement in ["会员资格", "e\u{301}te\u{301}", "🎮 pass", "सदस्यता"] {
                 let given = try installation.run(
                     "grant", "--customer", "u2", "--reason", "a fair one", "--entitlement",
                     entitlement, "--start", "2026-01-01T00:00:00Z", "--end", "2026-03-01T00:00:00Z")
@@ -63,11 +63,40 @@ extension ProgramTests {
                 "customer", "timeline", "u2", "--at", "2026-02-01T00:00:00Z", "--width", "50")
             let lines = shown.output.split(separator: "\n").map(String.init)
             // The labels take a third of the width, 16 columns; each bar begins behind them.
-            for (label, rest) in [("会员资格", 8), ("e\u{301}te\u{301}", 13), ("🎮 pass", 9)] {
+            #expect(lines.allSatisfy { $0.count <= 50 })
+            for (label, rest) in [
+                ("会员资格", 8), ("e\u{301}te\u{301}", 13), ("🎮 pass", 9), ("सदस्यता", 10),
+            ] {
                 let beginning = label + String(repeating: " ", count: rest + 1) + "█"
                 #expect(lines.contains { $0.hasPrefix(beginning) }, "\(shown.output)")
             }
-            #expect(lines.filter { $0.hasPrefix("  grant g_") && $0.contains("… █") }.count == 3)
+            #expect(lines.filter { $0.hasPrefix("  grant g_") && $0.contains("… █") }.count == 4)
+        }
+
+        @Test("Wherever the mark is and however narrow it is, nothing runs past the width")
+        func width() throws {
+            for width in ["40", "47", "56", "80"] {
+                for at in ["2026-01-01", "2026-01-20", "2026-02-01", "2026-02-20", "2026-04-30"] {
+                    let shown = try installation.run(
+                        "customer", "timeline", "u1", "--width", width, "--at",
+                        "\(at)T00:00:00Z", "--to", "2026-05-01T00:00:00Z")
+                    let lines = shown.output.split(separator: "\n")
+                    #expect(lines.allSatisfy { $0.count <= Int(width) ?? 0 }, "\(shown.output)")
+                    #expect(lines[1].contains("▼"))
+                    #expect(lines[1].contains(at), "\(shown.output)")
+                }
+            }
+        }
+
+        @Test("What lies before a beginning alone, or behind an end alone, leaves an empty drawing")
+        func beyond() throws {
+            for bound in [
+                ["--from", "2040-01-01T00:00:00Z"], ["--to", "2020-01-01T00:00:00Z"],
+            ] {
+                let shown = try installation.run(["customer", "timeline", "u1"] + bound)
+                #expect(shown.code == 0, "\(shown.errors)")
+                #expect(shown.output.contains(bound[1].prefix(10)), "\(shown.output)")
+            }
         }
 
         @Test("A customer who holds nothing has no timeline, and a bad span is a usage error")

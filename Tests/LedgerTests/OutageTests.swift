@@ -106,15 +106,16 @@ struct OutageTests {
         try holder.run(Script(embedded: Array(lock.utf8)))
         let started = monotonicMilliseconds()
         let faults = Mutex<[Fault]>([])
-        // More than all readers take at once.
-        inParallel(100) { number in
+        // More than all readers take at once, which is twice 64.
+        let count = 200
+        inParallel(count) { number in
             do {
                 _ = try ledger.customer(of: .test("u\(number)"))
             } catch {
                 if let fault = error as? Fault { faults.withLock { $0.append(fault) } }
             }
         }
-        #expect(faults.withLock { $0 } == Array(repeating: .busy, count: 100))
+        #expect(faults.withLock { $0 } == Array(repeating: .busy, count: count))
         #expect(monotonicMilliseconds() - started < 2000)
         try holder.run(Script(embedded: Array("rollback".utf8)))
         var state = try? ledger.customer(of: .test("u1")).customer
