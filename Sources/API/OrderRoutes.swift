@@ -6,10 +6,11 @@ import Service
 struct OrderRoutes: Sendable {
     private static let order = ["order", "product", "lifetime", "environment"]
     private static let pageLimit: Int64 = 1000
-    private let ports: Ports
+    private let reads: CustomerReads
+    private var ports: Ports { reads.ports }
 
-    init(_ ports: Ports) {
-        self.ports = ports
+    init(_ reads: CustomerReads) {
+        self.reads = reads
     }
 
     var routes: [Route] {
@@ -64,6 +65,7 @@ struct OrderRoutes: Sendable {
     private func order(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
+        try require(call.after)
         do throws(CommandError) {
             let answer = try ports.order(id, of: call.access.project, in: environment)
             return .json(answer.json, position: answer.position)
@@ -76,9 +78,18 @@ struct OrderRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
         let limit = try call.query.integer("limit", in: 1...OrderRoutes.pageLimit, default: 100)
+        try require(call.after)
         do throws(Fault) {
             let answer = try ports.orders(of: stream, after: Int(after), limit: Int(limit))
             return .json(answer.json, position: answer.position)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func require(_ after: Position?) throws(Problem) {
+        do throws(ReadError) {
+            try reads.require(after)
         } catch {
             throw Problem(error)
         }

@@ -11,6 +11,8 @@ import Threading
 /// leave stops it; one that is killed leaves it running, and whoever comes next uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
+    /// How long a server that is there may say nothing. One that recovers says so.
+    private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
     private let log: Log
@@ -52,7 +54,7 @@ package final class PrivatePostgres: Sendable {
             throw .lockBusy(folder.usersLock)
         }
         let isOver = membership.change(wake: .nobody) { $0.isOver }
-        if !isOver, !isRunning { try startUp() }
+        if !isOver, !isRunning { try startUp(mayCreate: isJoining) }
         extendLifetime(start)
     }
 
@@ -77,9 +79,16 @@ package final class PrivatePostgres: Sendable {
         return lock
     }
 
-    private func startUp() throws(PrivatePostgresError) {
+    /// A database is made by whoever comes first. When one is gone that was there before, a new one
+    /// would pass for it, with nothing in it.
+    private func startUp(mayCreate: Bool) throws(PrivatePostgresError) {
         let programs = try Programs.find(forCluster: folder.existingCluster)
-        if folder.existingCluster == nil { try makeCluster(programs) }
+        if folder.existingCluster == nil {
+            if !mayCreate { throw .databaseGone(folder.cluster) }
+            try makeCluster(programs)
+        }
+        try outwaitSilence()
+        if isRunning { return }
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
@@ -97,6 +106,16 @@ package final class PrivatePostgres: Sendable {
             pause(milliseconds: 200)
         }
         log.info("postgres_started", ["folder": .string(folder.cluster)])
+    }
+
+    /// A server that is there and cannot be reached is about to end or to be ready, or it hangs: then
+    /// starting another one would only be refused, again and again.
+    private func outwaitSilence() throws(PrivatePostgresError) {
+        let deadline = monotonicMilliseconds() + PrivatePostgres.silence
+        while isPostmasterThere, !isRunning {
+            if monotonicMilliseconds() > deadline { throw .silent(folder.cluster) }
+            pause(milliseconds: 100)
+        }
     }
 
     private func makeCluster(_ programs: Programs) throws(PrivatePostgresError) {

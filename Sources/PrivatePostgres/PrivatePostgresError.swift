@@ -7,6 +7,8 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
     case folderTooLong(String, limit: Int)
     case folderClosed(String, user: String)
     case programFailed(program: String, output: String)
+    case databaseGone(String)
+    case silent(String)
     case lockBusy(String)
     case inUse(String, by: String)
 
@@ -32,6 +34,12 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
                 + "(chmod o+x), or choose another data folder with DEED_DATA_DIR."
         case .programFailed(let program, let output):
             "\(program) did not succeed. It says: \(output)"
+        case .databaseGone(let folder):
+            "The database in \(folder) is gone, which was there when this process started; put it "
+                + "back (is its disk mounted?), and the service goes on."
+        case .silent(let folder):
+            "PostgreSQL runs in \(folder) and does not answer; see \(folder)/deed.log, its disk, "
+                + "and whether it was stopped."
         case .lockBusy(let path):
             "Another process has been starting or stopping the private PostgreSQL for a minute "
                 + "(it holds \(path)); try again when it is done."

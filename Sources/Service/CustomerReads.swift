@@ -188,6 +188,11 @@ package final class CustomerReads: Sendable {
         try requireHead(after)
     }
 
+    /// Throws unless whoever asks the database from now on reads what lies before the position.
+    package func require(_ after: Position?) throws(ReadError) {
+        if let after, !reaches(after, nil) { try requireHead(after) }
+    }
+
     private func requireHead(_ after: Position) throws(ReadError) {
         let heads: [Int64]
         do throws(Fault) {

@@ -14,6 +14,12 @@ enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         var isJSON = arguments.contains("--json")
         do throws(CommandEnd) {
+            // Swift has put a sign in place of such bytes, the same for all: two names would be one.
+            if arguments.contains(where: { $0.contains("\u{FFFD}") }) {
+                throw .usage(
+                    "an argument holds bytes that are no UTF-8, or the sign U+FFFD that stands for "
+                        + "such; write it in UTF-8")
+            }
             guard let spec = try find(arguments) else { return 0 }
             let invocation = Invocation(
                 spec, Array(arguments.dropFirst(spec.path.count)),

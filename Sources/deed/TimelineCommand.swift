@@ -37,11 +37,11 @@ let timelineCommand = CommandSpec(
     }
 }
 
-/// The columns of the terminal, or as many as anything has.
+/// The columns of the terminal as far as `--width` could be so many, or as many as anything has.
 private func terminalWidth() -> Int {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
-    return Int(size.ws_col)
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return min(max(Int(size.ws_col), 40), 1000)
 }
 
 /// What part of time is drawn, and the moment in it that is marked.

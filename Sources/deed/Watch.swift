@@ -19,6 +19,8 @@ final class Watch: Sendable {
         /// `nil` before the first look.
         var isReachable: Bool?
         var lookedAt: Int64 = 0
+        /// What the log was last told of the private PostgreSQL, lest it be told with each look.
+        var restartFault: String?
 
         var obstacle: String? {
             if isStopping { return "The instance is stopping; send requests elsewhere." }
@@ -118,8 +120,14 @@ final class Watch: Sendable {
         guard let postgres = database.privatePostgres else { return }
         do throws(PrivatePostgresError) {
             try postgres.ensureRunning()
+            state.change(wake: .nobody) { $0.restartFault = nil }
         } catch {
-            log.error("postgres_not_restarted", ["reason": .string(error.description)])
+            let reason = error.description
+            let isNew = state.change(wake: .nobody) { state in
+                defer { state.restartFault = reason }
+                return state.restartFault != reason
+            }
+            if isNew { log.error("postgres_not_restarted", ["reason": .string(reason)]) }
         }
     }
 }

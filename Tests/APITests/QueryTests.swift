@@ -177,6 +177,10 @@ struct QueryTests {
                 headers: [("Deed-After", "3:99999")])
             #expect(try never.json["code"]?.string == "position_not_reached", "\(path)")
         }
+        for path in ["/v1/customers/nobody/orders", "/v1/orders/none"] {
+            let never = service.send("GET", path, key: admin, headers: [("Deed-After", "3:99999")])
+            #expect(try never.json["code"]?.string == "position_not_reached", "\(path)")
+        }
     }
 
     @discardableResult

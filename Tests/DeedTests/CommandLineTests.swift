@@ -35,6 +35,18 @@ extension ProgramTests {
             #expect(refused.errors.contains("\"--json\" is one argument too many"))
         }
 
+        @Test("Two names in bytes that are no UTF-8 do not become one")
+        func bytes() throws {
+            let folder = try ScratchFolder()
+            let program = "exec \(Installation.program) customer show \"$(printf 'M\\374ller')\""
+            let shell = try ChildProcess(
+                "/bin/bash", ["-c", program], environment: ["LC_ALL": "C.UTF-8"],
+                output: folder.file("out"), errors: folder.file("err"))
+            #expect(shell.wait(milliseconds: 10_000) == 2)
+            let errors = try String(contentsOfFile: folder.file("err"), encoding: .utf8)
+            #expect(errors.contains("no UTF-8"), "\(errors)")
+        }
+
         @Test("Help is given, and JSON when it is asked for, beside a mistake too")
         func mistakes() throws {
             let installation = try Installation(try ScratchDatabase())

@@ -132,7 +132,7 @@ final class Installation: Sendable {
     static let loginDescriptors = "-Sn 1024"
 
     /// `deed`, as it was built beside the tests.
-    private static let program: String = {
+    static let program: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return URL(fileURLWithPath: tests ?? "").deletingLastPathComponent()
             .appendingPathComponent("deed").path

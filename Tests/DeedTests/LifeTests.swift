@@ -62,6 +62,42 @@ extension ProgramTests {
             #expect(installation.postmaster == nil)
         }
 
+        @Test("A database that vanishes under a service is waited for, and no other one is made")
+        func vanished() throws {
+            let installation = try Installation()
+            let service = try installation.serve()
+            var client = try APIClient(key: try installation.makeKey())
+            let path = "\(service.url)/v1/customers/u1/grants"
+            #expect(try client.send("POST", path, body: Life.grant).status == 201)
+            let (folder, away) = (
+                "\(installation.dataFolder)/postgres", "\(installation.dataFolder)/postgres.away"
+            )
+            let postmaster = try #require(installation.postmaster)
+            #expect(rename(folder, away) == 0)
+            kill(postmaster, SIGQUIT)
+            #expect(
+                eventually(within: 30_000) { service.log.contains("was there when this process") })
+            #expect(access(folder, F_OK) != 0)
+            #expect(try client.send("POST", path, body: Life.grant).status == 503)
+            #expect(rename(away, folder) == 0)
+            #expect(
+                eventually(within: 60_000) {
+                    (try? client.events(of: "u1", at: service.url).count) == 1
+                })
+        }
+
+        @Test("PostgreSQL that was stopped is told, and not waited for")
+        func silent() throws {
+            let installation = try Installation()
+            _ = try installation.serve()
+            let processes = installation.postgresProcesses
+            for process in processes { kill(process, SIGSTOP) }
+            let shown = try installation.run("status", "--listen", "127.0.0.1:1")
+            for process in processes { kill(process, SIGCONT) }
+            #expect(shown.code == 3)
+            #expect(shown.errors.contains("does not answer"), "\(shown.errors)")
+        }
+
         @Test("A second service on one data folder is told who is there; commands are welcome")
         func second() throws {
             let installation = try Installation()
