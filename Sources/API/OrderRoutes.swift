@@ -65,31 +65,39 @@ struct OrderRoutes: Sendable {
     private func order(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
+        // Before and after it: neither an order that is not there yet nor an older one is an answer.
         try require(call.after)
+        let answer: OrderAnswer
         do throws(CommandError) {
-            let answer = try ports.order(id, of: call.access.project, in: environment)
-            return .json(answer.json, position: answer.position)
+            answer = try ports.order(id, of: call.access.project, in: environment)
         } catch {
             throw Problem(error)
         }
+        try require(call.after, within: answer.position)
+        return .json(answer.json, position: answer.position)
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
         let limit = try call.query.integer("limit", in: 1...OrderRoutes.pageLimit, default: 100)
-        try require(call.after)
+        let answer: OrdersAnswer
         do throws(Fault) {
-            let answer = try ports.orders(of: stream, after: Int(after), limit: Int(limit))
-            return .json(answer.json, position: answer.position)
+            answer = try ports.orders(of: stream, after: Int(after), limit: Int(limit))
         } catch {
             throw Problem(error)
         }
+        try require(call.after, within: answer.position)
+        return .json(answer.json, position: answer.position)
     }
 
-    private func require(_ after: Position?) throws(Problem) {
+    private func require(_ after: Position?, within position: Position? = nil) throws(Problem) {
         do throws(ReadError) {
-            try reads.require(after)
+            if let position {
+                try reads.require(after, within: position)
+            } else {
+                try reads.require(after)
+            }
         } catch {
             throw Problem(error)
         }

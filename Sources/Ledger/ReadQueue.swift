@@ -13,7 +13,8 @@ struct ReadBatch {
 /// batch, and wakes nobody. Another one begins when a crowd waits beside those at work, or when those
 /// have taken nothing for a while.
 final class ReadQueue: Sendable {
-    private static let crowd = 32
+    /// So many are worth another round trip beside the one under way.
+    static let crowd = 32
 
     private struct State {
         var waiting: [PendingRead] = []

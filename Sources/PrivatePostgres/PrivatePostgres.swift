@@ -11,7 +11,7 @@ import Threading
 /// leave stops it; one that is killed leaves it running, and whoever comes next uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a server that is there may say nothing. One that recovers says so.
+    /// How long a server that is there may say nothing.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
@@ -24,20 +24,23 @@ package final class PrivatePostgres: Sendable {
         var isOver = false
     }
 
-    /// Starts the database of the folder, or joins those who use it.
-    package init(folder path: String, log: Log) throws(PrivatePostgresError) {
+    /// Starts the database of the folder, or joins those who use it. Where there is none, it is made if
+    /// it may be.
+    package init(
+        folder path: String, mayCreate: Bool, log: Log
+    ) throws(PrivatePostgresError) {
         folder = try DataFolder(path)
         self.log = log
         guard let lock = FileLock(folder.usersLock) else {
             throw .folderUnusable(path, reason: "postgres.users cannot be opened")
         }
         membership = Monitor(Membership(lock: lock))
-        try ensureRunning(isJoining: true)
+        try ensureRunning(isJoining: true, mayCreate: mayCreate)
     }
 
     /// Whether the folder holds a database.
     package static func exists(in folder: String) -> Bool {
-        access("\(folder)/postgres", F_OK) == 0
+        access("\(folder)/postgres/PG_VERSION", F_OK) == 0
     }
 
     /// What to connect to.
@@ -45,18 +48,28 @@ package final class PrivatePostgres: Sendable {
 
     /// Starts the database again when it has died, unless this process has left it.
     package func ensureRunning() throws(PrivatePostgresError) {
-        if !isRunning { try ensureRunning(isJoining: false) }
+        if !isRunning { try ensureRunning(isJoining: false, mayCreate: false) }
     }
 
-    private func ensureRunning(isJoining: Bool) throws(PrivatePostgresError) {
+    private func ensureRunning(
+        isJoining: Bool, mayCreate: Bool
+    ) throws(PrivatePostgresError) {
+        // Without the lock: a server that is there needs nobody who starts it.
+        try outwaitSilence()
         let start = try lockForStarting()
-        if isJoining, !membership.change(wake: .nobody, { $0.lock.tryShared() }) {
-            throw .lockBusy(folder.usersLock)
+        // When a database is gone that others use, a new one would pass for it, with nothing in it.
+        var isAlone = false
+        if isJoining {
+            isAlone = membership.change(wake: .nobody) { $0.lock.tryExclusive() }
+            if !membership.change(wake: .nobody, { $0.lock.tryShared() }) {
+                throw .lockBusy(folder.usersLock)
+            }
         }
-        let isOver = membership.change(wake: .nobody) { $0.isOver }
-        if !isOver, !isRunning { try startUp(mayCreate: isJoining) }
+        if !isOver, !isRunning { try startUp(mayCreate: mayCreate && isAlone) }
         extendLifetime(start)
     }
+
+    private var isOver: Bool { membership.change(wake: .nobody) { $0.isOver } }
 
     /// Stops the database, unless somebody else still uses it.
     package func leave() {
@@ -79,16 +92,12 @@ package final class PrivatePostgres: Sendable {
         return lock
     }
 
-    /// A database is made by whoever comes first. When one is gone that was there before, a new one
-    /// would pass for it, with nothing in it.
     private func startUp(mayCreate: Bool) throws(PrivatePostgresError) {
         let programs = try Programs.find(forCluster: folder.existingCluster)
         if folder.existingCluster == nil {
             if !mayCreate { throw .databaseGone(folder.cluster) }
             try makeCluster(programs)
         }
-        try outwaitSilence()
-        if isRunning { return }
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
@@ -108,12 +117,14 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// A server that is there and cannot be reached is about to end or to be ready, or it hangs: then
-    /// starting another one would only be refused, again and again.
+    /// A server that is there and cannot be reached is about to end or to be ready, and says so, or it
+    /// hangs: then starting another one would only be refused, again and again.
     private func outwaitSilence() throws(PrivatePostgresError) {
-        let deadline = monotonicMilliseconds() + PrivatePostgres.silence
-        while isPostmasterThere, !isRunning {
-            if monotonicMilliseconds() > deadline { throw .silent(folder.cluster) }
+        let started = monotonicMilliseconds()
+        while !isOver, isPostmasterThere, let refusal {
+            let isAtWork = refusal.contains("the database system is")
+            let patience = isAtWork ? PrivatePostgres.patience : PrivatePostgres.silence
+            if monotonicMilliseconds() - started > patience { throw .silent(folder.cluster) }
             pause(milliseconds: 100)
         }
     }
@@ -155,10 +166,17 @@ package final class PrivatePostgres: Sendable {
         postmaster.flatMap(PostgresProcess.init)?.mayWork(in: folder.cluster) ?? false
     }
 
-    private var isRunning: Bool {
-        guard isPostmasterThere else { return false }
+    private var isRunning: Bool { isPostmasterThere && refusal == nil }
+
+    /// Why the server gives no session; `nil` when it does.
+    private var refusal: String? {
         let settings = ConnectionSettings(url: url, role: nil, applicationName: "deed watch")
-        return (try? Connection.open(settings)) != nil
+        do throws(PostgresError) {
+            _ = try Connection.open(settings)
+            return nil
+        } catch {
+            return error.serverMessage
+        }
     }
 
     /// Whether PostgreSQL said that it finds something of an earlier server.

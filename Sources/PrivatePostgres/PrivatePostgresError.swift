@@ -35,8 +35,8 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
         case .programFailed(let program, let output):
             "\(program) did not succeed. It says: \(output)"
         case .databaseGone(let folder):
-            "The database in \(folder) is gone, which was there when this process started; put it "
-                + "back (is its disk mounted?), and the service goes on."
+            "The database in \(folder) is gone while it is in use; put it back (is its disk "
+                + "mounted?), and the service goes on."
         case .silent(let folder):
             "PostgreSQL runs in \(folder) and does not answer; see \(folder)/deed.log, its disk, "
                 + "and whether it was stopped."

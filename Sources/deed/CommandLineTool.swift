@@ -14,11 +14,8 @@ enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         var isJSON = arguments.contains("--json")
         do throws(CommandEnd) {
-            // Swift has put a sign in place of such bytes, the same for all: two names would be one.
-            if arguments.contains(where: { $0.contains("\u{FFFD}") }) {
-                throw .usage(
-                    "an argument holds bytes that are no UTF-8, or the sign U+FFFD that stands for "
-                        + "such; write it in UTF-8")
+            if !areArgumentsText {
+                throw .usage("an argument holds bytes that are no UTF-8; write it in UTF-8")
             }
             guard let spec = try find(arguments) else { return 0 }
             let invocation = Invocation(
@@ -35,6 +32,13 @@ enum CommandLineTool {
         } catch {
             report(error, isJSON: isJSON)
             return error.exitCode
+        }
+    }
+
+    /// Swift puts the same sign in place of all bytes that are none: two names would be one.
+    private static var areArgumentsText: Bool {
+        (0..<Int(CommandLine.argc)).allSatisfy { place in
+            CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 

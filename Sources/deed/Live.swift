@@ -99,7 +99,8 @@ struct Database: Sendable {
                     + "deed serve")
         }
         do throws(PrivatePostgresError) {
-            let postgres = try PrivatePostgres(folder: settings.dataFolder, log: log)
+            let postgres = try PrivatePostgres(
+                folder: settings.dataFolder, mayCreate: mayCreate, log: log)
             url = postgres.url
             privatePostgres = postgres
         } catch {

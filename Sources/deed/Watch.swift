@@ -95,6 +95,7 @@ final class Watch: Sendable {
             defer {
                 state.isReachable = isReachable
                 state.lookedAt = monotonicMilliseconds()
+                if isReachable { state.restartFault = nil }
             }
             return state.isReachable
         }
@@ -120,7 +121,6 @@ final class Watch: Sendable {
         guard let postgres = database.privatePostgres else { return }
         do throws(PrivatePostgresError) {
             try postgres.ensureRunning()
-            state.change(wake: .nobody) { $0.restartFault = nil }
         } catch {
             let reason = error.description
             let isNew = state.change(wake: .nobody) { state in

@@ -93,7 +93,7 @@ struct QueryTests {
         #expect(service.router.bodyLimit(method: "POST", path: "/v1/entitlements/query") == 1 << 20)
     }
 
-    @Test("An answer beyond its limit is refused before it is made")
+    @Test("Answers that come to more than their limit are refused before they are put together")
     func answerLimit() throws {
         for number in 0..<400 {
             try give("\(String(repeating: "long", count: 60))\(number)", to: "rich")

@@ -40,7 +40,7 @@ extension ProgramTests {
             let folder = try ScratchFolder()
             let program = "exec \(Installation.program) customer show \"$(printf 'M\\374ller')\""
             let shell = try ChildProcess(
-                "/bin/bash", ["-c", program], environment: ["LC_ALL": "C.UTF-8"],
+                "/bin/bash", ["-c", program], environment: ProcessInfo.processInfo.environment,
                 output: folder.file("out"), errors: folder.file("err"))
             #expect(shell.wait(milliseconds: 10_000) == 2)
             let errors = try String(contentsOfFile: folder.file("err"), encoding: .utf8)

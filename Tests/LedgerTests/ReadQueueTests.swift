@@ -35,16 +35,16 @@ struct ReadQueueTests {
         reader.wait(milliseconds: 5000) { $0 }
     }
 
-    @Test("What comes while a reader is at work waits for it, up to a whole batch")
+    @Test("What comes while a reader is at work waits for it, up to a crowd")
     func oneReader() throws {
         try add()
         let first = try #require(queue.take())
         #expect(first.reads.count == 1)
-        try add(StateReader.batchLimit - 1)
+        try add(ReadQueue.crowd - 1)
         let second = startReader()
         #expect(stillWaits(second))
         try add()
-        #expect(taken(second) == StateReader.batchLimit)
+        #expect(taken(second) == ReadQueue.crowd)
         queue.finish(first)
     }
 

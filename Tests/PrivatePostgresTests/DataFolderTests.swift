@@ -65,8 +65,8 @@ struct DataFolderTests {
         let other = try ScratchFolder()
         chmod(scratch.path, 0o700)
         chmod(other.path, 0o700)
-        let postgres = try PrivatePostgres(folder: scratch.path, log: .silent)
-        let neighbour = try PrivatePostgres(folder: other.path, log: .silent)
+        let postgres = try PrivatePostgres(folder: scratch.path, mayCreate: true, log: .silent)
+        let neighbour = try PrivatePostgres(folder: other.path, mayCreate: true, log: .silent)
         defer { neighbour.leave() }
         #expect(permissions(of: scratch.path) == (getuid() == 0 ? 0o701 : 0o700))
         let lock = scratch.file("postgres/postmaster.pid")
@@ -80,13 +80,13 @@ struct DataFolderTests {
         ).split(separator: "\n")
         lines[0] = living[0]
         try lines.joined(separator: "\n").write(toFile: lock, atomically: false, encoding: .utf8)
-        let again = try PrivatePostgres(folder: scratch.path, log: .silent)
+        let again = try PrivatePostgres(folder: scratch.path, mayCreate: true, log: .silent)
         again.leave()
     }
 
     private func refusal(of folder: String) throws -> String {
         let error = #expect(throws: PrivatePostgresError.self) {
-            let postgres = try PrivatePostgres(folder: folder, log: .silent)
+            let postgres = try PrivatePostgres(folder: folder, mayCreate: true, log: .silent)
             postgres.leave()
         }
         return try #require(error).description
