@@ -66,14 +66,14 @@ struct OrderRoutes: Sendable {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
         // Before and after it: neither an order that is not there yet nor an older one is an answer.
-        try require(call.after)
+        try reads.demand(call.after, within: nil)
         let answer: OrderAnswer
         do throws(CommandError) {
             answer = try ports.order(id, of: call.access.project, in: environment)
         } catch {
             throw Problem(error)
         }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
 
@@ -87,20 +87,8 @@ struct OrderRoutes: Sendable {
         } catch {
             throw Problem(error)
         }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
-    }
-
-    private func require(_ after: Position?, within position: Position? = nil) throws(Problem) {
-        do throws(ReadError) {
-            if let position {
-                try reads.require(after, within: position)
-            } else {
-                try reads.require(after)
-            }
-        } catch {
-            throw Problem(error)
-        }
     }
 
     private func registerToken(_ call: Call) throws(Problem) -> Response {

@@ -108,7 +108,7 @@ struct ReadRoutes: Sendable {
         let answer = try ask { () throws(Fault) in
             try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
     }
 
@@ -120,7 +120,7 @@ struct ReadRoutes: Sendable {
         let answer = try ask { () throws(Fault) in
             try ports.customer(stream, at: question.at, known: question.known)
         }
-        try require(call.after, within: answer.view.position)
+        try reads.demand(call.after, within: answer.view.position)
         return .json(answer.json, position: answer.view.position)
     }
 
@@ -135,14 +135,14 @@ struct ReadRoutes: Sendable {
             try ports.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known)
         }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let answer = try ask { () throws(Fault) in try ports.balances(of: stream) }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
 
@@ -153,7 +153,7 @@ struct ReadRoutes: Sendable {
         let answer = try ask { () throws(Fault) in
             try ports.events(of: stream, after: after, limit: Int(limit))
         }
-        try require(call.after, within: answer.position)
+        try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
 
@@ -164,10 +164,13 @@ struct ReadRoutes: Sendable {
             throw Problem(error)
         }
     }
+}
 
-    private func require(_ after: Position?, within position: Position) throws(Problem) {
+extension CustomerReads {
+    /// The same as a problem, for routes.
+    func demand(_ after: Position?, within position: Position?) throws(Problem) {
         do throws(ReadError) {
-            try reads.require(after, within: position)
+            try require(after, within: position)
         } catch {
             throw Problem(error)
         }

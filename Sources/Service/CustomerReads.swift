@@ -180,17 +180,15 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless what the database just answered comes after the position. It does for every
-    /// position that anybody was ever told; any other one is not in this log.
-    package func require(_ after: Position?, within position: Position) throws(ReadError) {
+    /// Throws unless what the database just answered comes after the position; without that, unless
+    /// whatever it answers from now on does. It does for every position that anybody was ever told; any
+    /// other one is not in this log.
+    package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
-        if after.shard == position.shard { throw .notReached(after, head: position) }
+        if let position, after.shard == position.shard {
+            throw .notReached(after, head: position)
+        }
         try requireHead(after)
-    }
-
-    /// Throws unless whoever asks the database from now on reads what lies before the position.
-    package func require(_ after: Position?) throws(ReadError) {
-        if let after, !reaches(after, nil) { try requireHead(after) }
     }
 
     private func requireHead(_ after: Position) throws(ReadError) {

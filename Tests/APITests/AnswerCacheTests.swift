@@ -269,7 +269,11 @@ struct AnswerCacheTests {
         #expect(stale.text == fresh.text)
         #expect(stale.header("Deed-Stale") != nil)
         // One read a second asks the database all the same.
-        #expect(eventually(within: 10_000) { get(path).isImmediate })
+        #expect(
+            eventually(within: 10_000) {
+                let read = get(path)
+                return read.isImmediate && read.header("Deed-Stale") != nil
+            })
         let strong = get(path + "?consistency=strong")
         #expect(try strong.json["code"]?.string == "busy")
         try holder.run(Script(embedded: Array("rollback".utf8)))
