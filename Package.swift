@@ -134,7 +134,7 @@ let package = Package(
                 "deed", "Core", "Histories", "JSON", "Ledger", "Minting", "Outbound", "Postgres",
                 "Service", "Telemetry", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            exclude: ["Fixtures"], swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],

@@ -17,6 +17,9 @@ package struct Migration: Sendable {
         Migration(
             number: 3, name: "0003_intake",
             script: Script(embedded: PackageResources._003_intake_sql)),
+        Migration(
+            number: 4, name: "0004_proof",
+            script: Script(embedded: PackageResources._004_proof_sql)),
     ]
 }
 
@@ -125,6 +128,17 @@ extension Statement {
         name: "follow_shards", embedded: PackageResources.follow_shards_sql)
     package static let scanShard = Statement(
         name: "scan_shard", embedded: PackageResources.scan_shard_sql)
+    package static let listClaims = Statement(
+        name: "list_claims", embedded: PackageResources.list_claims_sql)
+    package static let declareUnnamedEvidence = Statement(
+        name: "declare_unnamed_evidence",
+        embedded: PackageResources.declare_unnamed_evidence_sql)
+    package static let fetchUnnamedEvidence = Statement(
+        name: "fetch_unnamed_evidence", embedded: PackageResources.fetch_unnamed_evidence_sql)
+    package static let listBeyond = Statement(
+        name: "list_beyond", embedded: PackageResources.list_beyond_sql)
+    package static let auditVersions = Statement(
+        name: "audit_versions", embedded: PackageResources.audit_versions_sql)
 
     package static let migrationSchema = Statement(
         name: "migration_schema", embedded: PackageResources.migration_schema_sql)
@@ -140,4 +154,58 @@ extension Statement {
         name: "migrations_applied", embedded: PackageResources.migrations_applied_sql)
     package static let migrationsExist = Statement(
         name: "migrations_exist", embedded: PackageResources.migrations_exist_sql)
+}
+
+/// What an audit reads.
+extension Statement {
+    package static let auditCustomers = Statement(
+        name: "audit_customers", embedded: PackageResources.audit_customers_sql)
+    package static let auditPurchases = Statement(
+        name: "audit_purchases", embedded: PackageResources.audit_purchases_sql)
+    package static let auditBalances = Statement(
+        name: "audit_balances", embedded: PackageResources.audit_balances_sql)
+    package static let auditOrders = Statement(
+        name: "audit_orders", embedded: PackageResources.audit_orders_sql)
+    package static let auditOrderOwners = Statement(
+        name: "audit_order_owners", embedded: PackageResources.audit_order_owners_sql)
+    package static let auditTokens = Statement(
+        name: "audit_tokens", embedded: PackageResources.audit_tokens_sql)
+    package static let auditHolders = Statement(
+        name: "audit_holders", embedded: PackageResources.audit_holders_sql)
+    package static let auditProjects = Statement(
+        name: "audit_projects", embedded: PackageResources.audit_projects_sql)
+    package static let auditKeys = Statement(
+        name: "audit_keys", embedded: PackageResources.audit_keys_sql)
+    package static let auditApps = Statement(
+        name: "audit_apps", embedded: PackageResources.audit_apps_sql)
+    package static let auditStreams = Statement(
+        name: "audit_streams", embedded: PackageResources.audit_streams_sql)
+    package static let sampleCustomers = Statement(
+        name: "sample_customers", embedded: PackageResources.sample_customers_sql)
+    package static let auditOrphans = Statement(
+        name: "audit_orphans", embedded: PackageResources.audit_orphans_sql)
+    package static let auditProjectStreams = Statement(
+        name: "audit_project_streams", embedded: PackageResources.audit_project_streams_sql)
+    package static let listProjected = Statement(
+        name: "list_projected", embedded: PackageResources.list_projected_sql)
+    package static let beginSnapshot = Statement(
+        name: "begin_snapshot", embedded: PackageResources.begin_snapshot_sql)
+    package static let declareHolders = Statement(
+        name: "declare_holders", embedded: PackageResources.declare_holders_sql)
+    package static let declareOrderOwners = Statement(
+        name: "declare_order_owners", embedded: PackageResources.declare_order_owners_sql)
+    package static let declareTokens = Statement(
+        name: "declare_tokens", embedded: PackageResources.declare_tokens_sql)
+    package static let fetchNames = Statement(
+        name: "fetch_names", embedded: PackageResources.fetch_names_sql)
+    package static let quarantineEvents = Statement(
+        name: "quarantine_events", embedded: PackageResources.quarantine_events_sql)
+    package static let listStrays = Statement(
+        name: "list_strays", embedded: PackageResources.list_strays_sql)
+    package static let sampleHolders = Statement(
+        name: "sample_holders", embedded: PackageResources.sample_holders_sql)
+    package static let sampleOrderOwners = Statement(
+        name: "sample_order_owners", embedded: PackageResources.sample_order_owners_sql)
+    package static let sampleTokens = Statement(
+        name: "sample_tokens", embedded: PackageResources.sample_tokens_sql)
 }

@@ -149,6 +149,11 @@ extension Problem {
             self = .busy(
                 "The database cannot be reached; try again, with the same Idempotency-Key.",
                 code: "database_unavailable")
+        case .logBlocked:
+            self = .busy(
+                "This part of the log takes no events until an operator has run: deed audit "
+                    + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
+                code: "log_blocked")
         case .broken:
             // The log has the reason; it may hold what the caller must not see.
             self.init(

@@ -178,8 +178,15 @@ package enum Fault: Error, Hashable, Sendable {
     case busy
     /// The database cannot be reached. A command may or may not have been obeyed.
     case unavailable
+    /// An event lies beyond the head of the shard, where this one would have to go.
+    case logBlocked
     /// What should never happen, with a sentence for operators.
     case broken(String)
+
+    package static let blockedSentence =
+        "An event lies beyond the head of its shard, where the log would have to go on: something "
+        + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
+        + "deed audit --quarantine"
 }
 
 /// Why a command was not obeyed.

@@ -36,24 +36,27 @@ package struct Decision: Sendable {
     package struct Part: Sendable {
         package let customer: CustomerID
         package internal(set) var events: [Event]
+        /// The place of the command's evidence on which the events rest.
+        package let restsOn: Int?
 
-        package init(customer: CustomerID, events: [Event]) {
+        package init(customer: CustomerID, events: [Event], restsOn: Int? = nil) {
             self.customer = customer
             self.events = events
+            self.restsOn = restsOn
         }
     }
     /// In the order in which they happen; a customer may come more than once.
     package var parts: [Part]
     /// What came of each item of a submission.
     package var items: [ItemOutcome]
-    /// The places of the command's evidence on which the events rest, and which is kept with them.
-    package var restsOn: Set<Int>
 
-    package init(parts: [Part], items: [ItemOutcome] = [], restsOn: Set<Int> = []) {
+    package init(parts: [Part], items: [ItemOutcome] = []) {
         self.parts = parts
         self.items = items
-        self.restsOn = restsOn
     }
+
+    /// The places of the command's evidence on which events rest, and which is kept with them.
+    package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
     /// Events of one customer only.
     package init(_ events: [Event], for customer: CustomerID) {
@@ -138,30 +141,5 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.content = content
         self.certificates = certificates
         self.isKeptAlways = isKeptAlways
-    }
-}
-
-/// Evidence as it was found again where it is kept.
-package struct FiledEvidence: Sendable {
-    package let digest: [UInt8]
-    package let kind: String
-    package let firstSeenAt: Instant
-    /// Whether it was believed, and not refused.
-    package let isBelieved: Bool
-    /// `nil` where no more than the digest is kept.
-    package let content: [UInt8]?
-    /// In the order in which they go back; one that is missing is empty.
-    package let certificates: [[UInt8]]
-
-    package init(
-        digest: [UInt8], kind: String, firstSeenAt: Instant, isBelieved: Bool, content: [UInt8]?,
-        certificates: [[UInt8]]
-    ) {
-        self.digest = digest
-        self.kind = kind
-        self.firstSeenAt = firstSeenAt
-        self.isBelieved = isBelieved
-        self.content = content
-        self.certificates = certificates
     }
 }

@@ -217,22 +217,26 @@ extension Batch {
         var counts: [Stream: Int16] = [:]
         var events: [RecordedEvent] = []
         for (stream, part) in zip(streams, decision.parts) {
+            let evidence = part.restsOn.map { command.evidence[$0].digest }
             for event in part.events {
                 let entry = append(
-                    event, to: stream, of: command, index: counts[stream, default: 0])
+                    event, restingOn: evidence, to: stream, of: command,
+                    index: counts[stream, default: 0])
                 counts[stream, default: 0] += 1
                 events.append(entry.recorded)
             }
         }
+        let restsOn = decision.restsOn
         for (index, record) in command.evidence.enumerated()
-        where record.isKeptAlways || decision.restsOn.contains(index) {
+        where record.isKeptAlways || restsOn.contains(index) {
             evidence.append(KeptEvidence(record: record, stream: command.stream, at: now))
         }
         return events
     }
 
     private mutating func append(
-        _ event: Event, to stream: Stream, of command: Command, index: Int16
+        _ event: Event, restingOn evidence: [UInt8]?, to stream: Stream, of command: Command,
+        index: Int16
     ) -> NewEntry {
         guard var head = heads[stream.shard], folds[stream] != nil else {
             preconditionFailure("shard \(stream.shard.number) was not locked for this batch")
@@ -248,7 +252,7 @@ extension Batch {
                 actor: command.actor,
                 cause: isOwn ? command.cause.text : command.linkedCause,
                 catalogVersion: project(of: stream).catalogVersion),
-            causeIndex: index, causeDigest: command.cause.digest)
+            causeIndex: index, causeDigest: command.cause.digest, evidence: evidence)
         let payload = event.payload.text
         let link = ChainLink(after: head.chain, header: header, payload: payload)
         head.chain = link.chain.bytes

@@ -30,14 +30,18 @@ extension Batch {
             .texts(records.map(\.cause)),
             .int2s(headers.map(\.causeIndex)),
             .byteas(headers.map(\.causeDigest)),
-            .int8s(records.map(\.catalogVersion)))
+            .int8s(records.map(\.catalogVersion)),
+            .byteas(headers.map(\.evidence)))
     }
 
     private var advanceShards: Call {
-        let changed = Set(entries.map(\.header.position.shard))
-        let heads = heads.filter { changed.contains($0.key) }.sorted { $0.key < $1.key }
+        let firsts = Dictionary(
+            entries.map(\.header.position).map { ($0.shard, $0.sequence) }
+        ) { first, _ in first }
+        let heads = heads.filter { firsts[$0.key] != nil }.sorted { $0.key < $1.key }
         return Statement.advanceShards(
             .int2s(heads.map(\.key.number)),
+            .int8s(heads.map { (firsts[$0.key] ?? 0) - 1 }),
             .int8s(heads.map(\.value.sequence)),
             .byteas(heads.map(\.value.chain)),
             .int8s(heads.map(\.value.recordedAt.milliseconds)))

@@ -9,11 +9,17 @@ struct ChainLink {
 
     init(after previous: [UInt8], header: EventHeader, payload: String) {
         digest = SHA256.digest(Array(payload.utf8))
+        chain = ChainLink.chain(after: previous, header.columns, digest: digest.bytes)
+    }
+
+    static func chain(
+        after previous: [UInt8], _ header: HeaderColumns, digest: [UInt8]
+    ) -> Digest32 {
         var bytes = previous
         bytes.reserveCapacity(640)
         header.append(to: &bytes)
-        bytes.append(contentsOf: digest.bytes)
-        chain = SHA256.digest(bytes)
+        bytes.append(contentsOf: digest)
+        return SHA256.digest(bytes)
     }
 }
 
@@ -26,28 +32,67 @@ struct EventHeader {
     let record: EventRecord
     let causeIndex: Int16
     let causeDigest: [UInt8]
+    /// The digest of the evidence on which the event rests.
+    let evidence: [UInt8]?
+
+    var columns: HeaderColumns {
+        HeaderColumns(
+            shard: Int64(position.shard.number), sequence: position.sequence,
+            project: stream.project.text, environment: stream.environment.rawValue,
+            customer: stream.customer.text, version: version, type: type,
+            occurredAt: record.occurredAt.milliseconds, recordedAt: record.recordedAt.milliseconds,
+            actor: record.actor.text, cause: record.cause, causeIndex: Int64(causeIndex),
+            causeDigest: causeDigest, catalogVersion: record.catalogVersion, evidence: evidence)
+    }
+}
+
+/// The same as the table has it, whatever stands there.
+struct HeaderColumns: Hashable {
+    var shard: Int64
+    var sequence: Int64
+    var project: String
+    var environment: String
+    var customer: String
+    var version: Int64
+    var type: String
+    var occurredAt: Int64
+    var recordedAt: Int64
+    var actor: String
+    var cause: String
+    var causeIndex: Int64
+    var causeDigest: [UInt8]
+    var catalogVersion: Int64
+    var evidence: [UInt8]?
 
     func append(to bytes: inout [UInt8]) {
-        func number(_ value: Int64) {
-            unsafe withUnsafeBytes(of: value.bigEndian) { unsafe bytes.append(contentsOf: $0) }
-        }
-        func text(_ value: String) {
-            number(Int64(value.utf8.count))
-            bytes.append(contentsOf: value.utf8)
-        }
-        number(Int64(position.shard.number))
-        number(position.sequence)
-        text(stream.project.text)
-        text(stream.environment.rawValue)
-        text(stream.customer.text)
-        number(version)
-        text(type)
-        number(record.occurredAt.milliseconds)
-        number(record.recordedAt.milliseconds)
-        text(record.actor.text)
-        text(record.cause)
-        number(Int64(causeIndex))
+        bytes.append(number: shard)
+        bytes.append(number: sequence)
+        bytes.append(text: project)
+        bytes.append(text: environment)
+        bytes.append(text: customer)
+        bytes.append(number: version)
+        bytes.append(text: type)
+        bytes.append(number: occurredAt)
+        bytes.append(number: recordedAt)
+        bytes.append(text: actor)
+        bytes.append(text: cause)
+        bytes.append(number: causeIndex)
         bytes.append(contentsOf: causeDigest)
-        number(record.catalogVersion)
+        bytes.append(number: catalogVersion)
+        // Events of before name none: their bytes end here.
+        if let evidence { bytes.append(contentsOf: evidence) }
+    }
+}
+
+/// The forms in which columns are digested: no two rows give the same bytes.
+extension [UInt8] {
+    mutating func append(number: Int64) {
+        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    }
+
+    /// With its length before it.
+    mutating func append(text: String) {
+        append(number: Int64(text.utf8.count))
+        append(contentsOf: text.utf8)
     }
 }

@@ -35,6 +35,10 @@ struct Committer: ~Copyable {
     private let log: Log
     private let batchSizes: Histogram
     private let commitTimes: Histogram
+    private let blocked: Counter
+    /// When the log was last told of an event in the way, by shard.
+    private var alarms: [Shard: Int64] = [:]
+    private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
 
     init(
@@ -51,6 +55,7 @@ struct Committer: ~Copyable {
         clock = settings.clock
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
+        blocked = measures.blocked
         link = Link(settings.connection) { [filed] in
             cache.forget()
             filed.forget()
@@ -157,8 +162,29 @@ struct Committer: ~Copyable {
         } else if let refusal = error.refusal {
             for errand in errands { answer(errand.pending, .failure(.refused(refusal))) }
         } else {
-            log.error("command_failed", ["reason": .string(error.description)])
+            if error.isBlocked {
+                alarm(errands)
+            } else {
+                log.error("command_failed", ["reason": .string(error.description)])
+            }
             for errand in errands { answer(errand.pending, .failure(.fault(error.fault))) }
+        }
+    }
+
+    /// Counts each command that an event beyond the head is in the way of, and logs each shard once
+    /// in a while.
+    private mutating func alarm(_ errands: [Errand]) {
+        let now = monotonicMilliseconds()
+        for shard in errands.map(\.pending.command.stream.shard) {
+            blocked.add()
+            if let last = alarms[shard], now - last < Committer.pauseBetweenAlarms { continue }
+            alarms[shard] = now
+            log.error(
+                "log_blocked",
+                [
+                    "shard": .integer(Int(shard.number)),
+                    "reason": .string(Fault.blockedSentence),
+                ])
         }
     }
 

@@ -6,7 +6,6 @@ struct EventRow {
     private enum Column: Int {
         case shard, seq, project, environment, customer, version, type, payload
         case occurredAt, recordedAt, actor, cause, causeDigest, catalogVersion
-        case causeIndex, digest, chain
     }
     /// How many columns every query lists.
     static let columnCount = Column.catalogVersion.rawValue + 1
@@ -59,21 +58,6 @@ struct EventRow {
         }
         return try recorded()
     }
-
-    /// What a scan of a shard lists beside the event.
-    static func seal(_ rows: borrowing Rows, _ row: Int) -> EventSeal {
-        EventSeal(
-            causeIndex: rows.int2(row, Column.causeIndex.rawValue),
-            digest: rows.bytes(row, Column.digest.rawValue),
-            chain: rows.bytes(row, Column.chain.rawValue))
-    }
-}
-
-/// What ties an event into the chain, as it was recorded.
-struct EventSeal {
-    let causeIndex: Int16
-    let digest: [UInt8]
-    let chain: [UInt8]
 }
 
 extension Stream {

@@ -36,9 +36,10 @@ struct EvidenceRows {
             .byteas(records.map(\.digest)), .texts(kept.map(\.stream.project.text)),
             .texts(kept.map(\.stream.environment.rawValue)), .texts(records.map(\.kind)),
             .texts(records.map { $0.app?.text }), .int8s(records.map(\.signedAt.milliseconds)),
-            .int8s(kept.map(\.at.milliseconds)), .texts(kept.map { _ in "believed" }),
+            .int8s(kept.map(\.at.milliseconds)), .texts(kept.map { _ in FiledEvidence.believed }),
             .byteas(records.map(\.content)),
-            .byteas(records.map { $0.certificates.flatMap(\.digest) }))
+            .byteas(records.map { $0.certificates.flatMap(\.digest) }),
+            .byteas(kept.map { EvidenceColumns($0).seal }))
     }
 }
 

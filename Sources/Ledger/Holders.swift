@@ -68,6 +68,12 @@ struct Holders {
         }
     }
 
+    /// Notes who holds a purchase that nothing is known of.
+    mutating func claim(_ key: HolderKey, by customer: CustomerID) {
+        known[key] = customer
+        claimed.insert(key)
+    }
+
     /// The calls that write who holds what now. A purchase that somebody else claimed meanwhile
     /// violates the key; then all is decided again.
     var calls: [Call] {
@@ -80,19 +86,11 @@ struct Holders {
     private func call(_ statement: Statement, _ keys: [HolderKey]) -> Call {
         Call(
             statement: statement,
-            binds: Holders.columns(keys) + [.texts(keys.map { known[$0]?.text })])
+            binds: HolderKey.columns(keys) + [.texts(keys.map { known[$0]?.text })])
     }
 
     static func lookUp(_ keys: Set<HolderKey>) -> Call {
-        Call(statement: Statement.loadHolders, binds: columns(Array(keys)))
-    }
-
-    private static func columns(_ keys: [HolderKey]) -> [Bind] {
-        [
-            .texts(keys.map(\.project.text)), .texts(keys.map(\.purchase.store.rawValue)),
-            .texts(keys.map(\.environment.rawValue)), .texts(keys.map(\.app.text)),
-            .texts(keys.map(\.purchase.original.text)),
-        ]
+        Call(statement: Statement.loadHolders, binds: HolderKey.columns(Array(keys)))
     }
 
     /// Reads a row of `load_holders`.
@@ -105,10 +103,17 @@ struct Holders {
             project: try rows.identifier(row, 0), environment: environment,
             app: try rows.identifier(row, 3), purchase: purchase)
     }
-
 }
 
 extension HolderKey {
+    static func columns(_ keys: [HolderKey]) -> [Bind] {
+        [
+            .texts(keys.map(\.project.text)), .texts(keys.map(\.purchase.store.rawValue)),
+            .texts(keys.map(\.environment.rawValue)), .texts(keys.map(\.app.text)),
+            .texts(keys.map(\.purchase.original.text)),
+        ]
+    }
+
     fileprivate init(
         project: ProjectID, environment: Environment, app: AppID, purchase: PurchaseID
     ) {

@@ -13,6 +13,7 @@ package final class Ledger: Sendable {
     private let announced: Announced
     private let running: Monitor<Int>
     private let follower: Follower?
+    let knownKeys: KnownKeys
     private let isClosing = Monitor(false)
     let measures: LedgerMeasures
     let pool: Pool
@@ -37,6 +38,7 @@ package final class Ledger: Sendable {
         running = Monitor(
             2 * settings.committers + 2 + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)
+        knownKeys = KnownKeys(log: log)
         startCommitters(log, measures)
         startReaders(measures)
         startTail(log)
@@ -110,6 +112,9 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
+        metrics.gauge("deed_keys_forged", "Rows of keys of which no event tells.") { [knownKeys] in
+            Int64(knownKeys.forgedCount)
+        }
         metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
             Int64(pool.size)
         }
@@ -181,8 +186,9 @@ package final class Ledger: Sendable {
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> [LogEntry] {
         let call = Statement.listEvents(
-            .text(stream.project.text), .text(stream.environment.rawValue),
-            .text(stream.customer.text), .int8(version), .int8(Int64(limit)))
+            .int2(stream.shard.number), .text(stream.project.text),
+            .text(stream.environment.rawValue), .text(stream.customer.text), .int8(version),
+            .int8(Int64(limit)))
         return try list(call) { rows, row throws(LedgerError) in
             let event = try EventRow(rows, row)
             return LogEntry(

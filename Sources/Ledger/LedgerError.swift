@@ -68,6 +68,14 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         return error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
+    /// Whether an event already stands where the log goes on. Heads and events are written together,
+    /// so it was put there past Deed, and would be in the way for ever.
+    var isBlocked: Bool {
+        guard case .postgres(let error) = self else { return false }
+        return error.sqlState == "23505"
+            && ["events_pkey", "events_version_key"].contains(error.constraint)
+    }
+
     /// The refusal, when the database refused by a rule and not for a fault.
     var refusal: Refusal? {
         guard case .postgres(let error) = self else { return nil }
@@ -84,6 +92,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .postgres(let error) where error.kind == .exhausted: .busy
         case _ where isPassing: .unavailable
+        case _ where isBlocked: .logBlocked
         default: .broken(description)
         }
     }

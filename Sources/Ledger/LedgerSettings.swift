@@ -34,6 +34,7 @@ package struct LedgerSettings: Sendable {
 package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram
+    let blocked: Counter
     let bulkSizes: Histogram
     let readSizes: Histogram
 
@@ -43,6 +44,9 @@ package struct LedgerMeasures: Sendable {
             bounds: Histogram.sizeBounds, unit: .plain)
         commitTimes = metrics.histogram(
             "deed_commit_seconds", "From taking a batch to its commit.")
+        blocked = metrics.counter(
+            "deed_log_blocked_total",
+            "Commands that failed because an event lies beyond the head of their shard.")
         readSizes = metrics.histogram(
             "deed_read_batch_size", "Customers read together for calls of their own.",
             bounds: Histogram.sizeBounds, unit: .plain)

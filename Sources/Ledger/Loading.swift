@@ -137,7 +137,7 @@ private struct LoadedRows {
 
 extension Statement {
     static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
-        Call(statement: loadStreams, binds: nameColumns(streams) + [.int8s(versions)])
+        Call(statement: loadStreams, binds: streamColumns(streams) + [.int8s(versions)])
     }
 }
 
@@ -146,7 +146,7 @@ extension Replay {
         let replays = Array(replays)
         let versions: [Bind] = [.int8s(replays.map(\.first)), .int8s(replays.map(\.last))]
         return Call(
-            statement: .loadVersions, binds: nameColumns(replays.map(\.stream)) + versions)
+            statement: .loadVersions, binds: streamColumns(replays.map(\.stream)) + versions)
     }
 }
 

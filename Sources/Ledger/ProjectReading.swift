@@ -25,7 +25,19 @@ extension Ledger {
         }
     }
 
-    /// Every key that is not revoked.
+    /// A project's state, read past those who wait for readers.
+    private func stateForWatching(of project: ProjectID) throws(Fault) -> ProjectState {
+        let stream = Stream.ofProject(project)
+        do throws(LedgerError) {
+            return try watching.settled { connection throws(LedgerError) in
+                try connection.states(of: [stream])[stream]?.project ?? ProjectState()
+            }
+        } catch {
+            throw error.fault
+        }
+    }
+
+    /// Every key that is not revoked and of which its project's own stream tells.
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let keys = try list(Statement.listKeys(), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
@@ -35,7 +47,9 @@ extension Ledger {
                 digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),
                 key: try rows.identifier(row, 2), role: role)
         }
-        return keys.compactMap(\.self)
+        return try knownKeys.filter(keys.compactMap(\.self)) { project throws(Fault) in
+            try stateForWatching(of: project)
+        }
     }
 }
 

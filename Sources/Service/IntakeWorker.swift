@@ -88,6 +88,10 @@ extension IntakeReason {
         case .fault(.unavailable):
             self.init(
                 code: "database_unavailable", sentence: "The database could not be reached.")
+        case .fault(.logBlocked):
+            self.init(
+                code: "log_blocked",
+                sentence: "An event lies beyond the head of the log; see deed audit --quarantine.")
         case .fault(.broken):
             // The log has the reason; it may hold what the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")

@@ -3,120 +3,282 @@ import Crypto
 import Evidence
 import JSON
 import Ledger
+import PrivatePostgres
+import Service
+import Telemetry
 
 let auditCommand = CommandSpec(
     path: ["audit"],
-    summary: "Proves that the log has no hole and that nobody changed it since it was written.",
+    summary: "Proves that the log is whole, and names each place where it was changed.",
     options: [
-        .flag("evidence", "also prove all kept evidence again, from its bytes and offline"),
-        .extraRoots,
+        .flag("evidence", "also prove all kept evidence again, and that events have theirs"),
+        .flag("projections", "also compare every projected row with the fold of the log"),
+        .value("sample", "COUNT", "with --projections: compare about so many customers only"),
+        .value("against", "FILE", "see that the log still holds what this checkpoint tells"),
+        .flag("since-mark", "read only what came since the last clean audit with this flag"),
+        .value("mark", "FILE", "where that mark is; without it, audit.mark in the data folder"),
+        .flag(
+            "quarantine",
+            "first move aside what lies beyond the head; takes the login of the schema's owner"),
+        .secretKeyFile, .extraRoots,
     ] + Option.database,
-    example: "deed audit --evidence --json"
+    example: "deed audit --evidence --projections --json"
 ) { invocation throws(CommandEnd) in
+    let sample = try invocation.integer("sample", in: 1...1_000_000)
+    if sample != nil, !invocation.has("projections") {
+        throw invocation.usage("--sample goes with --projections")
+    }
+    if invocation["mark"] != nil, !invocation.has("since-mark") {
+        throw invocation.usage("--mark goes with --since-mark")
+    }
     let roots = try invocation.extraRoots()
-    try invocation.withPorts { _, ledger throws(CommandEnd) in
-        let log = try LogAudit(ledger)
-        let evidence =
-            invocation.has("evidence") ? try EvidenceAudit(ledger, extraRoots: roots) : nil
-        var json = log.json
-        if let evidence { json.append("evidence", evidence.json) }
-        invocation.show(
-            .object(json), text: (log.lines + (evidence?.lines ?? [])).joined(separator: "\n"))
-        if !log.findings.isEmpty {
-            throw .refused(
-                code: "log_altered",
-                sentence: "The log was changed or is damaged; compare it with a backup.")
+    try invocation.withAuditor(asOwner: invocation.has("quarantine")) {
+        auditor throws(CommandEnd) in
+        var report = AuditReport()
+        if invocation.has("quarantine") {
+            report.quarantined = try attempt { () throws(LedgerError) in
+                try auditor.quarantine(at: systemClock())
+            }
         }
-        if let evidence, evidence.failing > 0 {
-            throw .refused(
+        try report.auditLog(auditor, invocation)
+        if invocation.has("evidence") {
+            try report.auditEvidence(auditor, Verifier(extraRoots: roots))
+        }
+        if invocation.has("projections") { try report.auditProjections(auditor, sample: sample) }
+        invocation.show(report.json, text: report.text)
+        if let refusal = report.refusal { throw refusal }
+        try report.keepMark(invocation)
+    }
+}
+
+/// What an audit has read, and what it found.
+private struct AuditReport {
+    var quarantined: [QuarantinedEvent]?
+    private var events: Int64 = 0
+    private var log = AuditFindings()
+    private var marks: [ShardMark] = []
+    private var since: Checkpoint?
+    private var evidence: EvidenceAudit?
+    private var projections: ProjectionAudit?
+
+    mutating func auditLog(
+        _ auditor: Auditor, _ invocation: Invocation
+    ) throws(CommandEnd) {
+        var checkpoint: Checkpoint?
+        if let name = invocation["against"] {
+            checkpoint = try Checkpoint(readFile(name), from: name, invocation.secretKey())
+        }
+        since = try invocation.lastMark()
+        for shard in Shard.all {
+            let audit = try attempt { () throws(LedgerError) in
+                try auditor.audit(shard, since: since?[shard], against: checkpoint?[shard])
+            }
+            events += audit.events
+            log.add(audit.findings)
+            marks.append(audit.end)
+            showProgress("audited \(marks.count) of \(Shard.count) shards")
+        }
+        let strays = try attempt { () throws(LedgerError) in try auditor.strays() }
+        for stray in strays { log.add(stray) }
+    }
+
+    mutating func auditEvidence(
+        _ auditor: Auditor, _ verifier: Verifier
+    ) throws(CommandEnd) {
+        var audit = EvidenceAudit(EvidenceAuditPort(auditor, verifier))
+        try attempt { () throws(LedgerError) in try auditor.findUnnamedEvidence() }
+        try ask { () throws(Fault) in
+            try audit.run { showProgress("proved \($0) pieces of evidence") }
+        }
+        evidence = audit
+    }
+
+    mutating func auditProjections(_ auditor: Auditor, sample: Int?) throws(CommandEnd) {
+        var audit = ProjectionAudit(now: systemClock())
+        try attempt { () throws(LedgerError) in
+            if let sample {
+                try audit.compareSample(of: sample, auditor)
+            } else {
+                try audit.compareAll(auditor) { showProgress("compared \($0) customers") }
+            }
+        }
+        projections = audit
+    }
+
+    /// Keeps where a clean audit has ended.
+    func keepMark(_ invocation: Invocation) throws(CommandEnd) {
+        guard invocation.has("since-mark") else { return }
+        let mark = Checkpoint(madeAt: systemClock(), marks: marks)
+        try replaceFile(invocation.markFile, with: mark.text(try invocation.secretKey()))
+    }
+
+    /// Why the command fails, if anything was found.
+    var refusal: CommandEnd? {
+        if !log.isEmpty {
+            return .refused(
+                code: "log_altered",
+                sentence:
+                    "The log was changed or is damaged; compare the places that are named with a "
+                    + "backup.")
+        }
+        if let evidence, !evidence.findings.isEmpty {
+            return .refused(
                 code: "evidence_unproven",
                 sentence: "Not all kept evidence can be proven again; compare it with a backup, "
                     + "and give --extra-roots if some was believed under roots of your own.")
         }
+        if let projections, !projections.findings.isEmpty {
+            return .refused(
+                code: "projections_differ",
+                sentence:
+                    "Rows of projections are not what the log tells; something other than Deed "
+                    + "wrote to the database.")
+        }
+        return nil
     }
 }
 
-private struct LogAudit {
-    let events: Int64
-    let findings: [String]
-
-    init(_ ledger: Ledger) throws(CommandEnd) {
-        var audits: [ShardAudit] = []
-        for shard in Shard.all {
-            audits.append(try ask { () throws(Fault) in try ledger.audit(shard) })
-            showProgress("audited \(audits.count) of \(Shard.count) shards")
-        }
-        events = audits.reduce(0) { $0 + $1.events }
-        findings = audits.compactMap { audit in
-            audit.finding.map { "shard \(audit.shard.number): \($0)" }
-        }
-    }
-
-    var json: JSONObject {
+extension AuditReport {
+    var json: JSON {
         var object = JSONObject()
         object.append("events", .integer(events))
-        object.append("findings", .array(findings.map(JSON.string)))
-        return object
+        if let since { object.append("since", .string(since.madeAt.text)) }
+        object.append("findings", log.json)
+        object.append("finding_count", .integer(log.count))
+        if let evidence {
+            object.append(
+                "evidence",
+                [
+                    "proven": .integer(evidence.proven),
+                    "digest_only": .integer(evidence.digestOnly),
+                    "failing": .integer(evidence.findings.count),
+                    "findings": evidence.findings.json,
+                ])
+        }
+        if let projections {
+            object.append(
+                "projections",
+                [
+                    "customers": .integer(projections.customers),
+                    "findings": projections.findings.json,
+                    "finding_count": .integer(projections.findings.count),
+                ])
+        }
+        if let quarantined {
+            object.append("quarantined", .array(quarantined.map(\.json)))
+        }
+        return .object(object)
     }
 
-    var lines: [String] { ["\(events) events are proven."] + findings }
+    var text: String {
+        var lines: [String] = []
+        for event in quarantined ?? [] {
+            lines.append(
+                "moved aside: \(event.type) of '\(event.customer)' at \(event.place), now in "
+                    + "deed.quarantined_events")
+        }
+        let beginning = since.map { " since \($0.madeAt.text)" } ?? ""
+        lines.append(
+            log.isEmpty
+                ? "\(events) events\(beginning) are proven."
+                : "\(events) events\(beginning) were read.")
+        lines += log.lines
+        if let evidence {
+            lines.append(
+                "\(evidence.proven) pieces of evidence are proven, \(evidence.digestOnly) are kept as a "
+                    + "digest only.")
+            lines += evidence.findings.lines
+        }
+        if let projections {
+            lines.append(
+                "The rows of \(projections.customers) customers were compared with the log.")
+            lines += projections.findings.lines
+        }
+        return lines.joined(separator: "\n")
+    }
 }
 
-private struct EvidenceAudit {
-    /// A piece may have some megabytes.
-    private static let pageLimit = 50
-    /// More findings than these are counted and not listed.
-    private static let listLimit = 100
+extension AuditFindings {
+    fileprivate var json: JSON { .array(listed.map(\.json)) }
 
-    private(set) var proven = 0
-    private(set) var digestOnly = 0
-    private(set) var notBelieved = 0
-    private(set) var failing = 0
-    private(set) var findings: [String] = []
-
-    init(_ ledger: Ledger, extraRoots: [Certificate]) throws(CommandEnd) {
-        let verifier = Verifier(extraRoots: extraRoots)
-        var last: [UInt8] = []
-        while true {
-            let page = try ask { () throws(Fault) in
-                try ledger.evidence(after: last, limit: EvidenceAudit.pageLimit)
-            }
-            guard let end = page.last else { return }
-            for filed in page { add(verifier.proveAgain(filed), filed) }
-            last = end.digest
-            showProgress("proved \(proven) pieces of evidence")
-        }
+    fileprivate var lines: [String] {
+        let rest = count - listed.count
+        return listed.map(\.description) + (rest > 0 ? ["and \(rest) more"] : [])
     }
+}
 
-    private mutating func add(_ finding: EvidenceFinding, _ filed: FiledEvidence) {
-        switch finding {
-        case .proven: proven += 1
-        case .digestOnly: digestOnly += 1
-        case .notBelieved: notBelieved += 1
-        case .damaged: fail(filed, "What is kept is not what was believed.")
-        case .refused(let refusal): fail(filed, refusal.description)
-        }
-    }
-
-    private mutating func fail(_ filed: FiledEvidence, _ sentence: String) {
-        failing += 1
-        if findings.count < EvidenceAudit.listLimit {
-            findings.append("evidence \(filed.digest.hex) (\(filed.kind)): \(sentence)")
-        }
-    }
-
-    var json: JSON {
+extension AuditFinding {
+    fileprivate var json: JSON {
         [
-            "proven": .integer(proven), "digest_only": .integer(digestOnly),
-            "not_believed": .integer(notBelieved), "failing": .integer(failing),
-            "findings": .array(findings.map(JSON.string)),
+            "table": .string(table), "row": .string(row),
+            "shard": shard.map { .integer(Int($0.number)) } ?? .null, "column": .string(column),
+            "expected": .string(expected), "found": .string(found),
         ]
     }
+}
 
-    var lines: [String] {
-        [
-            "\(proven) pieces of evidence are proven, \(digestOnly) are kept as a digest only, "
-                + "\(failing) fail."
-        ] + findings
+extension QuarantinedEvent {
+    fileprivate var json: JSON {
+        ["position": .string(place), "customer": .string(customer), "type": .string(type)]
+    }
+}
+
+extension EvidenceAuditPort {
+    fileprivate init(_ auditor: Auditor, _ verifier: Verifier) {
+        self.init(
+            claims: { shard, last throws(Fault) in
+                try faulting { () throws(LedgerError) in try auditor.claims(of: shard, after: last)
+                }
+            },
+            filed: { digests throws(Fault) in
+                try faulting { () throws(LedgerError) in try auditor.evidence(digests) }
+            },
+            unnamed: { () throws(Fault) in
+                try faulting { () throws(LedgerError) in try auditor.nextUnnamedEvidence() }
+            },
+            prove: { verifier.proveAgain($0) })
+    }
+}
+
+private func faulting<Answer>(
+    _ body: () throws(LedgerError) -> Answer
+) throws(Fault) -> Answer {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw error.fault
+    }
+}
+
+/// Asks the ledger's auditor; an error becomes the command's end.
+func attempt<Answer>(
+    _ body: () throws(LedgerError) -> Answer
+) throws(CommandEnd) -> Answer {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw .fault(error.detailed)
+    }
+}
+
+extension Invocation {
+    fileprivate var markFile: String {
+        self["mark"] ?? "\(Settings(self).dataFolder)/audit.mark"
+    }
+
+    /// The mark of the last clean audit; `nil` when this is the first, or all is to be read.
+    fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
+        guard has("since-mark"), fileExists(markFile) else { return nil }
+        return try Checkpoint(readFile(markFile), from: markFile, secretKey())
+    }
+
+    /// Runs `body` with what audits the database that the settings name.
+    func withAuditor(
+        asOwner: Bool = false, _ body: (Auditor) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        let database = try Database(Settings(self), log: .silent)
+        defer { database.privatePostgres?.leave() }
+        try database.prepareSchema(log: .silent)
+        try body(Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection))
     }
 }

@@ -7,7 +7,9 @@ enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
-        + customerCommands + intakeCommands + [submitCommand, verifyCommand, auditCommand]
+        + customerCommands + intakeCommands + [
+            submitCommand, verifyCommand, auditCommand, checkpointCommand,
+        ]
 
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.

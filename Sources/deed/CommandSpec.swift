@@ -114,6 +114,7 @@ enum CommandEnd: Error {
         case .busy: self = .fault("The database is busy; try again.")
         case .unavailable:
             self = .fault("The database cannot be reached; see that it runs, and try again.")
+        case .logBlocked: self = .fault(Fault.blockedSentence)
         case .broken(let sentence): self = .fault(sentence)
         }
     }

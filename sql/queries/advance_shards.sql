@@ -1,6 +1,7 @@
--- 1 shards, 2 heads, 3 chains, 4 instants of recording
+-- 1 shards, 2 heads before, 3 heads, 4 chains, 5 instants of recording
 update deed.shards as s
 set head = new.head, chain = new.chain, recorded_at = new.recorded_at
-from unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bigint[])
-    as new (shard, head, chain, recorded_at)
-where s.shard = new.shard
+from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[])
+    as new (shard, head_before, head, chain, recorded_at)
+-- By the head too: by the shard alone, every version that a snapshot still holds would be looked at.
+where s.shard = new.shard and s.head = new.head_before

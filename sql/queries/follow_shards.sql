@@ -2,13 +2,18 @@
 -- may be for its events to be read
 select known.shard, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type
 from unnest($1::smallint[], $2::bigint[]) as known (shard, seq)
-join deed.shards as s on s.shard = known.shard and s.head <> known.seq
+-- The newest version, as in lock_shards.
+cross join lateral (
+    select s.head from deed.shards as s where s.shard = known.shard
+    order by s.head desc limit 1
+) as s
 left join lateral (
     select e.seq, e.project, e.environment, e.customer, e.version, e.type
     from deed.events as e
-    where e.shard = s.shard and e.seq > known.seq and e.seq <= s.head
+    where e.shard = known.shard and e.seq > known.seq and e.seq <= s.head
         and s.head - known.seq <= $4::bigint
     order by e.seq
     limit $3::bigint
 ) as e on true
+where s.head <> known.seq
 order by known.shard, e.seq

@@ -1,14 +1,14 @@
 -- 1 digests, 2 projects, 3 environments, 4 kinds, 5 apps, 6 signed_ats, 7 first_seen_ats, 8 verdicts,
--- 9 contents, 10 digests of certificates (of each row, one behind the other)
+-- 9 contents, 10 digests of certificates (of each row, one behind the other), 11 seals
 insert into deed.evidence (
     digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content,
-    certificates
+    certificates, seal
 )
 -- Row by row, as in insert_events.
 select * from (
     select unnest($1::bytea[]) as digest, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
         unnest($5::text[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[]),
-        unnest($9::bytea[]), unnest($10::bytea[])
+        unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bytea[])
 ) as new
 -- Always in the same order, so that two who insert the same ones wait and never lock each other.
 order by new.digest

@@ -1,8 +1,14 @@
--- 1 project, 2 environment, 3 customer, 4 after which version, 5 how many
+-- 1 shard, 2 project, 3 environment, 4 customer, 5 after which version, 6 how many
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
 from deed.events as e
-where e.project = $1::text and e.environment = $2::text
-    and e.customer = $3::text and e.version > $4::bigint
+where e.project = $2::text and e.environment = $3::text
+    and e.customer = $4::text and e.version > $5::bigint
+    -- As in load_streams.
+    and e.shard + 0 = $1::smallint
+    and e.seq <= (
+        select s.head from deed.shards as s where s.shard = $1::smallint
+        order by s.head desc limit 1
+    )
 order by e.version
-limit $5::bigint
+limit $6::bigint

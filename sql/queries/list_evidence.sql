@@ -1,3 +1,4 @@
--- 1 digest after which, 2 limit
-select digest, kind, first_seen_at, verdict, content, certificates
-from deed.evidence where digest > $1 order by digest limit $2
+-- 1 digests
+select digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content, certificates,
+    seal
+from deed.evidence where digest = any($1::bytea[])

@@ -1,1 +1,7 @@
-select shard, head, chain from deed.shards order by shard
+-- Each shard's newest version, as in lock_shards.
+select s.shard, s.head, s.chain, s.recorded_at
+from generate_series(0, 63) as number
+cross join lateral (
+    select * from deed.shards as s where s.shard = number::smallint
+    order by s.head desc limit 1
+) as s

@@ -1,12 +1,14 @@
--- 1 projects, 2 environments, 3 customers, 4 first versions, 5 last versions
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 first versions, 6 last versions
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
-from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
-    as wanted (project, environment, customer, first_version, last_version)
+from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+    as wanted (shard, project, environment, customer, first_version, last_version)
 cross join lateral (
     select * from deed.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
         and e.version between wanted.first_version and wanted.last_version
+        -- As in load_streams; that the head covers them is known.
+        and e.shard + 0 = wanted.shard
     order by e.version
 ) as e

@@ -1,6 +1,9 @@
--- 1 shards
-select shard, head, chain, recorded_at
-from deed.shards
-where shard = any($1::smallint[])
-order by shard
-for update
+-- 1 shards in ascending order, in which they are locked
+select s.shard, s.head, s.chain, s.recorded_at
+from unnest($1::smallint[]) as wanted (shard)
+-- The newest version, as in advance_shards; whoever had to wait for it gets the one that came of it.
+cross join lateral (
+    select * from deed.shards as s where s.shard = wanted.shard
+    order by s.head desc limit 1
+    for update
+) as s

@@ -10,12 +10,15 @@ from (
 ) as wanted
 -- One by one, as in load_holders.
 left join lateral (
-    select s.head from deed.shards as s where s.shard = wanted.shard limit 1
+    select s.head from deed.shards as s where s.shard = wanted.shard
+    order by s.head desc limit 1
 ) as s on true
 -- A stream of which nothing is new has a row too, without an event.
 left join lateral (
     select * from deed.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
+        -- As in load_streams.
+        and e.shard + 0 = wanted.shard and e.seq <= s.head
     order by e.version
 ) as e on true

@@ -11,6 +11,8 @@ struct Recording {
     private var holders: [PurchaseID: CustomerID]
     private(set) var decision = Decision(parts: [])
     private(set) var eventCount = 0
+    /// The place of the evidence that is being recorded.
+    private var place = 0
 
     init(_ submission: Submission, in situation: Situation) throws(Refusal) {
         bearer = submission.bearer
@@ -28,6 +30,7 @@ struct Recording {
     }
 
     mutating func record(_ item: Submission.Item, at place: Int) {
+        self.place = place
         let before = eventCount
         for group in item.groups {
             let outcome = ItemOutcome(
@@ -40,7 +43,6 @@ struct Recording {
             record(RecordFacts(item.apps, catalog: catalog), with: customer)
         }
         let isNew = eventCount > before
-        if isNew { decision.restsOn.insert(place) }
         if item.groups.isEmpty {
             decision.items.append(
                 ItemOutcome(
@@ -111,10 +113,13 @@ struct Recording {
         states[customer] = history.state
         if history.events.isEmpty { return }
         eventCount += history.events.count
-        if let last = decision.parts.indices.last, decision.parts[last].customer == customer {
+        if let last = decision.parts.indices.last, decision.parts[last].customer == customer,
+            decision.parts[last].restsOn == place
+        {
             decision.parts[last].events += history.events
         } else {
-            decision.parts.append(Decision.Part(customer: customer, events: history.events))
+            decision.parts.append(
+                Decision.Part(customer: customer, events: history.events, restsOn: place))
         }
     }
 

@@ -20,16 +20,24 @@ struct ProjectRows {
 
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
         switch event {
-        case .projectCreated, .catalogChanged:
-            projects.set(
-                project,
-                ProjectRow(
-                    project: project, createdAt: state.createdAt ?? .distantPast,
-                    catalogVersion: state.catalogVersion))
+        case .projectCreated, .catalogChanged: add(state, of: project)
         case .keyCreated(let created): add(state.key(created.key), of: project)
         case .keyRevoked(let revoked): add(state.key(revoked.key), of: project)
         default: break
         }
+    }
+
+    mutating func addAll(_ state: ProjectState, of project: ProjectID) {
+        add(state, of: project)
+        for key in state.keys { add(key, of: project) }
+    }
+
+    private mutating func add(_ state: ProjectState, of project: ProjectID) {
+        projects.set(
+            project,
+            ProjectRow(
+                project: project, createdAt: state.createdAt ?? .distantPast,
+                catalogVersion: state.catalogVersion))
     }
 
     private mutating func add(_ key: Key?, of project: ProjectID) {

@@ -32,6 +32,24 @@ struct ProjectedRows {
         }
     }
 
+    /// Every row that names a customer, as an audit expects them beside those of `addAll`.
+    mutating func addNamed(_ customer: CustomerState, of stream: Stream) {
+        for currency in customer.balances.currencies {
+            balances.add(currency, customer, of: stream)
+        }
+        for order in customer.orders {
+            orders.add(order, of: stream)
+            names.add(order, of: stream)
+        }
+        for token in customer.tokens { names.add(token, customer, of: stream) }
+    }
+
+    /// Every row of the project itself.
+    mutating func addAll(_ state: ProjectState, of project: ProjectID) {
+        projects.addAll(state, of: project)
+        for app in state.apps { apps.add(app.key, of: project, state) }
+    }
+
     /// The rows that an event of a customer changes.
     mutating func add(
         _ event: Event, of stream: Stream, _ customer: CustomerState, by catalog: Catalog

@@ -1,0 +1,36 @@
+internal import COpenSSL
+
+/// The key of an installation, from which a key for each purpose is derived. It never leaves the
+/// machine's files.
+package struct SecretKey: Sendable {
+    package static let byteCount = 32
+
+    private let bytes: [UInt8]
+
+    /// `nil` unless there are exactly 32 bytes.
+    package init?(_ bytes: [UInt8]) {
+        if bytes.count != SecretKey.byteCount { return nil }
+        self.bytes = bytes
+    }
+
+    /// The key for one purpose: HKDF-Expand of RFC 5869. The installation's key is random already, so
+    /// nothing has to be extracted.
+    package func derived(for purpose: String) -> SecretKey {
+        guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {
+            preconditionFailure("SHA-256 gives as many bytes as a key has")
+        }
+        return key
+    }
+
+    /// HMAC-SHA256 of the message.
+    package func authenticate(_ message: [UInt8]) -> Digest32 {
+        var code = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        let done = HMAC(
+            EVP_sha256(), bytes, Int32(bytes.count), message, message.count, &code, &count)
+        guard done != nil, let digest = Digest32(bytes: code) else {
+            preconditionFailure("OpenSSL computes no HMAC")
+        }
+        return digest
+    }
+}

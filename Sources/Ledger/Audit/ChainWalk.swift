@@ -1,0 +1,137 @@
+package import Core
+import Crypto
+
+/// Where a shard ends, or ended when a mark was made.
+package struct ShardMark: Hashable, Sendable {
+    package let shard: Shard
+    package let head: Int64
+    package let chain: [UInt8]
+
+    package init(shard: Shard, head: Int64, chain: [UInt8]) {
+        self.shard = shard
+        self.head = head
+        self.chain = chain
+    }
+
+    /// The beginning of a shard.
+    package static func start(of shard: Shard) -> ShardMark {
+        ShardMark(shard: shard, head: 0, chain: [UInt8](repeating: 0, count: 32))
+    }
+}
+
+/// Walks the events of a shard up to its head, and notes each that does not continue the chain. After
+/// a finding it goes on with what was recorded, so that one change makes one finding.
+struct ChainWalk {
+    private let head: ShardMark
+    private let recordedAt: Int64
+    private(set) var findings = AuditFindings()
+    private(set) var sequence: Int64
+    /// The chain up to here; `nil` behind a hole.
+    private var chain: [UInt8]?
+    private var lastRecordedAt: Int64?
+    /// An event that does not fit, whose own chain or header may be what was changed: the next tells.
+    private var doubted: (row: LoggedRow, previous: [UInt8], expected: [UInt8])?
+
+    init(from start: ShardMark, to head: ShardMark, recordedAt: Int64) {
+        self.head = head
+        self.recordedAt = recordedAt
+        sequence = start.head
+        chain = start.chain
+    }
+
+    mutating func step(_ row: LoggedRow) {
+        if row.sequence != sequence + 1 {
+            settleDoubt(nextFits: nil)
+            add(sequence + 1, "seq", "an event", "none before position \(row.sequence)")
+            chain = nil
+        }
+        sequence = row.sequence
+        if let chain { compare(row, after: chain) }
+        chain = row.chain
+        lastRecordedAt = row.header.recordedAt
+    }
+
+    private mutating func compare(_ row: LoggedRow, after previous: [UInt8]) {
+        let digest = SHA256.digest(Array(row.payload.utf8)).bytes
+        let stored = ChainLink.chain(after: previous, row.header, digest: row.digest).bytes
+        var fits = stored == row.chain
+        if let doubted {
+            let other = ChainLink.chain(after: doubted.expected, row.header, digest: row.digest)
+            let fitsOther = other.bytes == row.chain
+            settleDoubt(nextFits: fitsOther ? doubted.expected : nil)
+            fits = fits || fitsOther
+        }
+        if fits {
+            if digest != row.digest {
+                add(row.sequence, "payload", "SHA-256 \(row.digest.hex)", "SHA-256 \(digest.hex)")
+            }
+            return
+        }
+        let computed = ChainLink.chain(after: previous, row.header, digest: digest).bytes
+        if computed == row.chain {
+            add(row.sequence, "digest", digest.hex, row.digest.hex)
+        } else {
+            doubted = (row, previous, stored)
+        }
+    }
+
+    /// Says what was changed of the doubted event: its chain, when what follows fits to another one.
+    private mutating func settleDoubt(nextFits expected: [UInt8]?) {
+        guard let (row, previous, computed) = doubted else { return }
+        doubted = nil
+        if let expected {
+            add(row.sequence, "chain", expected.hex, row.chain.hex)
+            if row.sequence == sequence { chain = expected }
+            return
+        }
+        let isListed = findings.count < AuditFindings.listLimit
+        if isListed, let changed = HeaderSearch(previous: previous, row: row).changed() {
+            add(row.sequence, changed.column, changed.expected, changed.found)
+        } else if let shard = row.shardOfNames, shard != head.shard {
+            add(
+                row.sequence, "shard", "\(shard.number) for \(row.streamText)",
+                "\(head.shard.number)")
+        } else {
+            add(
+                row.sequence, "header", "columns that give the chain \(row.chain.hex)",
+                "columns that give \(computed.hex)")
+        }
+    }
+
+    /// What is to be said when no more events follow.
+    mutating func finish() {
+        settleDoubt(nextFits: doubted.flatMap { $0.expected == head.chain ? $0.expected : nil })
+        if sequence < head.head {
+            findings.add(
+                AuditFinding(
+                    head: head.shard, column: "head", expected: "\(sequence), the last event",
+                    found: "\(head.head)"))
+        } else if let chain, chain != head.chain {
+            findings.add(
+                AuditFinding(
+                    head: head.shard, column: "chain", expected: chain.hex,
+                    found: head.chain.hex))
+        } else if let lastRecordedAt, lastRecordedAt != recordedAt {
+            findings.add(
+                AuditFinding(
+                    head: head.shard, column: "recorded_at", expected: "\(lastRecordedAt)",
+                    found: "\(recordedAt)"))
+        }
+    }
+
+    private mutating func add(
+        _ sequence: Int64, _ column: String, _ expected: String, _ found: String
+    ) {
+        findings.add(
+            AuditFinding(
+                at: Position(shard: head.shard, sequence: sequence), column: column,
+                expected: expected, found: found))
+    }
+}
+
+extension LoggedRow {
+    /// Whose event it is, for people.
+    var streamText: String {
+        "\(header.project), \(header.environment), \(quoted(header.customer))"
+    }
+}

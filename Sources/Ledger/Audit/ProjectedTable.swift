@@ -1,0 +1,147 @@
+import Core
+import Crypto
+import JSON
+import Postgres
+import SQL
+
+/// A table that follows from the log: how its rows are named, compared and read.
+struct ProjectedTable: Sendable {
+    let name: String
+    /// In the order in which the statement that writes them takes them.
+    let columns: [String]
+    /// How many of them tell rows apart.
+    let keys: Int
+    /// Which of the columns name the stream whose events the row follows from: project, environment and
+    /// customer.
+    let stream: [Int]
+    /// Reads the rows of some customers, or of all projects, each column as text.
+    let reading: Statement
+    /// Walks through all rows, and gives some: of tables whose rows no customer's page leads to.
+    var walking: Statement?
+    var sampling: Statement?
+
+    static let customers = ProjectedTable(
+        name: "deed.customers",
+        columns: stream + ["version", "next_change_at", "catalog_version", "runs"], keys: 4,
+        stream: [1, 2, 3], reading: .auditCustomers)
+    static let purchases = ProjectedTable(
+        name: "deed.purchases",
+        columns: stream + [
+            "store", "original", "app", "kind", "product", "purchased_at", "expires_at",
+            "revoked_at", "is_upgraded", "will_renew", "next_product", "in_billing_retry",
+            "grace_until", "transactions",
+        ], keys: 6, stream: [1, 2, 3], reading: .auditPurchases)
+    static let balances = ProjectedTable(
+        name: "deed.customer_balances", columns: stream + ["currency", "amount"], keys: 5,
+        stream: [1, 2, 3], reading: .auditBalances)
+    static let orders = ProjectedTable(
+        name: "deed.orders",
+        columns: stream + [
+            "order_id", "token", "product", "opened_at", "expires_at", "fulfilled_by", "closed_at",
+            "closed_because",
+        ], keys: 5, stream: [1, 2, 3], reading: .auditOrders)
+    static let orderOwners = ProjectedTable(
+        name: "deed.order_owners", columns: ["project", "environment", "order_id", "customer"],
+        keys: 3, stream: [0, 1, 3], reading: .auditOrderOwners, walking: .declareOrderOwners,
+        sampling: .sampleOrderOwners)
+    static let tokens = ProjectedTable(
+        name: "deed.tokens", columns: ["project", "environment", "token", "customer"], keys: 3,
+        stream: [0, 1, 3], reading: .auditTokens, walking: .declareTokens, sampling: .sampleTokens)
+    static let holders = ProjectedTable(
+        name: "deed.holders",
+        columns: ["project", "store", "environment", "app", "original", "customer"], keys: 5,
+        stream: [0, 2, 5], reading: .auditHolders, walking: .declareHolders,
+        sampling: .sampleHolders)
+    static let projects = ProjectedTable(
+        name: "deed.projects", columns: ["project", "created_at", "catalog_version"], keys: 1,
+        stream: [], reading: .auditProjects)
+    static let keys = ProjectedTable(
+        name: "deed.keys",
+        columns: ["digest", "project", "key_id", "role", "name", "created_at", "revoked_at"],
+        keys: 1, stream: [], reading: .auditKeys)
+    static let apps = ProjectedTable(
+        name: "deed.apps",
+        columns: ["store", "app", "project", "apple_id", "receipts", "counts_sandbox"], keys: 2,
+        stream: [], reading: .auditApps)
+
+    /// Whose names are unique beyond the shards.
+    static let ofNames = [holders, orderOwners, tokens]
+
+    private static let stream = ["shard", "project", "environment", "customer"]
+
+    /// By the name of the statement that writes the rows.
+    private static let written: [String: ProjectedTable] = [
+        "project_customers": customers, "project_purchases": purchases,
+        "project_balances": balances, "project_orders": orders,
+        "project_order_owners": orderOwners, "project_tokens": tokens,
+        "project_projects": projects, "project_keys": keys, "project_apps": apps,
+        "claim_purchases": holders,
+    ]
+
+    /// The stream whose events the row follows from.
+    func stream(of row: ProjectedRow) throws(LedgerError) -> Stream {
+        try Stream(
+            project: row.values[stream[0]] ?? "", environment: row.values[stream[1]] ?? "",
+            customer: row.values[stream[2]] ?? "")
+    }
+
+    /// The rows that the calls would write, by table and key.
+    static func rows(of calls: [Call]) -> [String: [[String]: ProjectedRow]] {
+        var rows: [String: [[String]: ProjectedRow]] = [:]
+        for call in calls {
+            guard let table = written[call.statement.name] else { continue }
+            for row in call.rows {
+                let row = ProjectedRow(row, of: table)
+                rows[table.name, default: [:]][row.key] = row
+            }
+        }
+        return rows
+    }
+}
+
+/// A row with every column as text.
+struct ProjectedRow {
+    let key: [String]
+    let values: [String?]
+
+    init(_ values: [String?], of table: ProjectedTable) {
+        key = values.prefix(table.keys).map { $0 ?? "" }
+        self.values = values
+    }
+
+    init(_ rows: borrowing Rows, _ row: Int, of table: ProjectedTable) {
+        var values: [String?] = []
+        for column in table.columns.indices { values.append(rows.optionalText(row, column)) }
+        self.init(values, of: table)
+    }
+}
+
+extension Call {
+    /// What its arrays say of each row, as PostgreSQL writes it.
+    fileprivate var rows: [[String?]] {
+        let columns = binds.map(\.texts)
+        guard let count = columns.first?.count else { return [] }
+        return (0..<count).map { row in columns.map { $0[row] } }
+    }
+}
+
+extension Bind {
+    fileprivate var texts: [String?] {
+        switch self {
+        case .texts(let texts): texts
+        case .int8s(let numbers): numbers.map(String.init)
+        case .optionalInt8s(let numbers): numbers.map { $0.map(String.init) }
+        case .int2s(let numbers): numbers.map { String($0) }
+        case .byteas(let values): values.map { $0.map { "\\x" + $0.hex } }
+        case .bools(let flags): flags.map { $0.map(String.init) }
+        case .text, .int8, .int2, .bytea, .bool: []
+        }
+    }
+}
+
+/// The text of a JSON object whose members stand in order, for texts that are kept as `jsonb`.
+func inOrder(_ text: String?) -> String? {
+    guard let text, case .object(let object)? = try? JSON.read(text) else { return text }
+    let members = object.members.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }
+    return members.map { "\($0): \($1.text)" }.joined(separator: ", ")
+}

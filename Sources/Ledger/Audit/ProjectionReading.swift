@@ -1,0 +1,193 @@
+import Core
+import Postgres
+import SQL
+
+/// What the log and the projections say of some customers at one moment.
+struct ProjectionPage {
+    let states: [Stream: StreamState]
+    /// By the name of the table.
+    let rows: [String: [Stream: [[String]: ProjectedRow]]]
+    /// The catalog by which all customers of a project are known to be projected.
+    let projected: [ProjectID: Int64]
+
+    /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
+    func isWaiting(_ stream: Stream, for project: ProjectState) -> Bool {
+        let column = ProjectedTable.customers.columns.firstIndex(of: "catalog_version") ?? 0
+        let row = rows[ProjectedTable.customers.name]?[stream]?.values.first
+        guard let version = row?.values[column].flatMap(Int64.init) else { return false }
+        return version < project.catalogVersion
+            && (projected[stream.project] ?? 0) < project.catalogVersion
+    }
+}
+
+extension Auditor {
+    static let tablesOfCustomers: [ProjectedTable] = [
+        .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders,
+    ]
+
+    func customers(
+        in shard: Shard, after last: Stream?, _ limit: Int
+    ) throws(LedgerError) -> [Stream] {
+        let call = Statement.auditStreams(
+            .int2(shard.number), .text(last?.customer.text ?? ""), .text(last?.project.text ?? ""),
+            .text(last?.environment.rawValue ?? ""), .int8(Int64(limit)))
+        return try all(call) { rows, row throws(LedgerError) in try Auditor.stream(rows, row) }
+    }
+
+    func sampleOfCustomers(_ count: Int) throws(LedgerError) -> [Stream] {
+        try all(Statement.sampleCustomers(.int8(Int64(count)))) { rows, row throws(LedgerError) in
+            try Auditor.stream(rows, row)
+        }
+    }
+
+    private static func stream(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> Stream {
+        try Stream(
+            project: rows.text(row, 0), environment: rows.text(row, 1),
+            customer: rows.text(row, 2))
+    }
+
+    /// Rows of customers who have none of their own.
+    func orphans(in shard: Shard) throws(LedgerError) -> [AuditFinding] {
+        try all(Statement.auditOrphans(.int2(shard.number))) { rows, row in
+            AuditFinding(
+                rows.text(row, 0), rows.text(row, 1), shard: shard, column: "row",
+                expected: "none: the log has no event of this customer", found: "a row")
+        }
+    }
+
+    /// The customers' and their projects' states, and the rows of the customers.
+    func snapshot(of streams: [Stream]) throws(LedgerError) -> ProjectionPage {
+        try link.settled { connection throws(LedgerError) in
+            try connection.execute([Statement.beginSnapshot()])
+            let wanted = Set(streams).union(streams.map { .ofProject($0.project) })
+            let states = try connection.states(of: Array(wanted))
+            var rows: [String: [Stream: [[String]: ProjectedRow]]] = [:]
+            let tables = Auditor.tablesOfCustomers
+            let held = held(by: states)
+            let calls = tables.map { table in
+                Call(
+                    statement: table.reading,
+                    binds: table.name == ProjectedTable.holders.name
+                        ? HolderKey.columns(Array(held.keys)) : streamColumns(streams))
+            }
+            try connection.read(calls) { index, found throws(LedgerError) in
+                let table = tables[index]
+                for row in 0..<found.count {
+                    let read = ProjectedRow(found, row, of: table)
+                    // Of a purchase, whoever should hold it is asked.
+                    let stream =
+                        table.name == ProjectedTable.holders.name
+                        ? held[try Holders.key(found, row)] ?? streams[0]
+                        : try table.stream(of: read)
+                    rows[table.name, default: [:]][stream, default: [:]][read.key] = read
+                }
+            }
+            var projected: [ProjectID: Int64] = [:]
+            try connection.read([Statement.listProjected()]) { _, found throws(LedgerError) in
+                for row in 0..<found.count {
+                    projected[try found.identifier(row, 0)] = found.int8(row, 1)
+                }
+            }
+            try connection.execute([Statement.commit()])
+            return ProjectionPage(states: states, rows: rows, projected: projected)
+        }
+    }
+
+    /// The rows of projects, and the calls that would write them by the projects' own events.
+    func projectRows() throws(LedgerError) -> (
+        calls: [Call], rows: [String: [[String]: ProjectedRow]]
+    ) {
+        try link.settled { connection throws(LedgerError) in
+            try connection.execute([Statement.beginSnapshot()])
+            var projects: [ProjectID] = []
+            try connection.read([Statement.auditProjectStreams()]) { _, rows throws(LedgerError) in
+                for row in 0..<rows.count { projects.append(try rows.identifier(row, 0)) }
+            }
+            let states = try connection.states(of: projects.map { .ofProject($0) })
+            let calls = projects.flatMap { project in
+                states[.ofProject(project)]?.project.map {
+                    ProjectedRows.all(of: project, $0)
+                } ?? []
+            }
+            var rows: [String: [[String]: ProjectedRow]] = [:]
+            let tables = [ProjectedTable.projects, .keys, .apps]
+            try connection.read(tables.map { $0.reading() }) { index, found in
+                for row in 0..<found.count {
+                    let read = ProjectedRow(found, row, of: tables[index])
+                    rows[tables[index].name, default: [:]][read.key] = read
+                }
+            }
+            try connection.execute([Statement.commit()])
+            return (calls, rows)
+        }
+    }
+
+    /// Hands over the rows of a table of names, some at a time, with the connection on which all of it
+    /// is of one moment; or about so many of them.
+    func forNames(
+        of table: ProjectedTable, sample: Int?,
+        _ take: ([ProjectedRow], inout Connection) throws(LedgerError) -> Void
+    ) throws(LedgerError) {
+        guard let walking = table.walking, let sampling = table.sampling else { return }
+        try link.settled { connection throws(LedgerError) in
+            func read(
+                _ call: Call, _ connection: inout Connection
+            ) throws(LedgerError) -> [ProjectedRow] {
+                var rows: [ProjectedRow] = []
+                try connection.read([call]) { _, found in
+                    for row in 0..<found.count {
+                        rows.append(ProjectedRow(found, row, of: table))
+                    }
+                }
+                return rows
+            }
+            try connection.execute([Statement.beginSnapshot()])
+            if let sample {
+                try take(try read(sampling(.int8(Int64(sample))), &connection), &connection)
+            } else {
+                try connection.execute([walking()])
+                while true {
+                    let rows = try read(Statement.fetchNames(), &connection)
+                    if rows.isEmpty { break }
+                    try take(rows, &connection)
+                }
+            }
+            try connection.execute([Statement.commit()])
+        }
+    }
+}
+
+/// By what the purchases are found that these customers hold.
+private func held(by states: [Stream: StreamState]) -> [HolderKey: Stream] {
+    var held: [HolderKey: Stream] = [:]
+    for (stream, state) in states {
+        for purchase in state.customer?.purchases ?? [] {
+            for app in purchase.allApps {
+                held[HolderKey(HeldPurchase(app: app, purchase: purchase.id), in: stream)] = stream
+            }
+        }
+    }
+    return held
+}
+
+extension Purchase {
+    /// The apps that its facts name: one, unless the evidence is odd.
+    var allApps: Set<AppID> { Set(evidence.map(\.effective.app) + renewals.map(\.app)) }
+}
+
+extension Connection {
+    /// The fold of all that the log has of each stream.
+    mutating func states(of streams: [Stream]) throws(LedgerError) -> [Stream: StreamState] {
+        var states = Dictionary(
+            uniqueKeysWithValues: streams.map { ($0, StreamState(emptyFor: $0)) })
+        let call = Statement.loadStreams(
+            of: streams, after: [Int64](repeating: 0, count: streams.count))
+        try read([call]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                let recorded = try EventRow(rows, row).recorded()
+                states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+            }
+        }
+        return states
+    }
+}

@@ -1,0 +1,183 @@
+package import Core
+import Crypto
+package import Postgres
+import SQL
+
+/// What an audit found of one shard.
+package struct ShardAudit: Sendable {
+    package let shard: Shard
+    /// How many events were read.
+    package let events: Int64
+    package let findings: AuditFindings
+    /// Up to where they were read.
+    package let end: ShardMark
+}
+
+/// Proves the log, shard by shard, with a connection of its own: a walk takes its time.
+package final class Auditor {
+    private static let page: Int64 = 2000
+
+    var link: Link
+
+    /// With the rights of the service, or of the schema's owner.
+    package init(_ settings: ConnectionSettings) {
+        var settings = settings
+        settings.statementTimeoutMilliseconds = 0
+        link = Link(settings)
+    }
+
+    /// Reads a shard from a mark, or from its first event, and proves that positions are dense, the
+    /// chain holds and the head fits; that `checkpoint`, when it is given, lies on the way; that
+    /// nothing lies beyond the head; and, of a whole shard, that customers are not ahead of it.
+    package func audit(
+        _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
+    ) throws(LedgerError) -> ShardAudit {
+        var findings = AuditFindings()
+        for known in [mark, checkpoint].compactMap(\.self) {
+            if let finding = try compare(known) { findings.add(finding) }
+        }
+        let start = mark ?? .start(of: shard)
+        guard let head = try head(of: shard) else {
+            findings.add(
+                AuditFinding(head: shard, column: "shard", expected: "a row", found: "none"))
+            return ShardAudit(shard: shard, events: 0, findings: findings, end: start)
+        }
+        var walk = ChainWalk(from: start, to: head.mark, recordedAt: head.recordedAt)
+        var isWalking = start.head < head.mark.head
+        while isWalking {
+            let rows = try rows(of: shard, after: walk.sequence).filter {
+                $0.sequence <= head.mark.head
+            }
+            for row in rows { walk.step(row) }
+            isWalking = !rows.isEmpty && walk.sequence < head.mark.head
+        }
+        walk.finish()
+        findings.add(walk.findings)
+        try addBeyond(shard, to: &findings)
+        if mark == nil { try addVersions(shard, to: &findings) }
+        return ShardAudit(
+            shard: shard, events: walk.sequence - start.head, findings: findings, end: head.mark)
+    }
+
+    /// Whether the shard still has what it had when the mark was made.
+    private func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
+        guard mark.head > 0,
+            let row = try rows(of: mark.shard, after: mark.head - 1, limit: 1).first
+        else {
+            return mark.head == 0
+                ? nil
+                : AuditFinding(
+                    head: mark.shard, column: "head",
+                    expected: "at least \(mark.head), as when the checkpoint was made",
+                    found: "no event there")
+        }
+        if row.sequence == mark.head, row.chain == mark.chain { return nil }
+        return AuditFinding(
+            at: Position(shard: mark.shard, sequence: mark.head), column: "chain",
+            expected: "\(mark.chain.hex), as when the checkpoint was made",
+            found: row.sequence == mark.head ? row.chain.hex : "no event there")
+    }
+
+    private func head(
+        of shard: Shard
+    ) throws(LedgerError) -> (mark: ShardMark, recordedAt: Int64)? {
+        try first(Statement.listShards()) { rows, row in
+            let mark = ShardMark(
+                shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
+                chain: rows.bytes(row, 2))
+            return mark.shard == shard ? (mark, rows.int8(row, 3)) : nil
+        }
+    }
+
+    /// Every shard's end, in order.
+    package func marks() throws(LedgerError) -> [ShardMark] {
+        try all(Statement.listShards()) { rows, row in
+            ShardMark(
+                shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
+                chain: rows.bytes(row, 2))
+        }
+    }
+
+    private func rows(
+        of shard: Shard, after sequence: Int64, limit: Int64 = Auditor.page
+    ) throws(LedgerError) -> [LoggedRow] {
+        let page = Statement.scanShard(.int2(shard.number), .int8(sequence), .int8(limit))
+        return try all(page) { rows, row in LoggedRow(rows, row) }
+    }
+
+    private func addBeyond(
+        _ shard: Shard, to findings: inout AuditFindings
+    ) throws(LedgerError) {
+        let beyond = try all(Statement.listBeyond(.int2(shard.number))) { rows, row in
+            (
+                sequence: rows.int8(row, 0), customer: rows.text(row, 1), type: rows.text(row, 2),
+                head: rows.int8(row, 3)
+            )
+        }
+        for event in beyond {
+            findings.add(
+                AuditFinding(
+                    at: Position(shard: shard, sequence: event.sequence), column: "seq",
+                    expected: "nothing beyond the head \(event.head)",
+                    found: "\(event.type) of \(quoted(event.customer))"))
+        }
+    }
+
+    /// Events that no shard holds.
+    package func strays() throws(LedgerError) -> [AuditFinding] {
+        try all(Statement.listStrays()) { rows, row in
+            AuditFinding(
+                "deed.events", "\(rows.int8(row, 0)):\(rows.int8(row, 1))", column: "shard",
+                expected: "0 to 63",
+                found:
+                    "\(rows.int8(row, 0)) with \(rows.text(row, 3)) of \(quoted(rows.text(row, 2)))"
+            )
+        }
+    }
+
+    private func addVersions(
+        _ shard: Shard, to findings: inout AuditFindings
+    ) throws(LedgerError) {
+        let wrong = try all(Statement.auditVersions(.int2(shard.number))) { rows, row in
+            let name = "\(rows.text(row, 0)), \(rows.text(row, 1)), \(quoted(rows.text(row, 2)))"
+            return AuditFinding(
+                "deed.customers", name, shard: shard, column: "version",
+                expected: rows.optionalInt8(row, 4).map {
+                    "\($0), the newest of \(rows.int8(row, 5)) events"
+                } ?? "no row: the log has no event of this customer",
+                found: rows.optionalInt8(row, 3).map(String.init) ?? "no row")
+        }
+        for finding in wrong { findings.add(finding) }
+    }
+
+    /// One item for each row that the call gives.
+    func all<Item>(
+        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(LedgerError) -> [Item] {
+        try link.settled { connection throws(LedgerError) in
+            var items: [Item] = []
+            try connection.read([call]) { _, rows throws(LedgerError) in
+                for row in 0..<rows.count { items.append(try item(rows, row)) }
+            }
+            return items
+        }
+    }
+
+    private func first<Item>(
+        _ call: Call, _ item: (borrowing Rows, Int) -> Item?
+    ) throws(LedgerError) -> Item? {
+        try all(call) { rows, row in item(rows, row) }.compactMap(\.self).first
+    }
+}
+
+extension Ledger {
+    /// Audits one shard from its first event.
+    package func audit(_ shard: Shard) throws(Fault) -> ShardAudit {
+        let auditor = Auditor(settings.connection)
+        do throws(LedgerError) {
+            return try auditor.audit(shard)
+        } catch {
+            throw error.fault
+        }
+    }
+}

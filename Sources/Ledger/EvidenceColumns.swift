@@ -1,0 +1,43 @@
+import Core
+import Crypto
+
+/// What a row of `deed.evidence` says about its bytes. The digest speaks for the bytes themselves; the
+/// seal shows when something of the rest was changed.
+struct EvidenceColumns {
+    let digest: [UInt8]
+    let project: String
+    let environment: String
+    let kind: String
+    let app: String?
+    let signedAt: Int64
+    let firstSeenAt: Int64
+    let verdict: String
+    /// The digests of the certificates, one behind the other.
+    let certificates: [UInt8]
+
+    /// SHA-256 of the columns. `docs/ledger.md` has the exact bytes.
+    var seal: [UInt8] {
+        var bytes = digest
+        bytes.append(text: project)
+        bytes.append(text: environment)
+        bytes.append(text: kind)
+        bytes.append(text: app ?? "")
+        bytes.append(number: signedAt)
+        bytes.append(number: firstSeenAt)
+        bytes.append(text: verdict)
+        bytes.append(contentsOf: certificates)
+        return SHA256.digest(bytes).bytes
+    }
+}
+
+extension EvidenceColumns {
+    /// As it is filed first.
+    init(_ kept: KeptEvidence) {
+        self.init(
+            digest: kept.record.digest, project: kept.stream.project.text,
+            environment: kept.stream.environment.rawValue, kind: kept.record.kind,
+            app: kept.record.app?.text, signedAt: kept.record.signedAt.milliseconds,
+            firstSeenAt: kept.at.milliseconds, verdict: FiledEvidence.believed,
+            certificates: kept.record.certificates.flatMap(\.digest))
+    }
+}

@@ -1,0 +1,40 @@
+import Core
+import Glibc
+
+/// What is in a file that a person named; `-` is standard input.
+func readFile(_ path: String) throws(CommandEnd) -> String {
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 {
+        throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while content.count <= 1 << 20 {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        if count < 0 { throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+        if count == 0 { return String(decoding: content, as: UTF8.self) }
+        content += chunk[..<count]
+    }
+    throw .usage("\(path) is larger than 1 MiB, which no file of this kind is")
+}
+
+func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+/// Writes a file whole or not at all: the old one stays until the new one is safe on disk.
+func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
+    func fault() -> CommandEnd {
+        .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+    let draft = "\(path).new"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    if descriptor < 0 { throw fault() }
+    let bytes = Array(text.utf8)
+    let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    close(descriptor)
+    if !isWritten || rename(draft, path) != 0 {
+        unlink(draft)
+        throw fault()
+    }
+}

@@ -1,0 +1,84 @@
+import Core
+import Crypto
+import Glibc
+
+/// Where the installation's key is kept: 64 hexadecimal digits that only their owner may read. It is
+/// made when it is needed first.
+struct SecretKeyFile {
+    let path: String
+
+    /// The key, which is made where there is none.
+    func key() throws(CommandEnd) -> SecretKey {
+        if let key = try read() { return key }
+        try make()
+        guard let key = try read() else { throw fault("it vanished as soon as it was made") }
+        return key
+    }
+
+    /// The key; `nil` where there is none yet.
+    private func read() throws(CommandEnd) -> SecretKey? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw fault("it is no file")
+        }
+        if status.st_mode & 0o077 != 0 {
+            throw fault("others than its owner may use it; run: chmod 600 \(path)")
+        }
+        var text = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(descriptor, &text, text.count)
+        let digits = text.prefix(max(count, 0)).filter { $0 != UInt8(ascii: "\n") }
+        guard
+            let key = [UInt8](hex: String(decoding: digits, as: UTF8.self)).flatMap(SecretKey.init)
+        else {
+            throw fault("it does not hold 64 hexadecimal digits; bring back the file from a backup")
+        }
+        return key
+    }
+
+    /// Makes the file at once with all that belongs in it, so that two who make it get the same one.
+    private func make() throws(CommandEnd) {
+        let draft = "\(path).\(randomBytes(8).hex)"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        defer { unlink(draft) }
+        let text = Array((randomBytes(SecretKey.byteCount).hex + "\n").utf8)
+        let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+        close(descriptor)
+        if !isWritten { throw fault("it cannot be written") }
+        if link(draft, path) != 0, errno != EEXIST { throw fault(String(cString: strerror(errno))) }
+        syncFolder()
+    }
+
+    private func syncFolder() {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    private func fault(_ reason: String) -> CommandEnd {
+        .fault("The installation's key in \(path) cannot be used: \(reason).")
+    }
+}
+
+extension Option {
+    static let secretKeyFile = setting(
+        "secret-key-file", "FILE",
+        "the installation's key, made when it is needed first; without it, secret.key in the data "
+            + "folder")
+}
+
+extension Invocation {
+    /// The installation's key.
+    func secretKey() throws(CommandEnd) -> SecretKey {
+        let folder = Settings(self).dataFolder
+        if let path = self["secret-key-file"] { return try SecretKeyFile(path: path).key() }
+        mkdir(folder, 0o755)
+        return try SecretKeyFile(path: "\(folder)/secret.key").key()
+    }
+}

@@ -1,0 +1,223 @@
+import Core
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+/// A change that was made behind the log's back, and what an audit must say of it.
+private struct Tampering: Sendable, CustomTestStringConvertible {
+    let statement: String
+    let table: String
+    let row: String
+    let column: String
+    var expected: String?
+    var found: String?
+
+    init(
+        _ statement: String, _ row: String, _ column: String, table: String = "deed.events",
+        expected: String? = nil, found: String? = nil
+    ) {
+        self.statement = statement
+        self.table = table
+        self.row = row
+        self.column = column
+        self.expected = expected
+        self.found = found
+    }
+
+    var testDescription: String { statement }
+}
+
+@Suite("An audit names what was changed")
+struct LogAuditTests {
+    private let database: ScratchDatabase
+    private let stream: Core.Stream
+    private let shard: Int16
+
+    init() throws {
+        database = try ScratchDatabase()
+        stream = try Stream.test("u1")
+        shard = stream.shard.number
+        let ledger = database.ledger()
+        for grant in ["g1", "g2", "g3", "g4"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        ledger.close()
+    }
+
+    private func tamper(_ statement: String) throws {
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            \(statement.replacing("$shard", with: "\(shard)"));
+            """)
+    }
+
+    private func audit(against checkpoint: ShardMark? = nil) throws -> [AuditFinding] {
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        var findings: [AuditFinding] = []
+        for shard in Shard.all {
+            let mark = checkpoint?.shard == shard ? checkpoint : nil
+            findings += try auditor.audit(shard, against: mark).findings.listed
+        }
+        return findings + (try auditor.strays())
+    }
+
+    @Test(
+        "A changed byte of any column is named with the place, the column and what it held",
+        arguments: [
+            Tampering("payload = replace(payload, 'pro', 'pra')", "2", "payload"),
+            Tampering("digest = set_byte(digest, 7, get_byte(digest, 7) # 1)", "2", "digest"),
+            Tampering("chain = set_byte(chain, 31, get_byte(chain, 31) # 1)", "2", "chain"),
+            Tampering(
+                "project = 'defaulu'", "2", "project", expected: "'default'", found: "'defaulu'"),
+            Tampering("environment = 'qroduction'", "2", "environment", expected: "'production'"),
+            Tampering("customer = 'u2'", "2", "customer", expected: "'u1'", found: "'u2'"),
+            Tampering("version = 6", "2", "version", expected: "2", found: "6"),
+            Tampering("type = 'grant.givem'", "2", "type", expected: "'grant.given'"),
+            Tampering("occurred_at = occurred_at # 1", "2", "occurred_at"),
+            Tampering("recorded_at = recorded_at # 256", "2", "recorded_at"),
+            Tampering("actor = 'tesu'", "2", "actor", expected: "'test'", found: "'tesu'"),
+            Tampering("cause = overlay(cause placing '~' from 3)", "2", "cause"),
+            Tampering("cause_index = 1", "2", "cause_index", expected: "0", found: "1"),
+            Tampering(
+                "cause_digest = set_byte(cause_digest, 0, get_byte(cause_digest, 0) # 255)", "2",
+                "cause_digest"),
+            Tampering("catalog_version = 1", "2", "catalog_version", expected: "0", found: "1"),
+            Tampering("evidence = decode(repeat('ab', 32), 'hex')", "2", "header"),
+            Tampering("actor = 'somebody else'", "2", "header"),
+            Tampering("customer = 'another customer'", "2", "shard"),
+        ])
+    fileprivate func changed(_ tampering: Tampering) throws {
+        try tamper("update deed.events set \(tampering.statement) where shard = $shard and seq = 2")
+        try expect(tampering)
+    }
+
+    @Test(
+        "An event that is gone, swapped, added or moved is named, and so is a changed head",
+        arguments: [
+            Tampering(
+                "delete from deed.events where seq = 1", "1", "seq", expected: "an event"),
+            Tampering("delete from deed.events where seq = 2", "2", "seq"),
+            Tampering(
+                "delete from deed.events where seq = 4", "$shard", "head", table: "deed.shards",
+                expected: "3, the last event", found: "4"),
+            Tampering(
+                """
+                update deed.events set seq = 9 where seq = 2;
+                update deed.events set seq = 2 where seq = 3; update deed.events set seq = 3 where seq = 9
+                """, "2", "header"),
+            Tampering(
+                "update deed.events set shard = ($shard + 1) % 64 where seq = 2", "2", "seq"),
+            Tampering("update deed.events set shard = 77 where seq = 2", "77:2", "shard"),
+            Tampering(
+                "update deed.shards set head = 5 where head = 4", "$shard", "head",
+                table: "deed.shards", expected: "4, the last event", found: "5"),
+            Tampering(
+                "update deed.shards set chain = set_byte(chain, 0, get_byte(chain, 0) # 1) where head = 4",
+                "$shard", "chain", table: "deed.shards"),
+            Tampering(
+                "update deed.shards set recorded_at = recorded_at + 1 where head = 4", "$shard",
+                "recorded_at", table: "deed.shards"),
+            Tampering(
+                """
+                insert into deed.events select shard, seq + 1, project, environment, customer,
+                    version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
+                    cause_index, cause_digest, catalog_version, evidence
+                from deed.events where seq = 4
+                """, "5", "seq", expected: "nothing beyond the head 4"),
+        ])
+    fileprivate func rearranged(_ tampering: Tampering) throws {
+        try tamper(tampering.statement)
+        try expect(tampering)
+    }
+
+    @Test(
+        "A tail that was cut without care is seen without a checkpoint",
+        arguments: [
+            """
+            delete from deed.events where seq >= 3;
+            update deed.shards set head = 2, chain = (select chain from deed.events where seq = 2),
+                recorded_at = (select recorded_at from deed.events where seq = 2) where head = 4
+            """,
+            """
+            delete from deed.events;
+            update deed.shards set head = 0, chain = decode(repeat('00', 32), 'hex'), recorded_at = 0
+            """,
+        ])
+    func cut(_ statement: String) throws {
+        try tamper(statement)
+        let findings = try audit()
+        #expect(findings.contains { $0.table == "deed.customers" && $0.column == "version" })
+    }
+
+    @Test(
+        "A tail that was cut with care is seen with a checkpoint, and so is one that was written anew"
+    )
+    func cutWithCare() throws {
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        let mark = try #require(try auditor.marks().first { $0.shard == stream.shard })
+        try tamper(
+            """
+            delete from deed.events where seq = 4;
+            update deed.shards set head = 3, chain = (select chain from deed.events where seq = 3),
+                recorded_at = (select recorded_at from deed.events where seq = 3) where head = 4;
+            update deed.customers set version = 3
+            """)
+        #expect(try audit().isEmpty)
+        #expect(
+            try audit(against: mark).contains { $0.table == "deed.shards" && $0.column == "head" })
+        let ledger = database.ledger()
+        _ = try ledger.append(.give("pro", to: stream, grant: "g5"))
+        ledger.close()
+        #expect(try audit().isEmpty)
+        let finding = try #require(try audit(against: mark).first)
+        #expect(finding.row == "\(shard):4")
+        #expect(finding.column == "chain")
+    }
+
+    @Test("From a mark, only what came since is read, and a change of that is found")
+    func sinceMark() throws {
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        let mark = try #require(try auditor.marks().first { $0.shard == stream.shard })
+        let ledger = database.ledger()
+        _ = try ledger.append(.give("pro", to: stream, grant: "g5"))
+        ledger.close()
+        let audit = try auditor.audit(stream.shard, since: mark)
+        #expect(audit.events == 1)
+        #expect(audit.findings.isEmpty)
+        try tamper("update deed.events set actor = 'x' where seq = 5")
+        #expect(try auditor.audit(stream.shard, since: mark).findings.count == 1)
+    }
+
+    @Test("Every shard is walked, the first hundred findings are listed and all are counted")
+    func many() throws {
+        let ledger = database.ledger()
+        for number in 0..<150 {
+            _ = try ledger.append(.give("pro", to: .test("c\(number)"), grant: "g1"))
+        }
+        ledger.close()
+        try tamper("update deed.events set payload = '{}'")
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        var findings = AuditFindings()
+        for shard in Shard.all { findings.add(try auditor.audit(shard).findings) }
+        #expect(findings.count == 154)
+        #expect(findings.listed.count == 100)
+        #expect(Set(findings.listed.compactMap(\.shard)).count > 10)
+    }
+
+    private func expect(_ tampering: Tampering) throws {
+        let row = tampering.row.replacing("$shard", with: "\(shard)")
+        let isPosition = tampering.table == "deed.events" && !row.contains(":")
+        let place = isPosition ? "\(shard):\(row)" : row
+        let findings = try audit()
+        let finding = findings.first {
+            $0.table == tampering.table && $0.row == place && $0.column == tampering.column
+        }
+        #expect(finding != nil, "\(findings)")
+        if let expected = tampering.expected { #expect(finding?.expected == expected) }
+        if let found = tampering.found { #expect(finding?.found == found) }
+        #expect(findings.count <= 6, "\(findings)")
+    }
+}

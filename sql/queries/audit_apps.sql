@@ -1,0 +1,1 @@
+select store, app, project, apple_id::text, receipts, counts_sandbox::text from deed.apps

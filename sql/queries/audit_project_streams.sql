@@ -1,0 +1,1 @@
+select distinct project from deed.events where customer = '$project/' order by project

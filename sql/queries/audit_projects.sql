@@ -1,0 +1,1 @@
+select project, created_at::text, catalog_version::text from deed.projects

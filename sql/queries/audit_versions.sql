@@ -1,0 +1,21 @@
+-- Customers whose row does not say how many events they have, and streams with a version that is missing.
+-- 1 shard
+select project, environment, customer, c.version, e.last, e.count
+from (
+    select project, environment, customer, version
+    from deed.customers where shard = $1::smallint
+) as c
+full join (
+    select project, environment, customer, max(version) as last, count(*) as count
+    from deed.events
+    where shard = $1::smallint and seq <= (
+        select s.head from deed.shards as s where s.shard = $1::smallint
+        order by s.head desc limit 1
+    )
+    group by project, environment, customer
+) as e using (project, environment, customer)
+where e.last is distinct from e.count
+    -- A project's own stream has no such row.
+    or (c.version is distinct from e.last and customer <> '$project/')
+order by project, environment, customer
+limit 101

@@ -1,0 +1,1 @@
+fetch forward 500 from names

@@ -1,0 +1,1 @@
+fetch forward 1000 from unnamed_evidence

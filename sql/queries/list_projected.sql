@@ -1,0 +1,1 @@
+select project, projected_version from deed.projects

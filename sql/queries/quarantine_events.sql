@@ -1,0 +1,29 @@
+-- With the shards locked, so that what lies beyond a head is no commit under way.
+-- 1 now
+with heads as (
+    select s.shard, s.head
+    from generate_series(0, 63) as number
+    cross join lateral (
+        select * from deed.shards as s where s.shard = number::smallint
+        order by s.head desc limit 1
+    ) as s
+), moved as (
+    delete from deed.events as e using heads as h
+    where e.shard = h.shard and e.seq > h.head
+    returning e.*, h.head as head
+), strays as (
+    delete from deed.events as e
+    where e.shard < 0 or e.shard > 63
+    returning e.*, 0::bigint as head
+), kept as (
+    insert into deed.quarantined_events (
+        shard, seq, project, environment, customer, version, type, payload, digest, chain,
+        occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
+        evidence, head, quarantined_at, quarantined_by
+    )
+    select shard, seq, project, environment, customer, version, type, payload, digest, chain,
+        occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
+        evidence, head, $1::bigint, session_user
+    from (table moved union all table strays) as gone
+)
+select shard, seq, customer, type from (table moved union all table strays) as gone order by shard, seq

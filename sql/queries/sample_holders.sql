@@ -1,0 +1,7 @@
+-- As sample_customers.
+-- 1 how many
+select project, store, environment, app, original, customer
+from deed.holders tablesample system (least(100, 200.0 * $1::bigint / greatest(1, (
+    select reltuples from pg_class where oid = 'deed.holders'::regclass
+))::double precision))
+limit $1::bigint
