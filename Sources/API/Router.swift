@@ -26,7 +26,7 @@ package struct Router: Sendable {
         let all =
             ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
             + CatalogRoutes(ports).routes
-            + SettingsRoutes(ports).routes + OrderRoutes(reads).routes
+            + SettingsRoutes(ports, apps: submissions.apps).routes + OrderRoutes(reads).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + submitting.routes
             + IntakeRoutes(ports).routes + operations.routes
         var table = RouteTable<MeasuredRoute>()

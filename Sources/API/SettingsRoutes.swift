@@ -5,9 +5,11 @@ import Service
 /// The calls about what a project has decided, and about its apps.
 struct SettingsRoutes: Sendable {
     private let ports: Ports
+    private let apps: AppRing
 
-    init(_ ports: Ports) {
+    init(_ ports: Ports, apps: AppRing) {
         self.ports = ports
+        self.apps = apps
     }
 
     var routes: [Route] {
@@ -53,6 +55,7 @@ struct SettingsRoutes: Sendable {
         do throws(CommandError) {
             let answer = try ports.setApp(
                 app, change, of: call.access.project, by: call.sender)
+            apps.learnChange()
             return .json(answer.json)
         } catch {
             throw Problem(error)
@@ -62,8 +65,9 @@ struct SettingsRoutes: Sendable {
     private func removeApp(_ call: Call) throws(Problem) -> Response {
         let app = try call.app()
         do throws(CommandError) {
-            return .json(
-                try ports.removeApp(app, of: call.access.project, by: call.sender).json)
+            let answer = try ports.removeApp(app, of: call.access.project, by: call.sender)
+            apps.learnChange()
+            return .json(answer.json)
         } catch {
             throw Problem(error)
         }

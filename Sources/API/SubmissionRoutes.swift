@@ -106,7 +106,9 @@ extension Problem {
         case .unreadable(let refused):
             self.init(status: 400, code: refused.code, detail: refused.sentence)
         case .unproven(let refused):
-            self.init(status: 401, code: refused.code, detail: refused.sentence)
+            self.init(
+                status: 401, code: refused.code, detail: refused.sentence,
+                isRetryable: refused.maySendAgain)
         case .unknownApp(let app):
             self.init(
                 status: 404, code: "app_unknown",

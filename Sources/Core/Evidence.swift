@@ -114,6 +114,14 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
     }
 }
 
+extension RefusedEvidence {
+    /// Whether it is for none of the apps as they are set: an operator who sets the app cures that.
+    package var isForeignApp: Bool { code == "foreign_bundle_id" || code == "foreign_app_id" }
+
+    /// Whether sending the same bytes again may be of use.
+    package var maySendAgain: Bool { isRetryable || isForeignApp }
+}
+
 extension App {
     /// The app as evidence is measured against it: that of either environment is taken.
     package var trusted: TrustedApp {

@@ -30,7 +30,7 @@ package final class AnswerCache: Sendable {
     private let monotonicClock: @Sendable () -> Int64
     /// The versions of rules that every partition knows.
     let rules = Mutex<[ProjectID: Int64]>([:])
-    let onKeys: Mutex<@Sendable () -> Void>
+    let onProjects: Mutex<@Sendable () -> Void>
     let newestEpoch = Atomic(0)
     /// Held while everything is let go of.
     let clearing = Mutex(())
@@ -48,12 +48,12 @@ package final class AnswerCache: Sendable {
         self.now = now
         self.monotonicClock = monotonicClock
         self.render = render
-        onKeys = Mutex({})
+        onProjects = Mutex({})
     }
 
-    /// `body` is called whenever a project's keys have changed.
-    package func whenKeysChange(_ body: @escaping @Sendable () -> Void) {
-        onKeys.withLock { $0 = body }
+    /// `body` is called whenever a project has changed: its keys, its apps, its settings.
+    package func whenProjectsChange(_ body: @escaping @Sendable () -> Void) {
+        onProjects.withLock { $0 = body }
     }
 
     func partition(of shard: Shard) -> Int { Int(shard.number) }

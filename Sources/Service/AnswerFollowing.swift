@@ -25,11 +25,11 @@ extension AnswerCache {
                 }
             }
         }
-        tellOfKeys()
+        tellOfProjects()
     }
 
-    private func tellOfKeys() {
-        let body = onKeys.withLock { $0 }
+    private func tellOfProjects() {
+        let body = onProjects.withLock { $0 }
         body()
     }
 
@@ -100,7 +100,8 @@ extension AnswerCache {
             case .customer: break
             case .rules(let project, let version):
                 outdate(project, before: version, epoch: epoch)
-            case .keys: tellOfKeys()
+                tellOfProjects()
+            case .keys: tellOfProjects()
             }
         }
     }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// The apps of all projects in memory: evidence names an app, and the store's news name no project.
 ///
-/// An app that is not there may have been set a moment ago: then all are read anew, but only so many
-/// times a second. Another instance's change of an app is seen when the ring is next reloaded.
+/// The instance's own changes are there before they are answered. An app that is not there, or is not
+/// as evidence says, may have been changed elsewhere a moment ago: then all are read anew, but only so
+/// many times a second.
 package final class AppRing: Sendable {
     private struct State {
         var apps: [AppKey: ListedApp] = [:]
@@ -12,6 +13,8 @@ package final class AppRing: Sendable {
     }
     private let state = Mutex(State())
     private let refreshing = Refreshing()
+    /// Held while the apps are read: of two reads the later one is kept.
+    private let reading = Mutex(())
     private let ports: Ports
 
     package init(_ ports: Ports) {
@@ -22,6 +25,15 @@ package final class AppRing: Sendable {
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
         try refreshing.find(at: ports.now(), { known(app) }) { () throws(Fault) in try reload() }
     }
+
+    /// Reads every app anew, unless that was done too often lately.
+    func refresh() throws(Fault) {
+        try refreshing.refresh(at: ports.now()) { () throws(Fault) in try reload() }
+    }
+
+    /// Takes in a change that this instance just made, before anybody is told of it. What cannot be read
+    /// now is read when the database is next looked at; the change itself is durable.
+    package func learnChange() { try? reload() }
 
     /// The apps of the project, as far as they are known in memory.
     func apps(of project: ProjectID) -> [ListedApp] {
@@ -34,12 +46,14 @@ package final class AppRing: Sendable {
 
     /// Reads every app.
     package func reload() throws(Fault) {
-        let listed = try ports.directory.apps()
-        let apps = Dictionary(listed.map { ($0.app, $0) }) { first, _ in first }
-        let projects = Dictionary(grouping: listed, by: \.project)
-        state.withLock {
-            $0.apps = apps
-            $0.projects = projects
+        try reading.withLock { _ throws(Fault) in
+            let listed = try ports.directory.apps()
+            let apps = Dictionary(listed.map { ($0.app, $0) }) { first, _ in first }
+            let projects = Dictionary(grouping: listed, by: \.project)
+            state.withLock {
+                $0.apps = apps
+                $0.projects = projects
+            }
         }
     }
 }

@@ -71,7 +71,8 @@ extension Submissions {
                 if !mayCount { return .refused(error) }
                 if try !isOwnApp(in: piece, of: project) { return .refused(error) }
                 if error.isRetryable { return nil }
-                // The app was set a moment ago, and is known by now.
+                // Whoever set or changed the app a moment ago may have done it on another instance.
+                try obtain { () throws(Fault) in try apps.refresh() }
             }
         }
         return nil
@@ -179,9 +180,4 @@ extension IntakeResult {
             purchase: outcome.purchase?.description, transaction: outcome.transaction?.text,
             outcome: result.word, order: order?.text, reason: reason)
     }
-}
-
-extension RefusedEvidence {
-    /// Whether it is for an app that is not among the trusted ones.
-    fileprivate var isForeignApp: Bool { code == "foreign_bundle_id" }
 }

@@ -16,6 +16,8 @@ package final class KeyRing: Sendable {
     /// How often the ring was read.
     fileprivate let edition = Atomic(0)
     private let refreshing = Refreshing()
+    /// Held while the keys are read: of two reads the later one is kept.
+    private let reading = Mutex(())
     private let ports: Ports
 
     package init(_ ports: Ports) {
@@ -64,12 +66,14 @@ package final class KeyRing: Sendable {
 
     /// Reads every live key.
     package func reload() throws(Fault) {
-        let live = try ports.directory.keys()
-        let keys = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
-        state.withLock { state in
-            state.keys = keys
-            state.used = [:]
-            edition.add(1, ordering: .releasing)
+        try reading.withLock { _ throws(Fault) in
+            let live = try ports.directory.keys()
+            let keys = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
+            state.withLock { state in
+                state.keys = keys
+                state.used = [:]
+                edition.add(1, ordering: .releasing)
+            }
         }
     }
 }

@@ -30,10 +30,18 @@ extension Submissions {
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let (raw, heading) = try opened(RawEvidence(.notification, bytes, rank: .notification))
         let app = try addressee(of: heading)
-        do throws(RefusedEvidence) {
-            return try recording(try prove(raw, of: app.project), for: app.project)
-        } catch {
-            if !error.isRetryable { throw .unproven(error) }
+        for isFirst in [true, false] {
+            let proven: ProvenEvidence
+            do throws(RefusedEvidence) {
+                proven = try prove(raw, of: app.project)
+            } catch {
+                if error.isRetryable { break }
+                if !isFirst || !error.isForeignApp { throw .unproven(error) }
+                // Whoever changed the app a moment ago may have done it on another instance.
+                try obtain { () throws(Fault) in try apps.refresh() }
+                continue
+            }
+            return try recording(proven, for: app.project)
         }
         let id = try queue(raw, heading, of: app.project)
         return Wish([]) { _ in .queued(id) }
@@ -41,18 +49,25 @@ extension Submissions {
 
     private func recording(
         _ proven: ProvenEvidence, for project: ProjectID
-    ) throws(RefusedEvidence) -> Wish<NotificationAnswer> {
-        guard let head = proven.notification else { throw .noNotification }
+    ) throws(NotificationError) -> Wish<NotificationAnswer> {
+        guard let head = proven.notification else { throw .unproven(.noNotification) }
+        // One that tells of no purchase makes no event; that it is kept is all that is new of it.
+        var isFirst = false
+        if proven.facts == Facts() {
+            isFirst = try !obtain { () throws(Fault) in
+                try ports.evidence.wasBelieved(proven.record.digest)
+            }
+        }
         let submission = Submission(
             [Submission.Item(index: 0, facts: proven.facts)], by: .store)
         let command = Command(
             submission, in: submission.stream(in: project, proven.environment),
             on: [proven.record], by: .appStore,
             cause: ports.secrets.cause(of: head, proven.record))
-        return Wish(command) { outcome throws(CommandError) in
+        return Wish(command) { [isFirst] outcome throws(CommandError) in
             .kept(
                 head, proven.environment,
-                isNew: outcome.items.contains { $0.result != .alreadyKnown })
+                isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
         }
     }
 
@@ -82,12 +97,19 @@ extension Submissions {
     }
 
     private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
+        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        guard let app else { throw .unknownApp(heading.app) }
+        return app
+    }
+
+    private func obtain<Value>(
+        _ body: () throws(Fault) -> Value
+    ) throws(NotificationError) -> Value {
         do throws(Fault) {
-            if let app = try apps.find(AppKey(id: heading.app)) { return app }
+            return try body()
         } catch {
             throw .fault(error)
         }
-        throw .unknownApp(heading.app)
     }
 }
 

@@ -35,6 +35,11 @@ final class Refreshing: Sendable {
         }
     }
 
+    /// Reloads, unless that was done as often as may be. What is there already is no reason not to.
+    func refresh(at now: Instant, reload: () throws(Fault) -> Void) throws(Fault) {
+        _ = try find(at: now, { () -> Void? in nil }, reload: reload)
+    }
+
     private func recentFault(at now: Instant) -> Fault? {
         guard let (fault, at) = state.withLock(\.fault) else { return nil }
         let age = now.milliseconds - at.milliseconds

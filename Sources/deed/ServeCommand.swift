@@ -155,7 +155,7 @@ private struct RunningService {
             live.ports, IntakeWorker(live.ports, record: submissions.record), log: log,
             metrics: metrics)
         watch = Watch(keys: keys, apps: submissions.apps, database: database, log: log)
-        answers.whenKeysChange { [watch] in watch.hurry() }
+        answers.whenProjectsChange { [watch] in watch.hurry() }
         let router = Router(
             reads, submissions, keys: keys,
             operations: Operations(obstacles: watch.obstacles, metrics: metrics))

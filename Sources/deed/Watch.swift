@@ -57,7 +57,7 @@ final class Watch: Sendable {
         }
     }
 
-    /// Looks at once: keys have changed.
+    /// Looks at once: a project has changed.
     func hurry() {
         state.change { $0.isHurried = true }
     }

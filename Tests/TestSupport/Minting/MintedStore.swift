@@ -5,6 +5,8 @@ internal import JSON
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID
+    /// The number of the app that notifications name.
+    package var appleID: Int64?
 
     package init(environment: String = "Production") {
         self.environment = environment
@@ -79,6 +81,7 @@ package struct MintedStore: Sendable {
         var data = Payload([
             ("bundleId", .string(bundleID)), ("environment", .string(environment)),
         ])
+        data["appAppleId"] = appleID.map(JSON.integer)
         data["signedTransactionInfo"] = transaction.map(JSON.string)
         data["signedRenewalInfo"] = renewal.map(JSON.string)
         let payload = Payload([

@@ -1,0 +1,116 @@
+import Core
+import JSON
+import Minting
+import TestSupport
+import Testing
+import Threading
+
+@testable import Service
+
+/// The service's clock stands in all of these: nothing is read anew because time went by.
+@Suite("What an instance changed is so at once")
+struct OwnChangeTests {
+    private let front: Storefront
+    private let app = "/v1/apps/\(Payload.bundleID)"
+
+    init() throws {
+        front = try Storefront()
+    }
+
+    private var level: Sale { Sale("1", "level2", .nonConsumable, at: front.daysAgo(1)) }
+
+    private func news(of number: Int64?, from store: MintedStore? = nil) -> String {
+        var store = store ?? front.store
+        store.appleID = number
+        return store.notification(
+            "ONE_TIME_CHARGE", id: "5e1f6a04", at: front.daysAgo(0),
+            transaction: store.transaction(level))
+    }
+
+    private func set(_ body: String, through other: TestService? = nil) {
+        #expect(front.send("PUT", app, body, key: front.admin, through: other).status == 200)
+    }
+
+    @Test("A notification is judged by the app's number as it was just set, also elsewhere")
+    func number() throws {
+        set(#"{"apple_id":7}"#)
+        let refused = front.notify(news(of: 8))
+        #expect(refused.status == 401 && refused.code == "foreign_app_id")
+        #expect(try refused.json["retryable"]?.bool == true)
+        set(#"{"apple_id":8}"#)
+        #expect(front.notify(news(of: 8)).status == 200)
+        #expect(front.notify(news(of: 7)).code == "foreign_app_id")
+        let other = try TestService(beside: front.service)
+        #expect(front.notify(news(of: 8), through: other).status == 200)
+        set(#"{"apple_id":7}"#)
+        // The other instance looks again before it says no.
+        #expect(front.notify(news(of: 7), through: other).status == 200)
+    }
+
+    @Test("An app that was just added or removed is known as such, on both ways in")
+    func added() throws {
+        var store = front.store
+        store.bundleID = "com.example.second"
+        let signed = JSON.array([.string(store.transaction(level))])
+        let refused = front.submit(["signed_transactions": signed])
+        #expect(try refused.outcomes == ["refused"])
+        let item = try #require(try refused.json["items"]?.array?.first)
+        #expect(item["code"]?.string == "foreign_bundle_id" && item["retryable"]?.bool == true)
+        #expect(front.notify(news(of: nil, from: store)).code == "app_unknown")
+        let second = "/v1/apps/com.example.second"
+        _ = front.send("PUT", second, "{}", key: front.admin)
+        #expect(try front.submit(["signed_transactions": signed]).outcomes == ["recorded"])
+        #expect(front.notify(news(of: nil, from: store)).status == 200)
+        _ = front.send("DELETE", second, key: front.admin)
+        #expect(try front.submit(["signed_transactions": signed]).outcomes == ["refused"])
+        #expect(front.notify(news(of: nil, from: store)).code == "app_unknown")
+    }
+
+    @Test("Evidence that was forged stays refused for good")
+    func forged() throws {
+        let forged = front.store.transaction(level).dropLast(8) + "AAAAAAAA"
+        let reply = front.submit(["signed_transactions": [.string(String(forged))]])
+        #expect(try reply.json["items"]?.array?.first?["retryable"]?.bool == false)
+    }
+
+    @Test("A submission's answer has the sandbox as soon as it counts")
+    func sandbox() throws {
+        func entitlements() throws -> JSON? {
+            let signed = JSON.string(front.sandbox.transaction(level))
+            return try front.submit(["signed_transactions": [signed]]).json["entitlements"]
+        }
+        #expect(try entitlements() == [:])
+        set(#"{"sandbox_access":"all"}"#)
+        #expect(try entitlements()?["level2"]?["active"]?.bool == true)
+        set(#"{"sandbox_access":"none"}"#)
+        #expect(try entitlements() == [:])
+    }
+
+    @Test("Of two reads of the apps that overlap, the later one is kept")
+    func overlapping() throws {
+        let stage = Monitor(0)
+        var ports = front.service.ports
+        ports.directory.apps = { [apps = ports.directory.apps] () throws(Fault) in
+            let listed = try apps()
+            let isFirst = stage.change { stage in
+                stage += 1
+                return stage == 1
+            }
+            // The first has read, and keeps what it read when the second one is done, if it waits for it.
+            if isFirst { _ = stage.wait(milliseconds: 500) { $0 > 10 ? true : nil } }
+            return listed
+        }
+        let ring = AppRing(ports)
+        inParallel(2) { [front, app] number in
+            if number == 0 {
+                try? ring.reload()
+                return
+            }
+            _ = stage.wait { $0 > 0 ? true : nil }
+            _ = front.send("PUT", app, #"{"apple_id":9}"#, key: front.admin)
+            try? ring.reload()
+            stage.change { $0 += 10 }
+        }
+        #expect(ring.apps(of: try ProjectID("default")).map(\.appleID) == [9])
+    }
+}
