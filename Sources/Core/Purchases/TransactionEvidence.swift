@@ -38,6 +38,17 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
+    /// When receipts were signed weighs nothing, and tells none from another: what is shown of it is
+    /// when the first of them was that brought news.
+    package static func == (one: Self, other: Self) -> Bool {
+        one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(signed)
+        hasher.combine(legacy?.undated)
+    }
+
     mutating func join(_ fact: TransactionFact) {
         if fact.rank.isLegacy {
             join(legacy: fact)
@@ -74,11 +85,10 @@ package enum TransactionEvidence: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. That a newer
-    /// receipt repeats what is known changes nothing, not even when it was signed.
+    /// Receipts only ever add: the latest end, the latest revocation, an upgrade. That another receipt
+    /// repeats what is known changes nothing, newer or older.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
-        joined.signedAt = min(signedAt, other.signedAt)
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
         joined.expires = latest(expires, other.expires)
         joined.isUpgraded = isUpgraded || other.isUpgraded
@@ -86,10 +96,15 @@ extension TransactionFact {
         return joined
     }
 
+    fileprivate var undated: TransactionFact {
+        var fact = self
+        fact.signedAt = .distantPast
+        return fact
+    }
+
     /// The members that are taken together from one receipt.
     private var base: TransactionFact {
-        var base = self
-        base.signedAt = .distantPast
+        var base = undated
         base.kind = nil
         base.expires = nil
         base.isUpgraded = false

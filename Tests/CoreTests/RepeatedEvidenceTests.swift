@@ -1,0 +1,67 @@
+import Core
+import Histories
+import Testing
+
+@Suite("Statements that bring no news")
+struct RepeatedEvidenceTests {
+    private func receipt(
+        signed: Instant, until end: Instant = at(30), rank: Rank = .offlineReceipt
+    ) -> TransactionFact {
+        transaction("1", "pro", .autoRenewable, at(0), to: end, signed: signed) { $0.rank = rank }
+    }
+
+    @Test("A receipt that repeats an older or a newer one appends nothing")
+    func receipts() {
+        for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1], [2, 1, 3]] as [[Int64]] {
+            var state = CustomerState()
+            let events = order.flatMap { state.record(facts([receipt(signed: at($0))])) }
+            #expect(events.map(\.typeName) == ["purchase.made"], "\(order)")
+        }
+    }
+
+    @Test("A receipt with news appends it, also when it is the older one")
+    func news() {
+        var state = CustomerState()
+        state.record(facts([receipt(signed: at(9))]))
+        let older = state.record(facts([receipt(signed: at(5), until: at(60))]))
+        #expect(older.map(\.typeName) == ["subscription.extended"])
+        #expect(state.record(facts([receipt(signed: at(7))])).isEmpty)
+    }
+
+    @Test("When receipts were signed makes no difference between two states")
+    func equality() {
+        var (one, other) = (CustomerState(), CustomerState())
+        for day in [4, 2] as [Int64] { one.record(facts([receipt(signed: at(day))])) }
+        for day in [2, 4] as [Int64] { other.record(facts([receipt(signed: at(day))])) }
+        #expect(one.purchases == other.purchases)
+        #expect(one.purchases.hashValue == other.purchases.hashValue)
+    }
+
+    @Test("An older signed statement, and a receipt beside it that came before, append nothing")
+    func signed() {
+        let newest = transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(9))
+        let older = transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(5))
+        var state = CustomerState()
+        state.record(facts([newest]))
+        #expect(state.record(facts([older])).isEmpty)
+        state.record(facts([receipt(signed: at(6))]))
+        #expect(state.record(facts([receipt(signed: at(3))])).isEmpty)
+        let renewed = renewal(of: "1", signed: at(8))
+        state.record(facts(renewals: [renewed]))
+        #expect(state.record(facts(renewals: [renewal(of: "1", signed: at(4))])).isEmpty)
+        #expect(state.record(facts(renewals: [renewed])).isEmpty)
+    }
+
+    @Test("A newer signature on the same words is kept: a refund signed before it must not undo it")
+    func newer() {
+        func signed(_ day: Int64) -> TransactionFact {
+            transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day))
+        }
+        var state = CustomerState()
+        state.record(facts([signed(1)]))
+        #expect(state.record(facts([signed(9)])).map(\.typeName) == ["purchase.restated"])
+        var refunded = signed(5)
+        refunded.revocation = refund(at: at(5))
+        #expect(state.record(facts([refunded])).isEmpty)
+    }
+}
