@@ -26,7 +26,8 @@ struct BalanceRoutes: Sendable {
         let body = try Body(call.body, of: ["amount", "reason", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let wish = SpendBalance(
-            currency: try call.currency(), amount: try body.integer("amount"),
+            currency: try call.currency(),
+            amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
         do throws(CommandError) {
             return .json(try ports.spend(wish, of: stream, by: call.sender), of: stream)
@@ -40,7 +41,8 @@ struct BalanceRoutes: Sendable {
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = AdjustBalance(
-            currency: try call.currency(), amount: try body.integer("amount"),
+            currency: try call.currency(),
+            amount: try body.integer("amount", stating: -Balances.limit...Balances.limit),
             reason: reason.reason, ticket: reason.ticket)
         do throws(CommandError) {
             return .json(try ports.adjust(wish, of: stream, by: call.sender), of: stream)

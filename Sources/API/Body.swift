@@ -90,11 +90,10 @@ struct Body {
         return word
     }
 
-    func integer(_ name: String) throws(Problem) -> Int64 {
+    /// A whole number. The range is told to who sends none; the rules refuse what lies outside of it.
+    func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
-        guard let number = value.integer else {
-            throw .invalid(name, "The member \"\(name)\" must be a whole number.")
-        }
+        guard let number = value.integer else { throw .notWhole(name, range) }
         return number
     }
 
@@ -103,10 +102,7 @@ struct Body {
     ) throws(Problem) -> Int64? {
         guard let value = members[name], !value.isNull else { return nil }
         guard let number = value.integer, range.contains(number) else {
-            throw .invalid(
-                name,
-                "The member \"\(name)\" must be a whole number from \(range.lowerBound) to "
-                    + "\(range.upperBound).")
+            throw .notWhole(name, range)
         }
         return number
     }
@@ -168,12 +164,31 @@ struct Body {
     }
 }
 
+extension Problem {
+    fileprivate static func notWhole(_ name: String, _ range: ClosedRange<Int64>) -> Problem {
+        .invalid(
+            name,
+            "The member \"\(name)\" must be a whole number from \(range.lowerBound) to "
+                + "\(range.upperBound).")
+    }
+}
+
 extension Body {
     static let reasonNames = ["reason", "ticket"]
 
+    /// A ticket is a name that Deed sees for the first time.
+    private func ticket() throws(Problem) -> Ticket? {
+        guard let text = try optionalText("ticket") else { return nil }
+        do {
+            return try Ticket(new: text)
+        } catch {
+            throw .invalid("ticket", "\"ticket\" \(error).")
+        }
+    }
+
     /// Why an admin acts.
     func adminReason() throws(Problem) -> AdminReason {
-        AdminReason(reason: try id("reason"), ticket: try optionalID("ticket"))
+        AdminReason(reason: try id("reason"), ticket: try ticket())
     }
 }
 

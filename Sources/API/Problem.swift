@@ -69,7 +69,7 @@ extension Problem {
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
             status: 400, code: "unknown_member",
-            detail: "The \(kind) \"\(name)\" means nothing here; this call takes \(list).",
+            detail: "The \(kind) \"\(name)\" is not known to this call, which takes \(list).",
             member: name)
     }
 
@@ -209,7 +209,7 @@ extension Refusal {
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409
         case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange, .tooManyListed,
-            .waitTooLong:
+            .waitTooLong, .idImproper:
             400
         case .tooMuchAtOnce: 413
         case .idempotencyMismatch: 422

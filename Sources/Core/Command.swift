@@ -22,7 +22,11 @@ package struct Command: Sendable {
         self.stream = stream
         self.actor = actor
         self.cause = cause
-        self.decide = decide
+        self.decide = { situation throws(Refusal) in
+            let decision = try decide(situation)
+            try situation.requireProperForm(of: decision)
+            return decision
+        }
     }
 
     /// A command about one customer alone, by the catalog of the project.

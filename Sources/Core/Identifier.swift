@@ -1,5 +1,7 @@
 /// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
 ///
+/// What the log holds is read by that alone. A new one also has to be in its `ProperForm`.
+///
 /// Two identifiers are the same when their bytes are. Swift's own string comparison also equates
 /// different spellings of an accented letter, which PostgreSQL and the callers tell apart.
 package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -51,7 +53,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
 extension Span<UInt8> {
     /// Whether it is printable ASCII and nothing else.
-    fileprivate var isPlain: Bool {
+    var isPlain: Bool {
         for place in indices where !(0x20..<0x7F).contains(self[place]) { return false }
         return true
     }
@@ -71,6 +73,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         case empty
         case tooLong
         case unprintable
+        case improper(ImproperForm)
 
         init?(of text: String) {
             if text.isEmpty {
@@ -97,6 +100,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         case .empty: "is empty; it takes 1 to 256 bytes"
         case .tooLong: "is longer than 256 bytes"
         case .unprintable: "holds a character that cannot be printed, such as a control character"
+        case .improper(let form): form.description
         }
     }
 }

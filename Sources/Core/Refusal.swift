@@ -15,6 +15,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
     case idempotencyMismatch
+    /// With the id as it can be seen.
+    case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
@@ -56,6 +58,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
         case .idempotencyMismatch: "idempotency_mismatch"
+        case .idImproper: "id_improper"
         case .amountOutOfRange: "amount_out_of_range"
         case .insufficientBalance: "insufficient_balance"
         case .balanceOutOfBounds: "balance_out_of_bounds"
@@ -114,6 +117,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "The customer has \(limit) grants, the most that one may have; use another customer."
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
+        case .idImproper(let id, let form):
+            "There is no \"\(id)\" yet, and a new id may not be like this: it \(form)."
         case .amountOutOfRange(let amount, let limit):
             "The amount \(amount) cannot be taken; spend 1 to \(limit), or adjust by that up or down."
         case .insufficientBalance(let currency, let has, let needs):

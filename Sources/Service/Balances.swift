@@ -37,8 +37,10 @@ extension Ports {
             of: sender, "adjust",
             [wish.currency.text, "\(wish.amount)", wish.reason.text, wish.ticket?.text])
         return try move(
-            .customer(stream, actor: sender.actor, cause: cause) { state, _, _ throws(Refusal) in
-                try state.decide(wish)
+            .customer(stream, actor: sender.actor, cause: cause) {
+                state, catalog, _ throws(Refusal) in
+                try catalog.requireProperForm(of: wish.currency)
+                return try state.decide(wish)
             })
     }
 

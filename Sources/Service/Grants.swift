@@ -21,8 +21,9 @@ extension Ports {
                 entitlement.text, start?.text, end.text, reason.reason.text, reason.ticket?.text,
             ])
         let command = Command.customer(stream, actor: sender.actor, cause: cause) {
-            state, _, now throws(Refusal) in
-            try state.decide(wish, now: now)
+            state, catalog, now throws(Refusal) in
+            try catalog.requireProperForm(of: wish.entitlement)
+            return try state.decide(wish, now: now)
         }
         return Wish(command) { outcome throws(CommandError) in
             guard let recorded = outcome.events.first, case .grantGiven(let given) = recorded.event

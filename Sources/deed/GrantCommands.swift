@@ -68,8 +68,18 @@ extension Invocation {
         }
     }
 
+    /// A ticket is a name that Deed sees for the first time.
+    private func ticket() throws(CommandEnd) -> Ticket? {
+        guard let text = self["ticket"] else { return nil }
+        do {
+            return try Ticket(new: text)
+        } catch {
+            throw usage("--ticket \(error)")
+        }
+    }
+
     func adminReason() throws(CommandEnd) -> AdminReason {
-        AdminReason(reason: try requiredID("reason"), ticket: try id("ticket"))
+        AdminReason(reason: try requiredID("reason"), ticket: try ticket())
     }
 }
 

@@ -32,7 +32,7 @@ let timelineCommand = CommandSpec(
         invocation.show(
             rows.json(of: stream, span),
             text: rows.isEmpty
-                ? "\(stream.customer) holds nothing in \(stream.environment.rawValue)."
+                ? "The customer \"\(stream.customer)\" holds nothing in \(stream.environment)."
                 : drawing.lines.joined(separator: "\n"))
     }
 }

@@ -39,6 +39,7 @@ extension CustomerState {
             throw .tooManyOrders(limit: CustomerState.openOrderLimit)
         }
         if order(wish.order) != nil { throw .orderExists }
+        try wish.order.requireProperForm()
         let lifetime = wish.lifetime ?? settings.orderLifetime
         if !lifetime.isWaitable { throw .waitTooLong(days: CalendarDuration.waitLimit) }
         return [

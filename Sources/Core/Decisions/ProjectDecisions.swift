@@ -4,6 +4,7 @@ extension ProjectState {
     /// Creates the project unless there is one of that name.
     package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
         if exists { throw .projectExists(project) }
+        try project.requireProperForm()
         return [.projectCreated(ProjectCreated(project: project))]
     }
 
@@ -32,6 +33,7 @@ extension ProjectState {
         if let basis, basis != catalogVersion {
             throw .catalogChangedMeanwhile(found: catalogVersion)
         }
+        try catalog.requireProperForms(after: self.catalog)
         return [.catalogChanged(CatalogChanged(version: catalogVersion + 1, catalog: catalog))]
     }
 }

@@ -40,6 +40,7 @@ extension ProjectState {
     ) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         let known = app(key)
+        if known == nil { try key.id.requireProperForm() }
         if known == nil, apps.count >= ProjectState.appLimit {
             throw .tooManyApps(limit: ProjectState.appLimit)
         }

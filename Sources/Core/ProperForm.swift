@@ -1,0 +1,113 @@
+/// Why two people could take an id for another one: it holds what is not seen, or it is one of several
+/// spellings of the same text.
+package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
+    /// A character that takes no place or turns the direction of the text around it.
+    case invisible(Unicode.Scalar)
+    /// One that Unicode gives no meaning, as far as this release knows.
+    case unassigned(Unicode.Scalar)
+    case notNormal
+
+    init?(of text: String) {
+        if text.utf8.span.isPlain { return nil }
+        for scalar in text.unicodeScalars {
+            if scalar.isInvisible {
+                self = .invisible(scalar)
+                return
+            }
+            if scalar.properties.generalCategory == .unassigned {
+                self = .unassigned(scalar)
+                return
+            }
+        }
+        var span = text.utf8Span
+        if span.checkForNFC(quickCheck: false) { return nil }
+        self = .notNormal
+    }
+
+    package var description: String {
+        switch self {
+        case .invisible(let scalar):
+            "holds \(scalar.name), which takes no place or turns text around; leave it out"
+        case .unassigned(let scalar): "holds \(scalar.name), which Unicode gives no meaning"
+        case .notNormal: "is not in the normal form NFC; normalize it before it is sent"
+        }
+    }
+}
+
+extension Identifier {
+    /// What keeps it from being a new id, if anything does.
+    package var improperForm: ImproperForm? { ImproperForm(of: text) }
+
+    /// A new id: besides what any has to be, it is in its proper form. Reasons are prose, in which
+    /// any script may need its joiners.
+    package init(new text: String) throws(InvalidIdentifier) {
+        try self.init(text)
+        if Kind.self == ReasonKind.self { return }
+        if let improperForm { throw InvalidIdentifier(reason: .improper(improperForm)) }
+    }
+
+    /// Throws unless it is in its proper form: it would be the first of its name.
+    func requireProperForm() throws(Refusal) {
+        if let improperForm { throw .idImproper(visible(text), improperForm) }
+    }
+}
+
+extension Catalog {
+    /// Throws where the catalog does not know the entitlement and it could be taken for another one.
+    package func requireProperForm(of entitlement: EntitlementID) throws(Refusal) {
+        if entitlement.improperForm == nil || entitlements.contains(entitlement) { return }
+        try entitlement.requireProperForm()
+    }
+
+    /// The same for a currency.
+    package func requireProperForm(of currency: CurrencyID) throws(Refusal) {
+        if currency.improperForm == nil || currencies.contains(currency) { return }
+        try currency.requireProperForm()
+    }
+
+    /// Throws where it has an id that the one before it had not and that could be taken for another.
+    func requireProperForms(after old: Catalog) throws(Refusal) {
+        for id in entitlements { try old.requireProperForm(of: id) }
+        for id in currencies { try old.requireProperForm(of: id) }
+        for product in products where old.product(product.key) == nil {
+            try product.id.requireProperForm()
+        }
+    }
+}
+
+extension Situation {
+    /// Throws where the decision would make a customer whose id could be taken for another one.
+    func requireProperForm(of decision: Decision) throws(Refusal) {
+        for part in decision.parts where !part.customer.isReserved && !part.events.isEmpty {
+            if part.customer.improperForm == nil || customer(part.customer).version > 0 { continue }
+            try part.customer.requireProperForm()
+        }
+    }
+}
+
+/// The text with the names of what is not seen in it, or not seen apart.
+private func visible(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { shown, scalar in
+        switch scalar.properties.generalCategory {
+        case .unassigned, .nonspacingMark, .spacingMark, .enclosingMark:
+            shown += "<\(scalar.name)>"
+        default:
+            if scalar.isInvisible {
+                shown += "<\(scalar.name)>"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isInvisible: Bool {
+        properties.generalCategory == .format || properties.isDefaultIgnorableCodePoint
+    }
+
+    fileprivate var name: String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+    }
+}
