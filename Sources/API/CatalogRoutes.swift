@@ -79,7 +79,7 @@ extension Problem {
         let rest = count > JSON.problemLimit ? " \"errors\" lists the first of them." : ""
         self.init(
             status: 400, code: "catalog_invalid",
-            detail: "The catalog has \(count == 1 ? "one error" : "\(count) errors"); mend "
+            detail: "The catalog has \(count == 1 ? "one error" : "\(count) errors"); correct "
                 + "\(count == 1 ? "it" : "them") and send it again.\(rest)",
             member: "body")
         extensions.append("errors", listed)

@@ -13,6 +13,9 @@ extension CustomerAnswer {
             "purchases", .array(customer.purchases.compactMap { $0.json(by: catalog) }))
         object.append("grants", .array(customer.grants.map(\.json)))
         object.append("balances", customer.balances.json)
+        if let balances = view.sandboxBalances {
+            object.append("sandbox_balances", balances.json)
+        }
         object.append("orders", .array(customer.orders.map { $0.json(at: at) }))
         return .object(object)
     }

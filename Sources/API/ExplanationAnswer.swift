@@ -24,11 +24,13 @@ extension ExplanationAnswer {
 extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
     package var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description), "balances": balances.json,
-        ]
+        var object = JSONObject()
+        object.append("customer", .string(stream.customer.text))
+        object.append("environment", .string(stream.environment.rawValue))
+        object.append("position", .string(position.description))
+        object.append("balances", balances.json)
+        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
+        return .object(object)
     }
 }
 

@@ -102,7 +102,7 @@ extension Rule {
     fileprivate var words: String {
         switch self {
         case .period: "a period of a subscription"
-        case .grace: "the store's patience with a payment"
+        case .grace: "the grace period of a failed payment"
         case .lifetime: "a non-consumable, which is for ever"
         case .fixedTerm: "a term as long as the catalog says"
         case .originalVersion: "an early version of the app"

@@ -14,6 +14,7 @@ extension SubmissionAnswer {
             object.append(member.name, member.value)
         }
         object.append("balances", balances.json)
+        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
         if let order { object.append("order", order.json(at: entitlements.entitlements.at)) }
         return .object(object)
     }
@@ -39,7 +40,7 @@ extension SubmittedItem {
         case .refused(let refused):
             object.append("code", .string(refused.code))
             object.append("detail", .string(refused.sentence))
-            object.append("retryable", .bool(refused.isRetryable))
+            object.append("retryable", .bool(refused.maySendAgain))
         }
         return .object(object)
     }

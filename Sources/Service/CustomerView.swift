@@ -10,6 +10,8 @@ package struct CustomerView: Sendable {
     package let position: Position
     /// The same of the sandbox; `nil` when nothing of it counts.
     package let sandbox: Position?
+    /// What the customer has there, for whom the sandbox counts. It is never spent in production.
+    package let sandboxBalances: Balances?
 
     package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
         self.init(snapshot, of: stream, including: nil)
@@ -22,6 +24,7 @@ package struct CustomerView: Sendable {
         project = own.project
         position = own.position
         self.sandbox = sandbox?.position
+        sandboxBalances = sandbox?.customer.balances
     }
 }
 

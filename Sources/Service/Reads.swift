@@ -41,6 +41,8 @@ package struct ExplanationAnswer: Hashable, Sendable {
 package struct BalancesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let balances: Balances
+    /// Those of the sandbox, beside production's, where it counts for the customer.
+    package let sandboxBalances: Balances?
     package let position: Position
 }
 
@@ -103,9 +105,10 @@ extension Ports {
 
     /// What the customer has of each currency now.
     package func balances(of stream: Stream) throws(Fault) -> BalancesAnswer {
-        let snapshot = try ledger.customer(stream)
+        let view = try view(of: stream)
         return BalancesAnswer(
-            stream: stream, balances: snapshot.customer.balances, position: snapshot.position)
+            stream: stream, balances: view.customer.balances,
+            sandboxBalances: view.sandboxBalances, position: view.position)
     }
 
     /// Every event of a stream.

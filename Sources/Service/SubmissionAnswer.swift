@@ -8,6 +8,8 @@ package struct SubmissionAnswer: Sendable {
     package let order: Order?
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
+    /// Those of the sandbox, beside production's, where it counts for the customer.
+    package let sandboxBalances: Balances?
 
     /// Whether something is still to come of it.
     package var isPending: Bool {
@@ -28,6 +30,7 @@ package struct SubmissionAnswer: Sendable {
         self.order = order.flatMap(view.customer.order)
         entitlements = EntitlementsAnswer(view, at: instant)
         balances = view.customer.balances
+        sandboxBalances = view.sandboxBalances
     }
 }
 

@@ -87,6 +87,30 @@ struct SandboxTests {
         #expect(try sandbox.json["entitlements"]?["vip"]?["sandbox"] == true)
     }
 
+    @Test(
+        "Balances of the sandbox stand beside production's for whom it counts, and are spent there only"
+    )
+    func balances() throws {
+        try buy("coins", transaction: "7", for: "u1", .consumable)
+        func read(_ target: String) throws -> JSON {
+            try service.send("GET", "/v1/customers/u1\(target)", key: admin).json
+        }
+        #expect(try read("/balances")["sandbox_balances"] == nil)
+        #expect(try read("")["sandbox_balances"] == nil)
+        try setAccess(#""sandbox_access":"all""#)
+        #expect(try read("/balances")["balances"] == [:])
+        #expect(try read("/balances")["sandbox_balances"] == ["coins": 100])
+        #expect(try read("")["sandbox_balances"] == ["coins": 100])
+        #expect(try read("/balances?environment=sandbox")["balances"] == ["coins": 100])
+        #expect(try read("/balances?environment=sandbox")["sandbox_balances"] == nil)
+        let spent = service.send(
+            "POST", "/v1/customers/u1/balances/coins/spend", key: admin, body: #"{"amount":1}"#)
+        #expect(spent.status == 409)
+        #expect(try spent.json["code"]?.string == "insufficient_balance")
+        try setAccess(#""sandbox_access":"listed","sandbox_customers":["u2"]"#)
+        #expect(try read("/balances")["sandbox_balances"] == nil)
+    }
+
     @Test("Explanations and queries see the same as the answer")
     func everywhere() throws {
         try setAccess(#""sandbox_access":"all""#)
