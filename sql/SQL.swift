@@ -20,6 +20,9 @@ package struct Migration: Sendable {
         Migration(
             number: 4, name: "0004_proof",
             script: Script(embedded: PackageResources._004_proof_sql)),
+        Migration(
+            number: 6, name: "0006_purchase_names",
+            script: Script(embedded: PackageResources._006_purchase_names_sql)),
     ]
 }
 

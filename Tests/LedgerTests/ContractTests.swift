@@ -131,32 +131,43 @@ struct ContractTests {
         let streams = try customers(40, seed: seed)
         var expected = Set<String>()
         var purchases = 0
+        var expectedNames = Set<String>()
         for stream in streams {
             let customer = try ledger.customer(of: stream).customer
             for currency in customer.balances.currencies {
                 expected.insert("\(stream.customer) \(currency) \(customer.balances[currency])")
             }
-            purchases += customer.purchases.count {
-                [.autoRenewable, .nonRenewing].contains($0.kind(by: shop))
+            for purchase in customer.purchases
+            where [.autoRenewable, .nonRenewing].contains(purchase.kind(by: shop)) {
+                purchases += 1
+                expectedNames.insert("\(stream.customer) \(purchase.id)")
             }
         }
         var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
         var found = Set<String>()
         var subscriptions: Int64 = 0
+        var names = Set<String>()
         try connection.run([
             Statement(
                 name: "test_balances", text: "select customer, currency, amount from deed.balances")(),
             Statement(
                 name: "test_subscriptions",
                 text: "select count(*) from deed.subscriptions where product is not null")(),
+            Statement(
+                name: "test_purchases",
+                text: "select customer, purchase from deed.subscriptions")(),
         ]) { index, rows in
             if index == 1 { subscriptions = rows.int8(0, 0) }
+            for row in 0..<rows.count where index == 2 {
+                names.insert("\(rows.text(row, 0)) \(rows.text(row, 1))")
+            }
             for row in 0..<rows.count where index == 0 {
                 found.insert("\(rows.text(row, 0)) \(rows.text(row, 1)) \(rows.int8(row, 2))")
             }
         }
         #expect(found == expected)
         #expect(subscriptions == Int64(purchases))
+        #expect(names == expectedNames)
     }
 
     @Test("A ledger that starts anew folds the log to the same states")
