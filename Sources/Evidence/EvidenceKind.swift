@@ -7,6 +7,8 @@ extension EvidenceKind {
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }
+        // A receipt of another age; as a receipt it is refused by its name.
+        if ReceiptFrame.isTransactionReceipt(bytes) { return .appReceipt }
         if first == UInt8(ascii: "{") { return detectJSON(bytes) }
         if bytes.contains(UInt8(ascii: ".")) { return detectSigned(bytes) }
         return Base64.standard.holds(first) ? .appReceipt : nil

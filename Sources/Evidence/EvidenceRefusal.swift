@@ -11,6 +11,7 @@ package enum EvidenceRefusal: Error, Hashable, Sendable {
     case badJSON(String)
     case badASN1
     case trailingBytes
+    case transactionReceipt
     case malformedSignedJSON
     case algorithmRefused(String?)
     case certificateCount(Int)
@@ -76,6 +77,7 @@ extension EvidenceRefusal {
         case .badJSON: "bad_json"
         case .badASN1: "bad_asn1"
         case .trailingBytes: "trailing_bytes"
+        case .transactionReceipt: "transaction_receipt"
         case .malformedSignedJSON: "malformed_jws"
         case .algorithmRefused: "algorithm_refused"
         case .certificateCount: "certificate_count"
@@ -114,8 +116,8 @@ extension EvidenceRefusal: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unrecognized, .wrongKind, .tooLarge, .badBase64, .badJSON, .badASN1, .trailingBytes,
-            .malformedSignedJSON, .algorithmRefused, .certificateCount, .unknownCriticalHeader,
-            .wrongContentType, .contentMissing, .noSigner, .severalSigners:
+            .transactionReceipt, .malformedSignedJSON, .algorithmRefused, .certificateCount,
+            .unknownCriticalHeader, .wrongContentType, .contentMissing, .noSigner, .severalSigners:
             formDescription
         case .signerCertificateMissing, .chain, .signatureForm, .signatureInvalid, .unsigned,
             .weakDigest:
@@ -133,6 +135,9 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .badJSON(let reason): "The JSON is refused: \(reason)."
         case .badASN1: "The ASN.1 is broken or cut short; send the receipt file unchanged."
         case .trailingBytes: "Something follows the receipt; send the receipt file unchanged."
+        case .transactionReceipt:
+            "This is a transaction receipt of iOS 6, for one purchase; send the app's receipt, which "
+                + "holds that purchase too."
         case .malformedSignedJSON: "This is not three parts of unpadded base64url, joined by dots."
         case .algorithmRefused(let name):
             "The algorithm \(name ?? "that nobody names") is not one that the store signs with."

@@ -1,34 +1,3 @@
-/// Why a text is not JSON that this reader takes, and at which byte.
-package struct JSONError: Error, Hashable, CustomStringConvertible {
-    package enum Reason: Hashable, Sendable {
-        case truncated
-        case unexpected(UInt8)
-        case trailing
-        case badNumber
-        case badString
-        case badUTF8
-        case duplicateMember(String)
-        case tooDeep(limit: Int)
-        case tooLong(limit: Int)
-    }
-    package let reason: Reason
-    package let offset: Int
-
-    package var description: String {
-        switch reason {
-        case .truncated: "the JSON text ends at byte \(offset), in the middle of a value"
-        case .unexpected(let byte): "byte \(byte) at offset \(offset) cannot stand there in JSON"
-        case .trailing: "something follows the JSON value at byte \(offset)"
-        case .badNumber: "the number at byte \(offset) is not written as JSON demands"
-        case .badString: "the string at byte \(offset) holds a bad escape or a control character"
-        case .badUTF8: "the string at byte \(offset) is not UTF-8"
-        case .duplicateMember(let name): "the member \"\(name)\" stands twice in one object"
-        case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
-        case .tooLong(let limit): "the JSON text is longer than \(limit) bytes"
-        }
-    }
-}
-
 extension JSON {
     /// What a reader refuses for its size alone.
     package struct Limits: Sendable {
@@ -76,6 +45,14 @@ private struct Reader {
 
     func fail(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
 
+    /// Names the character that stands here.
+    func unexpected(_ bytes: Span<UInt8>) -> JSONError {
+        var ahead: [UInt8] = []
+        for place in at..<min(at + 4, bytes.count) { ahead.append(bytes[place]) }
+        let scalar = String(decoding: ahead, as: UTF8.self).unicodeScalars.first
+        return fail(.unexpected(scalar ?? "\u{FFFD}"))
+    }
+
     mutating func skipSpace(_ bytes: Span<UInt8>) {
         while at < bytes.count {
             switch bytes[at] {
@@ -102,7 +79,7 @@ private struct Reader {
         case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
         case UInt8(ascii: "n"): return try word("null", .null, bytes)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
-        default: throw fail(.unexpected(first))
+        default: throw unexpected(bytes)
         }
     }
 
@@ -112,7 +89,7 @@ private struct Reader {
         let expected = "\(text)".utf8
         for byte in expected {
             if at >= bytes.count { throw fail(.truncated) }
-            if bytes[at] != byte { throw fail(.unexpected(bytes[at])) }
+            if bytes[at] != byte { throw unexpected(bytes) }
             at += 1
         }
         return value
@@ -129,7 +106,7 @@ private struct Reader {
         var names = Set<String>()
         while true {
             let next = try peek(bytes)
-            if next != UInt8(ascii: "\"") { throw fail(.unexpected(next)) }
+            if next != UInt8(ascii: "\"") { throw unexpected(bytes) }
             let name = try string(bytes)
             if isDuplicate(name, in: object, names: &names) {
                 throw fail(.duplicateMember(name))
@@ -166,7 +143,7 @@ private struct Reader {
 
     private mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONError) {
         let next = try peek(bytes)
-        if next != byte { throw fail(.unexpected(next)) }
+        if next != byte { throw unexpected(bytes) }
         at += 1
     }
 
@@ -174,7 +151,7 @@ private struct Reader {
         with close: UInt8, _ bytes: Span<UInt8>
     ) throws(JSONError) -> Bool {
         let next = try peek(bytes)
-        if next != close, next != UInt8(ascii: ",") { throw fail(.unexpected(next)) }
+        if next != close, next != UInt8(ascii: ",") { throw unexpected(bytes) }
         at += 1
         return next == close
     }

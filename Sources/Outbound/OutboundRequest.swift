@@ -61,7 +61,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformedRequest(let detail):
-            "the request could not be sent: \(detail); mend its address or headers"
+            "the request could not be sent: \(detail); correct its address or headers"
         case .unreachable(let detail):
             "the server cannot be reached: \(detail); see whether it runs and is let through"
         case .untrusted(let detail):

@@ -7,7 +7,7 @@ import Threading
 
 /// A PostgreSQL of Deed's own, in a data folder, on a unix socket that nobody else can reach.
 ///
-/// Every process that uses it holds a shared lock. The first to come starts it and the last to
+/// Every process that uses it holds a shared lock. The first of them starts it and the last to
 /// leave stops it; one that is killed leaves it running, and whoever comes next uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000

@@ -72,11 +72,19 @@ extension Invocation {
 
 extension BalancesAnswer {
     fileprivate var table: String {
-        if balances.currencies.isEmpty {
-            return "\(stream.customer) has no balance in \(stream.environment)."
-        }
-        return balances.currencies.map { "\($0)   \(balances[$0])" }.joined(separator: "\n")
+        let lines = balances.lines + (sandboxBalances?.sandboxLines ?? [])
+        return lines.isEmpty
+            ? "The customer \"\(stream.customer)\" has no balance in \(stream.environment)."
+            : lines.joined(separator: "\n")
     }
+}
+
+extension Balances {
+    /// A line for each currency.
+    var lines: [String] { currencies.map { "\($0)   \(self[$0])" } }
+
+    /// The same beside those of production.
+    var sandboxLines: [String] { lines.map { "\($0)   in the sandbox, never spent in production" } }
 }
 
 extension MovementsAnswer {

@@ -108,8 +108,8 @@ extension Invocation {
             throw .refused(
                 code: "catalog_invalid",
                 sentence: count == 1
-                    ? "The catalog has one error; mend it and try again."
-                    : "The catalog has \(count) errors; mend them and try again.")
+                    ? "The catalog has one error; correct it and try again."
+                    : "The catalog has \(count) errors; correct them and try again.")
         }
     }
 

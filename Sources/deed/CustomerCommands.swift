@@ -16,7 +16,8 @@ let customerPositional = Positional(
     name: "CUSTOMER", help: "the customer's id", isRequired: false)
 
 private let showCustomerCommand = CommandSpec(
-    path: ["customer", "show"], summary: "Shows what a customer may use, until when and why.",
+    path: ["customer", "show"],
+    summary: "Shows a customer: entitlements, purchases, grants, balances, orders.",
     positionals: [customerPositional],
     options: [
         .value("at", "INSTANT", "when the right would hold (without it: now)"),
@@ -29,9 +30,9 @@ private let showCustomerCommand = CommandSpec(
     let known = try invocation.instant("known")
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let answer = try ask { () throws(Fault) in
-            try ports.entitlements(of: stream, at: at, known: known)
+            try ports.customer(stream, at: at, known: known)
         }
-        invocation.show(answer.json, text: answer.table)
+        invocation.show(answer.json, text: answer.text)
     }
 }
 
@@ -52,30 +53,6 @@ private let listEventsCommand = CommandSpec(
             try ports.events(of: stream, after: Int64(after), limit: limit)
         }
         invocation.show(answer.json, text: answer.timeline)
-    }
-}
-
-extension EntitlementsAnswer {
-    fileprivate var table: String {
-        if entitlements.all.isEmpty {
-            return "\(stream.customer) holds no entitlement in \(stream.environment.rawValue)."
-        }
-        return entitlements.all.map { entitlement in
-            let end = entitlement.run.end.map { "until \($0.text)" } ?? "with no end"
-            return "\(entitlement.id)   \(entitlement.state.rawValue)   "
-                + "since \(entitlement.run.start.text), \(end)   \(entitlement.source.words)"
-        }.joined(separator: "\n")
-    }
-}
-
-extension Entitlement.Source {
-    /// What decides, as a person at a terminal names it.
-    fileprivate var words: String {
-        switch self {
-        case .purchase(let id): "by the purchase \(id)"
-        case .grant(let id): "by the grant \(id)"
-        case .originalAppVersion(let app): "by an early version of \(app)"
-        }
     }
 }
 

@@ -75,14 +75,16 @@ extension OrderAnswer {
 
 extension OrdersAnswer {
     fileprivate var table: String {
-        if orders.isEmpty { return "\(stream.customer) has no orders in \(stream.environment)." }
+        if orders.isEmpty {
+            return "The customer \"\(stream.customer)\" has no orders in \(stream.environment)."
+        }
         let more = next.map { ["There is more; see: --after \($0)"] } ?? []
         return (orders.map { $0.line(at: at) } + more).joined(separator: "\n")
     }
 }
 
 extension Order {
-    fileprivate func line(at instant: Instant) -> String {
+    func line(at instant: Instant) -> String {
         let product = opened.product.map { " of \($0)" } ?? ""
         let purchase = fulfilled.map { " by \($0.purchase)" } ?? ""
         return "\(id)\(product)   \(state(at: instant).rawValue)\(purchase)   opened "

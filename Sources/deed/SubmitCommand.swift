@@ -50,13 +50,11 @@ extension Invocation {
     }
 
     private func evidence(in file: String) throws(CommandEnd) -> RawEvidence {
-        var bytes = try readFile(file, limit: Verifier.byteLimit + 1)
+        let bytes = try readEvidence(file)
         guard let kind = EvidenceKind.detect(bytes) else {
             throw .refused(
                 code: "unrecognized", sentence: "\(file) resembles no evidence that a store signs.")
         }
-        // Editors end a text with a line break; what is binary begins with this byte.
-        if bytes.first != 0x30 { bytes.removeAll { $0 == 0x0A || $0 == 0x0D } }
         let rank: Rank =
             switch kind {
             case .appReceipt: .offlineReceipt

@@ -38,7 +38,7 @@ extension Invocation {
             question.device = device
         }
         let roots = try extraRoots()
-        let evidence = try readFile(positional(0) ?? "", limit: Verifier.byteLimit + 1)
+        let evidence = try readEvidence(positional(0) ?? "")
         return Verifier(extraRoots: roots).examine(evidence, question)
     }
 }

@@ -22,7 +22,7 @@ final class BalanceCommandTests {
         _ = try deed.run("project", "create", "default")
         #expect(
             try deed.run("customer", "balances", "u1").output
-                == "u1 has no balance in production.\n")
+                == "The customer \"u1\" has no balance in production.\n")
         let up = ["adjust", "--customer", "u1", "--currency", "coins", "--reason", "sorry"]
         #expect(try deed.run(up + ["--amount", "100"]).output == "u1 has 100 coins now.\n")
         let down = try deed.run(up + ["--amount", "-130", "--ticket", "T-1", "--json"])
@@ -59,7 +59,8 @@ final class BalanceCommandTests {
         let service = try deed.serve()
         let key = try deed.makeKey("backend")
         #expect(
-            try deed.run("customer", "orders", "u1").output == "u1 has no orders in production.\n")
+            try deed.run("customer", "orders", "u1").output
+                == "The customer \"u1\" has no orders in production.\n")
         var client = try APIClient(key: key)
         for order in ["o1", "o2"] {
             let opened = try client.send(

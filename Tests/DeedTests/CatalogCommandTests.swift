@@ -36,7 +36,7 @@ final class CatalogCommandTests {
                 "products[0].credits is empty; name what the consumable adds to a balance",
                 "products[1] is a number; it has to be an object",
             ])
-        #expect(refused.errors == "error: The catalog has 2 errors; mend them and try again.\n")
+        #expect(refused.errors == "error: The catalog has 2 errors; correct them and try again.\n")
         let json = try deed.run("catalog", "check", bad, "--json", variables: nowhere)
         #expect(try json.json["valid"]?.bool == false)
         #expect(try json.json["errors"]?.array?.count == 2)

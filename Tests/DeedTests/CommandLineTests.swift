@@ -28,7 +28,8 @@ extension ProgramTests {
             for customer in ["--json", "-h", "--"] {
                 let shown = try installation.run("customer", "timeline", "--", customer)
                 #expect(shown.code == 0, "\(shown.errors)")
-                #expect(shown.output == "\(customer) holds nothing in production.\n")
+                #expect(
+                    shown.output == "The customer \"\(customer)\" holds nothing in production.\n")
             }
             let refused = try installation.run("customer", "timeline", "u1", "--", "--json")
             #expect(refused.code == 2)

@@ -148,7 +148,7 @@ extension ProgramTests {
             var client = try APIClient(key: key)
             let at = try #require(try shown.json["at"]?.string)
             let answer = try client.send(
-                "GET", "\(service.url)/v1/customers/u%2F1/entitlements?at=\(at)")
+                "GET", "\(service.url)/v1/customers/u%2F1?at=\(at)")
             #expect(answer.text + "\n" == shown.output)
 
             let take = ["revoke", "--customer", "u/1", "--grant", grant, "--reason", "mistake"]

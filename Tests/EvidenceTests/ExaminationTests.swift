@@ -153,7 +153,7 @@ struct ExaminationTests {
         let refusals: [EvidenceRefusal] = [
             .unrecognized, .wrongKind(expected: .appReceipt, found: .notification),
             .tooLarge(limit: 1), .badBase64, .badJSON("x"), .badASN1, .trailingBytes,
-            .malformedSignedJSON, .algorithmRefused(nil), .certificateCount(2),
+            .transactionReceipt, .malformedSignedJSON, .algorithmRefused(nil), .certificateCount(2),
             .unknownCriticalHeader, .wrongContentType, .contentMissing, .noSigner,
             .severalSigners, .signerCertificateMissing, .signatureForm, .signatureInvalid,
             .unsigned, .invalidMember("x"), .signedDateMissing, .signedInFuture, .weakDigest,

@@ -33,8 +33,8 @@ struct JSONTests {
             ("\"a", .truncated), ("tru", .truncated), ("-", .truncated), ("1.", .truncated),
             ("01", .badNumber), ("-x", .badNumber), ("1.x", .badNumber), ("1ex", .badNumber),
             ("{} {}", .trailing), ("1 1", .trailing),
-            ("[1,]", .unexpected(UInt8(ascii: "]"))), ("{\"a\":1,}", .unexpected(125)),
-            ("'a'", .unexpected(39)), ("nulL", .unexpected(76)), ("{1:2}", .unexpected(49)),
+            ("[1,]", .unexpected("]")), ("{\"a\":1,}", .unexpected("}")),
+            ("'a'", .unexpected("'")), ("nulL", .unexpected("L")), ("{1:2}", .unexpected("1")),
             ("\"\\x\"", .badString), ("\"\n\"", .badString), ("\"\\ud800\"", .badString),
             ("\"\\udc00\\ud800\"", .badString), ("\"\\u12g4\"", .badString),
             ("{\"a\":1,\"a\":2}", .duplicateMember("a")),
@@ -46,6 +46,21 @@ struct JSONTests {
         } throws: { error in
             (error as? JSONError)?.reason == reason
         }
+    }
+
+    @Test(
+        "The character that cannot stand there is shown, and where it is",
+        arguments: [
+            ("{\"a\":1 /", "\"/\" at byte 7 cannot stand there in JSON"),
+            ("[“a”]", "\"“\" at byte 1 cannot stand there in JSON"),
+            ("[1 \"", "'\"' at byte 3 cannot stand there in JSON"),
+            ("[\u{7}", "U+7 at byte 1 cannot stand there in JSON"),
+            ("[\u{A0}1]", "U+A0 at byte 1 cannot stand there in JSON"),
+        ])
+    func shown(_ text: String, _ sentence: String) {
+        #expect {
+            try JSON.read(text)
+        } throws: { "\($0)" == sentence }
     }
 
     @Test("A duplicate is found in a large object as well")

@@ -35,10 +35,18 @@ struct ReceiptFrame {
     /// A receipt in binary, whichever way it was written.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
+        if isTransactionReceipt(bytes) { throw .transactionReceipt }
         guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
+        if isTransactionReceipt(binary) { throw .transactionReceipt }
         // Whoever reads this next must not take it for base64 once more.
         guard binary.first == BERTag.sequence else { throw .badASN1 }
         return binary
+    }
+
+    /// Whether it is the property list that iOS 6 gave for one purchase.
+    static func isTransactionReceipt(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
+        return String(decoding: bytes.prefix(1 << 16), as: UTF8.self).contains("\"purchase-info\"")
     }
 
     /// - Throws: `BERFault` or `EvidenceRefusal`.

@@ -1,0 +1,23 @@
+import Evidence
+import Foundation
+
+/// Evidence from a file, without what editors and shells add to a text: a mark of its encoding at the
+/// front and line breaks. Binary evidence is left as it is.
+func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
+    // Twice as much: what the line breaks take is no part of the evidence.
+    let bytes = try readFile(path, limit: 2 * Verifier.byteLimit)
+    let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
+    return isBinary ? bytes : bare(bytes)
+}
+
+private func bare(_ bytes: [UInt8]) -> [UInt8] {
+    var text = bytes
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+        text.removeFirst(3)
+    } else if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        // Some shells write every text that they are told to keep as UTF-16.
+        text = String(bytes: bytes, encoding: .utf16).map { Array($0.utf8) } ?? bytes
+    }
+    text.removeAll { $0 == 0x0A || $0 == 0x0D }
+    return text
+}

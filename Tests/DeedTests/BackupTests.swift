@@ -1,0 +1,215 @@
+import Core
+import Foundation
+import Glibc
+import JSON
+import Minting
+import TestSupport
+import Testing
+
+/// What `docs/backup.md` tells an operator to do, done with the programs that it names.
+extension ProgramTests {
+    @Suite("Backup and restore", .serialized, .timeLimit(.minutes(3)))
+    struct Backup {
+        private let evidence: EvidenceFolder
+        private let files: BackupFiles
+
+        init() throws {
+            evidence = try EvidenceFolder()
+            files = BackupFiles(folder: evidence.path)
+        }
+
+        @Test(
+            "A database elsewhere comes back from its dump with its logins' rights, and is proven")
+        func outside() throws {
+            let analyst = try TestRole("login")
+            let source = try ScratchDatabase(migrated: false)
+            let deed = try Installation(source)
+            #expect(try deed.run("migrate").code == 0)
+            try fill(deed)
+            try source.run(analyst.grants)
+            let told = try answers(deed)
+            try files.dump(source.url)
+            // What is written after the dump is not in it.
+            #expect(try give("late", with: deed).code == 0)
+
+            let target = try ScratchDatabase(migrated: false)
+            try files.restore(to: target.url)
+            let restored = try Installation(target)
+            try prove(restored)
+            #expect(try answers(restored) == told)
+            #expect(
+                try target.number("select count(*) from deed.events where payload ~ 'late'") == 0)
+            try expectRights(of: analyst, on: target.url)
+            // The log goes on where it ended, by the service's own rights.
+            #expect(try give("pro", with: restored).code == 0)
+            try prove(restored)
+            #expect {
+                try target.run("delete from deed.events")
+            } throws: { "\($0)".contains("DD001") }
+        }
+
+        @Test("A private database moves to a server of its own with all that was granted")
+        func movedOut() throws {
+            let deed = try Installation()
+            #expect(try deed.run("migrate").code == 0)
+            try fill(deed)
+            let told = try answers(deed)
+            let service = try deed.serve()
+            let analyst = try TestRole("login", at: deed.databaseURL)
+            try analyst.run(analyst.grants)
+            try files.dump(deed.databaseURL)
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 60_000) == 0)
+
+            let target = try ScratchDatabase(migrated: false)
+            try files.restore(to: target.url)
+            defer { try? target.run("drop owned by \(analyst.name); drop role \(analyst.name)") }
+            let restored = try Installation(target)
+            try prove(restored)
+            #expect(try answers(restored) == told)
+            try expectRights(of: analyst, on: target.url)
+        }
+
+        @Test("A private database comes back into a new folder while nothing else uses that")
+        func newFolder() throws {
+            let deed = try Installation()
+            #expect(try deed.run("migrate").code == 0)
+            try fill(deed)
+            let told = try answers(deed)
+            let service = try deed.serve()
+            try files.dump(deed.databaseURL)
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 60_000) == 0)
+
+            let restored = try Installation()
+            #expect(try restored.run("migrate").code == 0)
+            try files.control(restored.dataFolder, "start")
+            try files.restore(to: restored.databaseURL)
+            try files.control(restored.dataFolder, "stop")
+            try prove(restored)
+            #expect(try answers(restored) == told)
+        }
+
+        // MARK: What the tests share
+
+        private func fill(_ deed: Installation) throws {
+            try deed.sell(in: evidence)
+            let store = MintedStore(environment: "Sandbox")
+            let sales = [
+                Sale("1", "level2", .nonConsumable, at: Payload.signedAt),
+                Sale("2", "coins.100", .consumable, at: Payload.signedAt),
+            ]
+            let paths = try sales.map {
+                try evidence.write(Array(store.transaction($0).utf8), "sale-\($0.transaction)")
+            }
+            let submitted = try deed.run(
+                ["submit"] + paths + ["--customer", "u1", "--environment", "sandbox"] + roots)
+            #expect(submitted.code == 0, "\(submitted.errors)")
+            #expect(try give("pro", with: deed).code == 0)
+        }
+
+        private var roots: [String] { ["--extra-roots", "\(evidence.path)/roots"] }
+
+        private func give(_ entitlement: String, with deed: Installation) throws -> Finished {
+            try deed.run(
+                "grant", "--customer", "u1", "--entitlement", entitlement, "--reason", "r")
+        }
+
+        private func prove(_ deed: Installation) throws {
+            let status = try deed.run("status")
+            #expect(status.code == 0, "\(status.output) \(status.errors)")
+            let audit = try deed.run(["audit", "--evidence", "--json"] + roots)
+            #expect(audit.code == 0, "\(audit.errors)")
+            #expect(try audit.json["evidence"]?["proven"]?.integer == 2)
+        }
+
+        /// What the customer has in either environment, whenever it is asked.
+        private func answers(_ deed: Installation) throws -> [String] {
+            try ["production", "sandbox"].map { environment in
+                let shown = try deed.run(
+                    "customer", "show", "u1", "--json", "--environment", environment, "--at",
+                    "2030-01-01T00:00:00Z")
+                #expect(shown.code == 0, "\(shown.errors)")
+                return shown.output
+            }
+        }
+
+        private func expectRights(of analyst: TestRole, on url: String) throws {
+            let own = url.replacing("user=deed", with: "user=\(analyst.name)")
+            let runs = "select count(*) from deed.entitlements"
+            #expect(try queriedNumber(runs, at: own) > 0)
+            #expect {
+                try queriedNumber("select count(*) from deed.events", at: own)
+            } throws: { "\($0)".contains("42501") }
+        }
+    }
+}
+
+/// A login that another program would have, gone with the test.
+private final class TestRole {
+    let name = "deed_analyst_\(UInt64.random(in: 0...UInt64.max))"
+    private let url: String
+
+    init(_ attributes: String, at url: String? = nil) throws {
+        self.url = try url ?? ScratchDatabase(migrated: false).serverURL
+        try run("create role \(name) \(attributes)")
+    }
+
+    deinit { try? run("drop role \(name)") }
+
+    func run(_ text: String) throws { try BackupFiles.psql(url, ["-c", text]) }
+
+    /// As `docs/sql.md` says.
+    var grants: String {
+        "grant usage on schema deed to \(name); "
+            + "grant select on deed.entitlements, deed.subscriptions, deed.balances to \(name)"
+    }
+}
+
+/// A dump and the roles beside it, made and used as the page says.
+private struct BackupFiles {
+    let folder: String
+    private var data: String { "\(folder)/deed.dump" }
+    private var roles: String { "\(folder)/roles.sql" }
+
+    func dump(_ url: String) throws {
+        try BackupFiles.sh("pg_dump --format=custom --schema=deed --file='\(data)' '\(url)'")
+        try BackupFiles.sh(
+            "pg_dumpall --roles-only --no-role-passwords --dbname='\(url)' >'\(roles)'")
+    }
+
+    /// Roles that are there already are told and left as they are.
+    func restore(to url: String) throws {
+        try BackupFiles.sh("psql --quiet --no-psqlrc --file='\(roles)' '\(url)' 2>/dev/null")
+        try BackupFiles.psql(url, ["-c", "drop schema if exists deed cascade"])
+        try BackupFiles.sh(
+            "pg_restore --no-owner --single-transaction --exit-on-error --dbname='\(url)' '\(data)'"
+        )
+    }
+
+    /// Starts or stops the private PostgreSQL in a folder by itself.
+    func control(_ folder: String, _ verb: String) throws {
+        let asOwner = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --init-groups" : ""
+        let bin = "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)"
+        let options = "-k '\(folder)/socket' -c listen_addresses=''"
+        try BackupFiles.sh(
+            "cd / && \(asOwner) \(bin)/pg_ctl -D '\(folder)/postgres' -w -o \"\(options)\" "
+                + "-l '\(folder)/postgres/restore.log' \(verb) >/dev/null")
+    }
+
+    static func psql(_ url: String, _ arguments: [String]) throws {
+        let words = arguments.map { "\"\($0)\"" }.joined(separator: " ")
+        try sh("psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 \(words) '\(url)'")
+    }
+
+    static func sh(_ line: String) throws {
+        let folder = try ScratchFolder()
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", line], environment: ProcessInfo.processInfo.environment,
+            output: folder.file("out"), errors: folder.file("err"))
+        let code = shell.wait(milliseconds: 60_000)
+        if code == 0 { return }
+        let errors = try String(contentsOfFile: folder.file("err"), encoding: .utf8)
+        throw Installation.Failed(description: "\(line)\nended with \(code ?? -1): \(errors)")
+    }
+}
