@@ -75,10 +75,10 @@ struct OwnChangeTests {
 
     @Test("A submission's answer has the sandbox as soon as it counts")
     func sandbox() throws {
-        func entitlements() throws -> JSON? {
-            let signed = JSON.string(front.sandbox.transaction(level))
-            return try front.submit(["signed_transactions": [signed]]).json["entitlements"]
-        }
+        let tested = JSON.string(front.sandbox.transaction(level))
+        #expect(try front.submit(["signed_transactions": [tested]]).outcomes == ["recorded"])
+        let coins = Sale("2", "coins.100", .consumable, at: front.daysAgo(1))
+        func entitlements() throws -> JSON? { try front.submit(coins).json["entitlements"] }
         #expect(try entitlements() == [:])
         set(#"{"sandbox_access":"all"}"#)
         #expect(try entitlements()?["level2"]?["active"]?.bool == true)
