@@ -20,7 +20,7 @@ struct GrantCallTests {
         "A customer's name may be any printable text, each byte percent-encoded or not",
         arguments: [
             "u1", "a/b", "100%", "who?", "two words", "a+b", "a&b=c#d", "..", ".", "$project",
-            "👩‍👩‍👧", "日本語", "\u{E9}", "e\u{301}", "\"'\\;--", "{customer}",
+            "👩🏽", "日本語", "\u{E9}", "x\u{301}", "\"'\\;--", "{customer}",
             String(repeating: "x", count: 256),
         ])
     func anyCustomer(_ customer: String) throws {
