@@ -121,7 +121,7 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "Outbound",
-                "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
+                "Postgres", "SQL", "Service", "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -21,6 +21,9 @@ package struct Migration: Sendable {
             number: 4, name: "0004_proof",
             script: Script(embedded: PackageResources._004_proof_sql)),
         Migration(
+            number: 5, name: "0005_unclaimed",
+            script: Script(embedded: PackageResources._005_unclaimed_sql)),
+        Migration(
             number: 6, name: "0006_purchase_names",
             script: Script(embedded: PackageResources._006_purchase_names_sql)),
     ]
@@ -78,6 +81,27 @@ extension Statement {
         name: "project_apps", embedded: PackageResources.project_apps_sql)
     package static let unprojectApps = Statement(
         name: "unproject_apps", embedded: PackageResources.unproject_apps_sql)
+
+    package static let guardTokens = Statement(
+        name: "guard_tokens", embedded: PackageResources.guard_tokens_sql)
+    package static let awaitTokens = Statement(
+        name: "await_tokens", embedded: PackageResources.await_tokens_sql)
+    package static let loadUnclaimed = Statement(
+        name: "load_unclaimed", embedded: PackageResources.load_unclaimed_sql)
+    package static let projectUnclaimed = Statement(
+        name: "project_unclaimed", embedded: PackageResources.project_unclaimed_sql)
+    package static let unprojectUnclaimed = Statement(
+        name: "unproject_unclaimed", embedded: PackageResources.unproject_unclaimed_sql)
+    package static let listUnclaimed = Statement(
+        name: "list_unclaimed", embedded: PackageResources.list_unclaimed_sql)
+    package static let countUnclaimed = Statement(
+        name: "count_unclaimed", embedded: PackageResources.count_unclaimed_sql)
+    package static let projectWaitingCredits = Statement(
+        name: "project_waiting_credits", embedded: PackageResources.project_waiting_credits_sql)
+    package static let listWaitingCredits = Statement(
+        name: "list_waiting_credits", embedded: PackageResources.list_waiting_credits_sql)
+    package static let unprojectWaitingCredits = Statement(
+        name: "unproject_waiting_credits", embedded: PackageResources.unproject_waiting_credits_sql)
 
     package static let insertCertificates = Statement(
         name: "insert_certificates", embedded: PackageResources.insert_certificates_sql)

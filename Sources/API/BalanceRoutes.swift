@@ -15,7 +15,8 @@ struct BalanceRoutes: Sendable {
         let balance = "/v1/customers/{customer}/balances/{currency}"
         return [
             Route("POST", "\(balance)/spend", parameters: ["environment"], .keyed(.backend, spend)),
-            Route("POST", "\(balance)/adjust", parameters: ["environment"], .keyed(.admin, adjust)),
+            Route(
+                "POST", "\(balance)/adjust", parameters: ["environment"], .keyed(.backend, adjust)),
             Route(
                 "GET", "\(balance)/history", parameters: QueryParameters.page,
                 .keyed(.reader, history)),
@@ -23,29 +24,41 @@ struct BalanceRoutes: Sendable {
     }
 
     private func spend(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body, of: ["amount", "reason", "environment"])
+        let body = try Body(
+            call.body, of: ["amount", "reason", "environment", Body.allowUnknown])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let wish = SpendBalance(
             currency: try call.currency(),
             amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
+        let allowsUnknown = try body.flag(Body.allowUnknown)
         do throws(CommandError) {
-            return .json(try ports.spend(wish, of: stream, by: call.sender), of: stream)
+            let moved = try ports.spend(
+                wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown)
+            return .json(moved, of: stream)
         } catch {
             throw Problem(error)
         }
     }
 
     private func adjust(_ call: Call) throws(Problem) -> Response {
-        let body = try Body(call.body, of: ["amount", "environment"] + Body.reasonNames)
+        let body = try Body(
+            call.body, of: ["amount", "environment", Body.allowUnknown] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = AdjustBalance(
             currency: try call.currency(),
             amount: try body.integer("amount", stating: -Balances.limit...Balances.limit),
             reason: reason.reason, ticket: reason.ticket)
+        let allowsUnknown = try body.flag(Body.allowUnknown)
+        let role = call.access.key.role
+        // A back end credits what was earned; only an admin takes.
+        if role != .admin, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
         do throws(CommandError) {
-            return .json(try ports.adjust(wish, of: stream, by: call.sender), of: stream)
+            let moved = try ports.adjust(
+                wish, of: stream, by: call.sender, isEarned: role != .admin,
+                allowingUnknown: allowsUnknown)
+            return .json(moved, of: stream)
         } catch {
             throw Problem(error)
         }

@@ -5,6 +5,8 @@ import Service
 /// The JSON object in the body of a request, its members read as what they must be.
 struct Body {
     private let members: JSONObject
+    /// Whether they stood in the query, where all values are texts.
+    private let areFromQuery: Bool
 
     /// Reads an object with none but the members that `names` lists. A misspelt one would be as good as
     /// left out, and what is left out may mean much: a grant without its end never ends.
@@ -29,7 +31,7 @@ struct Body {
     /// can send a body with every method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
         if call.body.isEmpty {
-            try self.init(call.query.members, of: names)
+            try self.init(call.query.members, of: names, areFromQuery: true)
         } else if call.query.isEmpty || call.query.isOnly("environment") {
             try self.init(call.body, of: names)
         } else {
@@ -38,11 +40,46 @@ struct Body {
         }
     }
 
-    private init(_ members: JSONObject, of names: [String]) throws(Problem) {
+    private init(
+        _ members: JSONObject, of names: [String], areFromQuery: Bool = false
+    ) throws(Problem) {
         for member in members.members where !names.contains(member.name) {
             throw .unknown("member", member.name, of: names)
         }
         self.members = members
+        self.areFromQuery = areFromQuery
+    }
+
+    /// False where it is left out.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        guard let value = members[name], !value.isNull else { return false }
+        if let flag = value.bool { return flag }
+        switch areFromQuery ? value.string : nil {
+        case "1", "true": return true
+        case "0", "false": return false
+        default:
+            throw .invalid(
+                name, "The member \"\(name)\" must be true or false and is \(value.typeName).")
+        }
+    }
+
+    /// The object that a member is, with none but those names; `nil` when it is null.
+    init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
+        if value.isNull { return nil }
+        guard let object = value.object else {
+            throw .invalid(
+                path, "The member \"\(path)\" must be an object and is \(value.typeName).")
+        }
+        try self.init(object, of: names)
+    }
+
+    func optionalObject(_ name: String) throws(Problem) -> JSONObject? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let object = value.object else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be an object and is \(value.typeName).")
+        }
+        return object
     }
 
     func optionalText(_ name: String) throws(Problem) -> String? {
@@ -175,6 +212,8 @@ extension Problem {
 
 extension Body {
     static let reasonNames = ["reason", "ticket"]
+    /// Whether a name counts that the catalog does not know.
+    static let allowUnknown = "allow_unknown"
 
     /// A ticket is a name that Deed sees for the first time.
     private func ticket() throws(Problem) -> Ticket? {

@@ -28,6 +28,7 @@ extension CatalogStep {
             "version": .integer(version), "changes": .array(changes.map(\.json)),
             "gains": .tallies(counts.gains), "losses": .tallies(counts.losses),
             "customers": .array(counts.concerned.map(\.json)), "more": .bool(counts.hasMore),
+            "waiting": .array(counts.waitingInOrder.map { .waiting($0, $1) }),
             "applied": .bool(isApplied), "warnings": .problems(warnings),
         ]
     }
@@ -43,6 +44,13 @@ extension JSON {
             problems.prefix(problemLimit).map {
                 ["path": .string($0.path), "detail": .string($0.sentence)]
             })
+    }
+
+    fileprivate static func waiting(_ product: ProductKey, _ purchases: Int) -> JSON {
+        [
+            "store": .string(product.store.rawValue), "product": .string(product.id.text),
+            "purchases": .integer(purchases),
+        ]
     }
 
     fileprivate static func tallies(_ tallies: [Environment: AccessTally]) -> JSON {

@@ -57,7 +57,7 @@ struct CatalogRoutes: Sendable {
                 ? try ports.compare(proposal, of: project)
                 : try ports.apply(proposal, to: project, by: call.sender)
             let counts = try ports.accessCounts(of: step, in: project)
-            return .json(step.json(counts, warnings: file.unknownMembers))
+            return .json(step.json(counts, warnings: file.warnings))
         } catch {
             throw Problem(error)
         }

@@ -38,7 +38,7 @@ extension SubscriptionStatus {
 
 extension Purchase {
     /// The purchase by its newest transaction.
-    fileprivate func json(by catalog: Catalog) -> JSON? {
+    func json(by catalog: Catalog) -> JSON? {
         guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
             return nil
         }

@@ -27,14 +27,16 @@ struct CustomerRoutes: Sendable {
     private func giveGrant(_ call: Call) throws(Problem) -> Writing {
         let body = try Body(
             call.body,
-            of: ["entitlement", "start", "end", "for", "environment"] + Body.reasonNames)
+            of: ["entitlement", "start", "end", "for", "environment", Body.allowUnknown]
+                + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let entitlement: EntitlementID = try body.id("entitlement")
         let start = try body.optionalInstant("start")
         let end = try body.grantEnd()
         let reason = try body.adminReason()
         let wish = ports.givingGrant(
-            entitlement, from: start, until: end, reason: reason, to: stream, by: call.sender)
+            entitlement, from: start, until: end, reason: reason, to: stream, by: call.sender,
+            allowingUnknown: try body.flag(Body.allowUnknown))
         return Writing(wish) { answer in
             .json(answer.json(of: stream), status: 201, position: answer.position)
         }
@@ -55,7 +57,12 @@ struct CustomerRoutes: Sendable {
 extension Call {
     /// The customer that the path names, in the environment of the query or the body.
     func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
-        let customer = try CustomerID(member: "customer", arguments[0])
+        try stream(
+            of: try CustomerID(member: "customer", arguments[0]), environment: inBody)
+    }
+
+    /// The customer in the environment of the query or the body.
+    func stream(of customer: CustomerID, environment inBody: String?) throws(Problem) -> Stream {
         if customer.isReserved {
             throw .invalid(
                 "customer", "\"customer\" begins with a name that Deed keeps for itself.")

@@ -16,6 +16,20 @@ extension MoveAnswer {
     }
 }
 
+extension AttachAnswer {
+    /// `POST /v1/unclaimed/{p}/attach`
+    package var json: JSON {
+        [
+            "purchase": .string(attached.purchase.description),
+            "environment": .string(stream.environment.rawValue),
+            "customer": .string(stream.customer.text),
+            "position": .string(position.description), "attached_at": .instant(attached.at),
+            "reason": .optional(attached.cause.adminReason?.reason.text),
+            "ticket": .optional(attached.cause.adminReason?.ticket?.text),
+        ]
+    }
+}
+
 extension MoveCause {
     fileprivate var adminReason: AdminReason? {
         switch self {

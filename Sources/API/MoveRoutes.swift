@@ -57,8 +57,9 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    fileprivate func purchase() throws(Problem) -> PurchaseID {
-        guard let purchase = PurchaseID(arguments[1]) else {
+    /// The purchase that the path names at that place.
+    func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
+        guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(
                 "purchase", "\"purchase\" takes a purchase's id like apple:2000000123.")
         }

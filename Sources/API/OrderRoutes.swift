@@ -4,7 +4,7 @@ import Service
 
 /// The calls about announced purchases, and about what tells whose a purchase is.
 struct OrderRoutes: Sendable {
-    private static let order = ["order", "product", "lifetime", "environment"]
+    private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
     private static let pageLimit: Int64 = 1000
     private let reads: CustomerReads
     private var ports: Ports { reads.ports }
@@ -40,9 +40,11 @@ struct OrderRoutes: Sendable {
         let id: OrderID? = try body.optionalID("order")
         let product: ProductID? = try body.optionalID("product")
         let lifetime = try body.optionalDuration("lifetime")
+        let allowsUnknown = try body.flag(Body.allowUnknown)
         do throws(CommandError) {
             let answer = try ports.openOrder(
-                id, product: product, lifetime: lifetime, for: stream, by: call.sender)
+                id, product: product, lifetime: lifetime, for: stream, by: call.sender,
+                allowingUnknown: allowsUnknown)
             return .json(answer.json, status: 201, position: answer.position)
         } catch {
             throw Problem(error)

@@ -132,6 +132,12 @@ extension Problem {
         case .insufficientBalance(let currency, let balance, _):
             extensions.append("currency", .string(currency.text))
             extensions.append("balance", .integer(balance))
+        case .creditLimitReached(let currency, _, let left):
+            extensions.append("currency", .string(currency.text))
+            extensions.append("left", .integer(left))
+        case .nameUnknown(let name, let nearest):
+            member = name.noun
+            extensions.append("nearest", .optional(nearest))
         case .intakeFull:
             isRetryable = true
             headers = [Header("Retry-After", "60")]
@@ -200,18 +206,20 @@ extension Refusal {
     fileprivate var status: Int {
         switch self {
         case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .orderUnknown,
-            .purchaseUnknown:
+            .purchaseUnknown, .notUnclaimed:
             404
         case .projectExists, .grantEnded, .tooManyKeys, .tooManyGrants, .orderExists,
-            .orderFulfilled, .tooManyOrders, .insufficientBalance, .balanceOutOfBounds,
-            .tokenTaken, .tooManyTokens, .heldByAnother,
+            .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
+            .balanceOutOfBounds,
+            .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
             .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409
-        case .grantEndsBeforeItStarts, .grantEndsTooLate, .amountOutOfRange, .tooManyListed,
-            .waitTooLong, .idImproper:
+        case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
+            .amountOutOfRange, .tooManyListed, .waitTooLong, .idImproper:
             400
         case .tooMuchAtOnce: 413
+        case .creditNotAllowed: 403
         case .idempotencyMismatch: 422
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409

@@ -27,7 +27,8 @@ package struct Router: Sendable {
             ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
             + CatalogRoutes(ports).routes
             + SettingsRoutes(ports, apps: submissions.apps).routes + OrderRoutes(reads).routes
-            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + submitting.routes
+            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
+            + submitting.routes
             + IntakeRoutes(ports).routes + operations.routes
         var table = RouteTable<MeasuredRoute>()
         var shortcut: Shortcut?

@@ -22,7 +22,20 @@ extension ProjectSettings {
         [
             "transfer": .string(transfer.rawValue), "restore": .optional(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
+            "credit_limits": limits,
         ]
+    }
+}
+
+extension ProjectSettings {
+    fileprivate var limits: JSON {
+        var object = JSONObject()
+        for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
+            object.append(
+                currency.text,
+                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)])
+        }
+        return .object(object)
     }
 }
 

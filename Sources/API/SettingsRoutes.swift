@@ -1,5 +1,6 @@
 import Core
 import HTTPServer
+import JSON
 import Service
 
 /// The calls about what a project has decided, and about its apps.
@@ -37,7 +38,7 @@ struct SettingsRoutes: Sendable {
     private func changeSettings(_ call: Call) throws(Problem) -> Response {
         let project = call.access.project
         let change = try Body(
-            call.body, of: ["transfer", "restore", "cool_down", "order_lifetime"]
+            call.body, of: ["transfer", "restore", "cool_down", "order_lifetime", "credit_limits"]
         ).settingsChange()
         do throws(CommandError) {
             let settings = try ports.changeSettings(change, of: project, by: call.sender)
@@ -88,7 +89,23 @@ extension Body {
         if holds("restore") { change.restore = .some(try optionalWord("restore")) }
         change.coolDown = try optionalDuration("cool_down")
         change.orderLifetime = try optionalDuration("order_lifetime")
+        for member in try optionalObject("credit_limits")?.members ?? [] {
+            let path = "credit_limits.\(member.name)"
+            let currency = try CurrencyID(member: path, member.name)
+            change.creditLimits[currency] = .some(
+                try Body(member: path, member.value, of: ["per_call", "per_day"])?.creditLimit())
+        }
         return change
+    }
+
+    private func creditLimit() throws(Problem) -> CreditLimit {
+        guard let perCall = try optionalInteger("per_call", in: CreditLimit.range) else {
+            throw .missing("per_call")
+        }
+        guard let perDay = try optionalInteger("per_day", in: CreditLimit.range) else {
+            throw .missing("per_day")
+        }
+        return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
     /// The whole app: what is left out becomes what a new app has.

@@ -42,6 +42,10 @@ extension SubmittedItem {
             object.append("detail", .string(refused.sentence))
             object.append("retryable", .bool(refused.maySendAgain))
         }
+        if let unknownProduct {
+            object.append("warning", "product_unknown")
+            object.append("product", .string(unknownProduct.id.text))
+        }
         return .object(object)
     }
 }

@@ -3,11 +3,10 @@ package import JSON
 
 /// Reads and writes catalogs as JSON. The format is described in `docs/catalog.md`.
 package enum CatalogFile {
-    /// A catalog with what its file holds beyond it.
+    /// A catalog with what looks wrong in its file, and may be meant.
     package struct Contents: Sendable {
         package let catalog: Catalog
-        /// Members that mean nothing here: a misspelt name, or a newer file.
-        package let unknownMembers: [CatalogProblem]
+        package let warnings: [CatalogProblem]
     }
 
     /// The longest canonical form: an event has to have room for it.
@@ -17,8 +16,16 @@ package enum CatalogFile {
     package static func read(_ json: JSON) throws(InvalidCatalog) -> Contents {
         var reader = CatalogReader()
         reader.read(json)
-        return Contents(
-            catalog: try reader.draft.validated(), unknownMembers: reader.unknownMembers)
+        let catalog = try reader.draft.validated()
+        return Contents(catalog: catalog, warnings: reader.warnings + catalog.warnings)
+    }
+
+    /// The catalog as an event of the log has it. A later release may have written members into it that
+    /// this one does not know.
+    package static func recorded(_ json: JSON) throws(InvalidCatalog) -> Catalog {
+        var reader = CatalogReader(skippingUnknown: true)
+        reader.read(json)
+        return try reader.draft.validated()
     }
 
     /// The catalog from the bytes of a file that somebody wrote; it has to fit into an event.

@@ -4,7 +4,13 @@ import JSON
 /// Walks a catalog file and notes everything that is wrong instead of stopping at the first.
 struct CatalogReader {
     var draft = CatalogDraft()
-    private(set) var unknownMembers: [CatalogProblem] = []
+    private(set) var warnings: [CatalogProblem] = []
+    /// Whether members that are not known are passed over; else they are errors.
+    private let skipsUnknown: Bool
+
+    init(skippingUnknown skipsUnknown: Bool = false) {
+        self.skipsUnknown = skipsUnknown
+    }
 
     mutating func read(_ json: JSON) {
         guard let file = object(json, at: "") else { return }
@@ -15,8 +21,7 @@ struct CatalogReader {
             draft.note("products", "is missing; write [] for a catalog that sells nothing")
         }
         for (path, entry) in entries(file, "products") {
-            let product = readProduct(entry, at: path)
-            draft.products.append(product)
+            readProduct(entry, at: path)
         }
         draft.entitlementTitles = readTitles(file, "entitlements")
         draft.currencyTitles = readTitles(file, "currencies")
@@ -26,42 +31,56 @@ struct CatalogReader {
         }
     }
 
-    private mutating func readProduct(_ json: JSON, at path: String) -> Product? {
-        guard let object = object(json, at: path) else { return nil }
+    private mutating func readProduct(_ json: JSON, at path: String) {
+        guard let object = object(json, at: path) else {
+            draft.products.append(nil)
+            return
+        }
         let id: ProductID? = readIdentifier(object, "id", at: path)
         let store = readChoice(object, "store", of: Store.self, at: path, else: .apple)
         let entitlements: [EntitlementID] = readIdentifiers(object, "entitlements", at: path)
         let isFamilyShared = readFlag(object, "family_shared", at: path, else: true)
-        guard let kind = readChoice(object, "kind", of: ProductKind.self, at: path, else: nil)
-        else { return nil }
+        let kind = readChoice(object, "kind", of: ProductKind.self, at: path, else: nil)
         let members = ["id", "store", "kind", "entitlements", "family_shared"]
-        notice(object, knowing: members + kind.members, at: path)
-        guard let terms = readTerms(object, kind, at: path), let id, let store else { return nil }
+        let ofKinds = kind?.members ?? ProductKind.allCases.flatMap(\.members)
+        notice(object, knowing: members + ofKinds, at: path)
         if store == .deed {
             draft.note("\(path).store", "is \"deed\"; rights that an admin gives need no product")
         }
-        return Product(
-            key: ProductKey(store: store, id: id), terms: terms, entitlements: entitlements,
-            isFamilyShared: isFamilyShared)
+        let key = id.flatMap { id in store.map { ProductKey(store: $0, id: id) } }
+        let terms = kind.map { readTerms(object, $0, at: path) }
+        guard let key, let terms, terms.isWhole else {
+            draft.addProduct(
+                ProductFragment(key: key, terms: terms?.terms, entitlements: entitlements))
+            return
+        }
+        draft.products.append(
+            Product(
+                key: key, terms: terms.terms, entitlements: entitlements,
+                isFamilyShared: isFamilyShared))
     }
 
+    /// The terms, with something in place of what could not be read so that the rest is checked too.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
-    ) -> Product.Terms? {
+    ) -> (terms: Product.Terms, isWhole: Bool) {
         switch kind {
         case .consumable:
-            return .consumable(credits: readCredits(object, at: path))
+            return (.consumable(credits: readCredits(object, at: path)), true)
         case .nonConsumable:
-            return .nonConsumable
+            return (.nonConsumable, true)
         case .nonRenewing:
             let stacking = readChoice(
                 object, "stacking", of: Product.Stacking.self, at: path, else: .extend)
-            guard let duration = readDuration(object, at: path), let stacking else { return nil }
-            return .nonRenewing(duration: duration, stacking: stacking)
+            let duration = readDuration(object, at: path)
+            let terms = Product.Terms.nonRenewing(
+                duration: duration ?? .days(1), stacking: stacking ?? .extend)
+            return (terms, duration != nil && stacking != nil)
         case .autoRenewable:
-            return .autoRenewable(
+            let terms = Product.Terms.autoRenewable(
                 group: readText(object, "group", at: path),
                 level: readInteger(object, "level", at: path, else: 1))
+            return (terms, true)
         }
     }
 
@@ -120,6 +139,9 @@ struct CatalogReader {
         let app: AppID? =
             object["app"] == nil ? nil : readIdentifier(object, "app", at: path)
         guard let below = readText(object, "below", at: path) else {
+            if entitlements.isEmpty {
+                draft.note("\(path).entitlements", "is empty; name at least one entitlement")
+            }
             if object["below"] == nil {
                 draft.note("\(path).below", "is missing; write the first version without the right")
             }
@@ -149,10 +171,12 @@ extension CatalogReader {
     }
 
     private mutating func notice(_ object: JSONObject, knowing names: [String], at path: String) {
+        if skipsUnknown { return }
         for member in object.members where !names.contains(member.name) {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
-            unknownMembers.append(
-                CatalogProblem(path: place, sentence: "means nothing here and is left out"))
+            let remedy = nearest(to: member.name, among: names).map { "; the nearest is \"\($0)\"" }
+            draft.note(
+                place, "is not a member that there is here\(remedy ?? ""); correct it or remove it")
         }
     }
 
@@ -219,7 +243,17 @@ extension CatalogReader {
             draft.note("\(path).\(name)", "is \(json.typeName); it has to be an array")
             return []
         }
-        return array.enumerated().compactMap { identifier($1, at: "\(path).\(name)[\($0)]") }
+        var seen: [Identifier<Kind>] = []
+        for (index, element) in array.enumerated() {
+            let place = "\(path).\(name)[\(index)]"
+            guard let id: Identifier<Kind> = identifier(element, at: place) else { continue }
+            if seen.contains(id) {
+                warnings.append(
+                    CatalogProblem(path: place, sentence: "repeats \"\(id)\"; name it once"))
+            }
+            seen.append(id)
+        }
+        return seen
     }
 
     private mutating func identifier<Kind>(_ json: JSON, at path: String) -> Identifier<Kind>? {

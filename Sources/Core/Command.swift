@@ -12,6 +12,8 @@ package struct Command: Sendable {
     package var purchases: [HeldPurchase] = []
     /// The account tokens whose owners the decision has to know.
     package var tokens: [String] = []
+    /// The account tokens under which purchases may wait that the decision has to know.
+    package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision has to know.
     package var customers: [CustomerID] = []
     /// What the decision rests on, kept in the same commit.
@@ -29,15 +31,16 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command about one customer alone, by the catalog of the project.
+    /// A command about one customer alone, by the catalog of the project, which has to know the name.
     package static func customer(
-        _ stream: Stream, actor: Actor, cause: Cause,
+        _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         decide:
             @escaping @Sendable (CustomerState, Catalog, _ now: Instant) throws(Refusal) ->
             [Event]
     ) -> Command {
         Command(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
             let customer = situation.customer(stream.customer)
+            if let name { try situation.require(name, for: stream.customer) }
             let events = try decide(customer, situation.project.catalog, situation.now)
             return Decision(events, for: stream.customer)
         }

@@ -97,7 +97,7 @@ private struct CustomerContent: Hashable, Sendable {
         case .balanceDebited(let debited): balances.apply(debited)
         case .balanceSpent(let spent): balances.add(-Int128(spent.amount), to: spent.currency)
         case .balanceAdjusted(let adjusted):
-            balances.add(Int128(adjusted.amount), to: adjusted.currency)
+            balances.apply(adjusted)
         case .orderOpened(let opened): orders.append(Order(opened))
         case .orderFulfilled(let fulfilled): change(fulfilled.order) { $0.fulfilled = fulfilled }
         case .orderClosed(let closed): change(closed.order) { $0.closed = closed }

@@ -47,6 +47,22 @@ package struct ListedCustomer: Hashable, Sendable {
     }
 }
 
+/// A purchase that nobody claimed, as the list of those shows it.
+package struct ListedUnclaimed: Hashable, Sendable {
+    package let purchase: PurchaseID
+    package let app: AppID
+    package let since: Instant
+    /// The state of whoever keeps it.
+    package let state: CustomerState
+
+    package init(purchase: PurchaseID, app: AppID, since: Instant, state: CustomerState) {
+        self.purchase = purchase
+        self.app = app
+        self.since = since
+        self.state = state
+    }
+}
+
 /// A key that opens its project, as it is looked up.
 package struct LiveKey: Hashable, Sendable {
     /// SHA-256 of the key.

@@ -7,15 +7,19 @@ package struct ProjectSettings: Hashable, Sendable {
     package var coolDown: CalendarDuration
     /// How long an order is waited for that does not say so itself.
     package var orderLifetime: CalendarDuration
+    /// How much back ends may add to a balance, by currency; nothing of those that are not in it.
+    package var creditLimits: [CurrencyID: CreditLimit]
 
     package init(
         transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
-        coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7)
+        coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7),
+        creditLimits: [CurrencyID: CreditLimit] = [:]
     ) {
         self.transfer = transfer
         self.restore = restore
         self.coolDown = coolDown
         self.orderLifetime = orderLifetime
+        self.creditLimits = creditLimits
     }
 
     /// For evidence that a customer submits.
@@ -26,6 +30,22 @@ package struct ProjectSettings: Hashable, Sendable {
     /// For evidence by which a customer restores purchases.
     package var restorePolicy: TransferPolicy {
         TransferPolicy(rule: restore ?? transfer, coolDown: coolDown)
+    }
+}
+
+/// How much of a currency back ends may add to a balance.
+package struct CreditLimit: Hashable, Sendable {
+    package static let range = 1...Balances.limit
+    /// So many currencies of a project may have one.
+    package static let countLimit = 1000
+
+    package let perCall: Int64
+    /// For each customer, from midnight to midnight in UTC.
+    package let perDay: Int64
+
+    package init(perCall: Int64, perDay: Int64) {
+        self.perCall = perCall
+        self.perDay = perDay
     }
 }
 

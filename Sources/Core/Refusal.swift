@@ -14,18 +14,24 @@ package enum Refusal: Error, Hashable, Sendable {
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
     case tooManyGrants(limit: Int)
+    case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
     /// With the id as it can be seen.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
+    case creditNotAllowed(CurrencyID)
+    case creditLimitReached(CurrencyID, CreditLimit, left: Int64)
+    case tooManyCreditLimits(limit: Int)
     case orderUnknown(OrderID)
     case orderExists
     case orderFulfilled(OrderID)
     case tooManyOrders(limit: Int)
     case tokenTaken
     case tooManyTokens(limit: Int)
+    case tooManyUnclaimed(limit: Int)
+    case notUnclaimed(PurchaseID)
     case heldByAnother
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
@@ -57,17 +63,23 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
+        case .nameUnknown(let name, _): "\(name.noun)_unknown"
         case .idempotencyMismatch: "idempotency_mismatch"
         case .idImproper: "id_improper"
         case .amountOutOfRange: "amount_out_of_range"
         case .insufficientBalance: "insufficient_balance"
         case .balanceOutOfBounds: "balance_out_of_bounds"
+        case .creditNotAllowed: "credit_not_allowed"
+        case .creditLimitReached: "credit_limit_reached"
+        case .tooManyCreditLimits: "too_many_credit_limits"
         case .orderUnknown: "order_unknown"
         case .orderExists: "order_exists"
         case .orderFulfilled: "order_fulfilled"
         case .tooManyOrders: "too_many_orders"
         case .tokenTaken: "token_taken"
         case .tooManyTokens: "too_many_tokens"
+        case .tooManyUnclaimed: "too_many_unclaimed"
+        case .notUnclaimed: "not_unclaimed"
         case .heldByAnother: "held_by_another"
         case .movedRecently: "moved_recently"
         case .tooMuchAtOnce: "too_much_at_once"
@@ -115,6 +127,11 @@ package enum Refusal: Error, Hashable, Sendable {
             "The grant would end after the year 9999; give an earlier end, or none at all."
         case .tooManyGrants(let limit):
             "The customer has \(limit) grants, the most that one may have; use another customer."
+        case .nameUnknown(let name, let nearest):
+            "The catalog has no \(name.noun) \"\(name.text)\""
+                + (nearest.map { "; the nearest that it has is \"\($0)\". " } ?? ". ")
+                + "Correct the name, add it to the catalog, or allow it with \"allow_unknown\":true "
+                + "(--allow-unknown)."
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
         case .idImproper(let id, let form):
@@ -125,6 +142,14 @@ package enum Refusal: Error, Hashable, Sendable {
             "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
+        case .creditNotAllowed(let currency):
+            "The project lets back ends add nothing to \"\(currency)\"; allow it with: deed project set "
+                + "--credit-limit \(currency)=PER_CALL/PER_DAY, or use an admin's key."
+        case .creditLimitReached(let currency, let limit, let left):
+            "A back end may add \(limit.perCall) \"\(currency)\" at once and \(limit.perDay) a day to "
+                + "a customer, and \(left) now; add no more than that, or use an admin's key."
+        case .tooManyCreditLimits(let limit):
+            "At most \(limit) currencies may have a credit limit; take one away first."
         case .orderUnknown(let id):
             "There is no order \"\(id)\" here; see the customer's orders for the right id."
         case .orderExists:
@@ -137,6 +162,13 @@ package enum Refusal: Error, Hashable, Sendable {
             "Another customer has this token; give each customer one of their own."
         case .tooManyTokens(let limit):
             "The customer has \(limit) tokens, the most that one may have; use one of them."
+        case .tooManyUnclaimed(let limit):
+            "More than \(limit) purchases wait under this token, so it cannot be one customer's; see "
+                + "that the client gives each customer a token of their own, and attach what is this "
+                + "customer's with: deed unclaimed attach"
+        case .notUnclaimed(let id):
+            "The purchase \"\(id)\" does not wait for a customer: one has it, or Deed never heard of "
+                + "it; see: deed unclaimed list"
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .movedRecently(let end):

@@ -6,19 +6,23 @@ package struct Situation: Sendable {
     package let holders: [PurchaseID: CustomerID]
     /// Whose each of the command's tokens is; a token of nobody is not in it.
     package let tokenOwners: [String: CustomerID]
-    /// The states of the command's own customer, the holders, the owners of tokens and the further
-    /// customers that the command names.
+    /// The purchases that nobody claimed so far, by those of the tokens that the command claims.
+    package let waiting: [String: [PurchaseID]]
+    /// The states of the command's own customer, the holders, the owners of tokens, the further
+    /// customers that the command names, and whoever keeps the purchases that wait.
     private let states: [CustomerID: CustomerState]
 
     package init(
         now: Instant, project: ProjectState, states: [CustomerID: CustomerState],
-        holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:]
+        holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:],
+        waiting: [String: [PurchaseID]] = [:]
     ) {
         self.now = now
         self.project = project
         self.states = states
         self.holders = holders
         self.tokenOwners = tokenOwners
+        self.waiting = waiting
     }
 
     /// The state of a customer whom the command concerns.
@@ -83,6 +87,8 @@ package struct ItemOutcome: Hashable, Sendable {
     /// The newest one of the purchase that the evidence tells of.
     package let transaction: TransactionID?
     package let result: Result
+    /// The product that the catalog does not know, where that is so: then it brings nothing yet.
+    package internal(set) var unknownProduct: ProductKey?
 
     package init(
         index: Int, purchase: PurchaseID?, transaction: TransactionID?, result: Result

@@ -28,26 +28,35 @@ struct Candidate: Sendable {
     let command: Command
     /// Streams of those whom it concerns, too.
     var others: Set<Stream> = []
+    /// The purchases whose holders have to be known.
+    var purchases: [HeldPurchase]
     /// Where the events stand by which its cause was obeyed before.
     var replay: Replay?
 
     init(_ command: Command) {
         self.command = command
+        purchases = command.purchases
         others = Set(command.customers.map { command.stream.neighbour($0) })
     }
 
     var holderKeys: [HolderKey] {
-        command.purchases.map { HolderKey($0, in: command.stream) }
+        purchases.map { HolderKey($0, in: command.stream) }
+    }
+
+    var claimedKeys: [TokenKey] {
+        command.claimedTokens.map { TokenKey($0, in: command.stream) }
     }
 
     /// Whether it concerns nobody but its own customer.
     var isAlone: Bool {
-        others.isEmpty && command.purchases.isEmpty && command.tokens.isEmpty
+        others.isEmpty && purchases.isEmpty && command.tokens.isEmpty
+            && command.claimedTokens.isEmpty
     }
 
     /// Takes in what was found to be lacking.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
+        purchases += lack.purchases
         replay = lack.replay ?? replay
     }
 }
@@ -62,6 +71,7 @@ struct Replay: Hashable, Sendable {
 /// What has to be loaded before a command can be decided.
 struct Lack: Error {
     var streams: Set<Stream> = []
+    var purchases: [HeldPurchase] = []
     var replay: Replay?
 }
 
@@ -82,7 +92,8 @@ struct Batch {
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
-    private var tokenOwners: [TokenKey: CustomerID] = [:]
+    private(set) var waitingCredits = WaitingCreditRows()
+    private var tokens = KnownTokens()
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -117,7 +128,11 @@ struct Batch {
     }
 
     mutating func load(_ customer: CustomerID, owning token: TokenKey) {
-        tokenOwners[token] = customer
+        tokens.owners[token] = customer
+    }
+
+    mutating func load(_ purchase: HeldPurchase, waitingUnder token: TokenKey) {
+        tokens.waiting[token, default: []].append(purchase)
     }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
@@ -162,16 +177,21 @@ struct Batch {
                 now: now, project: project(of: stream), states: [stream.customer: state])
         }
         var holding: [PurchaseID: CustomerID] = [:]
-        for held in command.purchases {
+        for held in candidate.purchases {
             holding[held.purchase] = holders[HolderKey(held, in: stream)]
         }
         var owners: [String: CustomerID] = [:]
         for token in command.tokens {
-            owners[token] = tokenOwners[TokenKey(token, in: stream)]
+            owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
+        let waiting = tokens.waiting(for: candidate)
+        // Where more wait than are taken, that is all that the decision has to know.
+        let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states: [CustomerID: CustomerState] = [:]
         var lacking = Set<Stream>()
-        let concerned = [stream.customer] + command.customers + holding.values + owners.values
+        let concerned =
+            [stream.customer] + command.customers + holding.values + owners.values
+            + claimed.map { .unclaimed($0.purchase) }
         for customer in Set(concerned) {
             let stream = stream.neighbour(customer)
             if let fold = folds[stream] {
@@ -180,10 +200,13 @@ struct Batch {
                 lacking.insert(stream)
             }
         }
-        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
+        let unknown = claimed.filter { !candidate.purchases.contains($0) }
+        if !lacking.isEmpty || !unknown.isEmpty {
+            throw .lacking(Lack(streams: lacking, purchases: unknown))
+        }
         return Situation(
             now: now, project: project(of: stream), states: states, holders: holding,
-            tokenOwners: owners)
+            tokenOwners: owners, waiting: waiting.mapValues { $0.map(\.purchase) })
     }
 
     /// The project of a stream, as it is or as this batch has changed it.
@@ -224,6 +247,8 @@ extension Batch {
                     index: counts[stream, default: 0])
                 counts[stream, default: 0] += 1
                 events.append(entry.recorded)
+                tokens.apply(event, of: stream)
+                waitingCredits.add(event, of: stream, by: project(of: stream).catalog)
             }
         }
         let restsOn = decision.restsOn
@@ -281,20 +306,6 @@ extension Stream {
     func neighbour(_ customer: CustomerID) -> Stream {
         customer == self.customer
             ? self : Stream(project: project, environment: environment, customer: customer)
-    }
-}
-
-/// By what the owner of an account token is found.
-struct TokenKey: Hashable, Sendable {
-    let project: ProjectID
-    let environment: Environment
-    /// Stores write a UUID in either case.
-    let token: String
-
-    init(_ token: String, in stream: Stream) {
-        project = stream.project
-        environment = stream.environment
-        self.token = token.lowercased()
     }
 }
 

@@ -48,7 +48,7 @@ extension Batch {
     }
 
     private var projections: [Call] {
-        var rows = ProjectedRows()
+        var rows = ProjectedRows(waitingCredits: waitingCredits)
         for stream in changedStreams {
             guard let customer = folds[stream]?.state.customer else { continue }
             rows.add(customer, of: stream, by: project(of: stream), now: now)
@@ -57,7 +57,7 @@ extension Batch {
             let stream = entry.header.stream
             switch folds[stream]?.state {
             case .customer(let state):
-                rows.add(entry.event, of: stream, state, by: project(of: stream).catalog)
+                rows.add(entry, state, by: project(of: stream).catalog)
             case .project(let state): rows.add(entry.event, of: stream.project, state)
             case nil: break
             }

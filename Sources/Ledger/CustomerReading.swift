@@ -25,7 +25,7 @@ extension Ledger {
         return try read(streams)
     }
 
-    private func read(_ streams: [Stream]) throws(Fault) -> [ListedCustomer] {
+    func read(_ streams: [Stream]) throws(Fault) -> [ListedCustomer] {
         if streams.isEmpty { return [] }
         let unread = [Int64](repeating: 0, count: streams.count)
         let events = try list(Statement.loadStreams(of: streams, after: unread)) {

@@ -13,6 +13,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case schemaNewer(found: Int64, known: Int64)
     case migrationEdited(name: String)
     case roleMissing
+    /// What waits for a product of the catalog could not be credited now.
+    case notSettled(Fault)
 
     package var description: String {
         switch self {
@@ -39,6 +41,9 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The login may not create the role deed_service; have an administrator run "
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
+        case .notSettled(let fault):
+            "What waits for a product of the catalog could not be credited (\(fault)); it is tried "
+                + "again."
         }
     }
 
@@ -62,10 +67,12 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         return ["57014", "25P03"].contains(error.sqlState)
     }
 
-    /// Whether somebody else was faster to claim a purchase: what is decided now sees that.
+    /// Whether another commit was faster to claim a purchase, or to let one wait under a token: what is
+    /// decided now sees that.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }
-        return error.sqlState == "23505" && error.constraint == "holders_pkey"
+        return error.sqlState == "DD006"
+            || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
     /// Whether an event already stands where the log goes on. Heads and events are written together,
@@ -90,6 +97,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     /// What the outer world is told.
     package var fault: Fault {
         switch self {
+        case .notSettled(let fault): fault
         case .postgres(let error) where error.kind == .exhausted: .busy
         case _ where isPassing: .unavailable
         case _ where isBlocked: .logBlocked

@@ -61,6 +61,7 @@ extension Connection {
         }
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
+        for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
     }
 }
@@ -72,9 +73,10 @@ private struct Loaded {
 
 /// What commands need beside streams. Most need none of it, and then it is not asked for.
 private struct Wanted {
-    enum Kind { case holders, tokenOwners, replays }
+    enum Kind { case holders, tokenOwners, waiting, replays }
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
+    var claimedTokens: Set<TokenKey> = []
     var replays: Set<Replay> = []
 
     init(_ candidates: [Candidate]) {
@@ -82,6 +84,7 @@ private struct Wanted {
             holders.formUnion(candidate.holderKeys)
             let stream = candidate.command.stream
             tokens.formUnion(candidate.command.tokens.map { TokenKey($0, in: stream) })
+            claimedTokens.formUnion(candidate.claimedKeys)
             if let replay = candidate.replay { replays.insert(replay) }
         }
     }
@@ -90,6 +93,9 @@ private struct Wanted {
         var steps: [(kind: Kind, call: Call)] = []
         if !holders.isEmpty { steps.append((.holders, Holders.lookUp(holders))) }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
+        if !claimedTokens.isEmpty {
+            steps.append((.waiting, TokenKey.lookUpWaiting(claimedTokens)))
+        }
         if !replays.isEmpty { steps.append((.replays, Replay.load(replays))) }
         return steps
     }
@@ -101,6 +107,7 @@ private struct LoadedRows {
     var newer: [EventRow] = []
     var holders: [HolderKey: CustomerID] = [:]
     var tokenOwners: [TokenKey: CustomerID] = [:]
+    var waiting: [(TokenKey, HeldPurchase)] = []
     private var earlier: [EventRow] = []
 
     mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
@@ -115,6 +122,8 @@ private struct LoadedRows {
         switch kind {
         case .holders: holders[try Holders.key(rows, row)] = try rows.identifier(row, 5)
         case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)
+        case .waiting:
+            waiting.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
         case .replays: earlier.append(try EventRow(rows, row))
         }
     }
@@ -158,7 +167,14 @@ extension TokenKey {
             .texts(tokens.map(\.token)))
     }
 
-    /// Reads a row of `load_tokens`.
+    fileprivate static func lookUpWaiting(_ tokens: Set<TokenKey>) -> Call {
+        let tokens = Array(tokens)
+        return Statement.loadUnclaimed(
+            .texts(tokens.map(\.project.text)), .texts(tokens.map(\.environment.rawValue)),
+            .texts(tokens.map(\.token)), .int8(Int64(Situation.claimLimit + 1)))
+    }
+
+    /// Reads a row of `load_tokens` or `load_unclaimed`.
     fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         guard let environment = Environment(rawValue: rows.text(row, 1)) else {
             throw .unreadable("the environment of a token")
@@ -166,5 +182,17 @@ extension TokenKey {
         project = try rows.identifier(row, 0)
         self.environment = environment
         token = rows.text(row, 2)
+    }
+}
+
+extension HeldPurchase {
+    /// Reads a row of `load_unclaimed`.
+    fileprivate init(waiting rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        guard let store = Store(rawValue: rows.text(row, 3)) else {
+            throw .unreadable("the store of a purchase that nobody claimed")
+        }
+        self.init(
+            app: try rows.identifier(row, 5),
+            purchase: PurchaseID(store: store, original: try rows.identifier(row, 4)))
     }
 }

@@ -5,8 +5,8 @@ import SQL
 extension Ledger {
     private static let reprojectionPage: Int64 = 200
 
-    /// Projects the customers of every project whose catalog changed since they were projected, and
-    /// returns how many they were. A run that ends early is taken up by the next.
+    /// Projects the customers of every project whose catalog changed since they were projected, credits
+    /// what waited for a product of it, and returns how many customers were projected. A run that ends early is taken up by the next.
     package func reproject(progress: (_ customers: Int) -> Void = { _ in }) throws(Fault) -> Int {
         var count = 0
         for outdated in try outdatedProjects() {
@@ -16,6 +16,9 @@ extension Ledger {
                         count += page
                         progress(count)
                     }
+                    // Behind the wait for commits by the old catalog: what they left is seen.
+                    _ = try settleWaitingCredits(
+                        of: outdated.project, version: outdated.catalogVersion, in: shard)
                 }
                 try pool.settled { connection throws(LedgerError) in
                     try connection.execute([

@@ -31,8 +31,25 @@ package struct AccessCounts: Hashable, Sendable {
     package private(set) var concerned: [Concerned] = []
     /// Whether more are concerned than are listed; the tallies are of all.
     package private(set) var hasMore = false
+    /// How many purchases of customers wait for each product that is new.
+    package private(set) var waiting: [ProductKey: Int] = [:]
 
     package init() {}
+
+    /// The same in order of product.
+    package var waitingInOrder: [(product: ProductKey, purchases: Int)] {
+        waiting.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    mutating func add(waiting products: Set<ProductKey>, in state: CustomerState) {
+        if products.isEmpty { return }
+        for purchase in state.purchases {
+            for product in purchase.products {
+                let key = ProductKey(store: purchase.id.store, id: product)
+                if products.contains(key) { waiting[key, default: 0] += 1 }
+            }
+        }
+    }
 
     mutating func add(_ change: AccessChange, of stream: Stream) {
         if change.isEmpty { return }
@@ -56,6 +73,7 @@ extension Ports {
         var counts = AccessCounts()
         if step.changes.isEmpty { return counts }
         let now = now()
+        let added = Set(step.new.products.map(\.key)).subtracting(step.old.products.map(\.key))
         var seen = 0
         var last: Stream?
         while true {
@@ -67,6 +85,7 @@ extension Ports {
             for customer in page where !customer.stream.customer.isReserved {
                 let change = customer.state.accessChange(from: step.old, to: step.new, now: now)
                 counts.add(change, of: customer.stream)
+                counts.add(waiting: added, in: customer.state)
             }
             last = page.last?.stream
             seen += page.count

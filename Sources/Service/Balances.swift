@@ -19,28 +19,41 @@ package struct MovementsAnswer: Hashable, Sendable {
 extension Ports {
     /// Takes an amount from a balance, which must hold it.
     package func spend(
-        _ wish: SpendBalance, of stream: Stream, by sender: Sender
+        _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) throws(CommandError) -> RecordedMovement {
         let cause = secrets.cause(
             of: sender, "spend", [wish.currency.text, "\(wish.amount)", wish.reason?.text])
         return try move(
-            .customer(stream, actor: sender.actor, cause: cause) { state, _, _ throws(Refusal) in
+            .customer(
+                stream, actor: sender.actor, cause: cause,
+                naming: allowingUnknown ? nil : .currency(wish.currency)
+            ) { state, _, _ throws(Refusal) in
                 try state.decide(wish)
             })
     }
 
-    /// Adds an amount to a balance, or takes one, on an admin's word.
+    /// Adds an amount to a balance, or takes one, on an admin's word; or adds what was earned, on a back
+    /// end's.
     package func adjust(
-        _ wish: AdjustBalance, of stream: Stream, by sender: Sender
+        _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
+        allowingUnknown: Bool = false
     ) throws(CommandError) -> RecordedMovement {
         let cause = secrets.cause(
             of: sender, "adjust",
             [wish.currency.text, "\(wish.amount)", wish.reason.text, wish.ticket?.text])
         return try move(
-            .customer(stream, actor: sender.actor, cause: cause) {
-                state, catalog, _ throws(Refusal) in
-                try catalog.requireProperForm(of: wish.currency)
-                return try state.decide(wish)
+            Command(stream: stream, actor: sender.actor, cause: cause) {
+                situation throws(Refusal) in
+                let name = CatalogName.currency(wish.currency)
+                if !allowingUnknown { try situation.require(name, for: stream.customer) }
+                try situation.project.catalog.requireProperForm(of: wish.currency)
+                let state = situation.customer(stream.customer)
+                let limits = situation.project.settings.creditLimits
+                let events =
+                    isEarned
+                    ? try state.decide(earning: wish, within: limits, now: situation.now)
+                    : try state.decide(wish)
+                return Decision(events, for: stream.customer)
             })
     }
 

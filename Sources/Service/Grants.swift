@@ -7,10 +7,10 @@ package struct GrantAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// The wish to give a customer an entitlement.
+    /// The wish to give a customer an entitlement that the catalog knows, or any one.
     package func givingGrant(
         _ entitlement: EntitlementID, from start: Instant?, until end: GiveGrant.End,
-        reason: AdminReason, to stream: Stream, by sender: Sender
+        reason: AdminReason, to stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<GrantAnswer> {
         let wish = GiveGrant(
             grant: secrets.newID(prefix: "g_"), entitlement: entitlement, start: start, end: end,
@@ -20,9 +20,11 @@ extension Ports {
             [
                 entitlement.text, start?.text, end.text, reason.reason.text, reason.ticket?.text,
             ])
-        let command = Command.customer(stream, actor: sender.actor, cause: cause) {
-            state, catalog, now throws(Refusal) in
-            try catalog.requireProperForm(of: wish.entitlement)
+        let command = Command.customer(
+            stream, actor: sender.actor, cause: cause,
+            naming: allowingUnknown ? nil : .entitlement(entitlement)
+        ) { state, catalog, now throws(Refusal) in
+            try catalog.requireProperForm(of: entitlement)
             return try state.decide(wish, now: now)
         }
         return Wish(command) { outcome throws(CommandError) in

@@ -133,6 +133,7 @@ extension Submissions {
         let stream = submission.stream(in: item.wish.project, proven.environment)
         let outcome = try ports.ledger.append(
             Command(submission, in: stream, on: [proven.record], by: .intake, cause: cause))
+        notice(outcome, of: submission, in: item.wish.project)
         return submission.outcomes(of: outcome).map(IntakeResult.init)
     }
 }
@@ -148,10 +149,11 @@ extension Submission {
     /// What came of each piece of evidence. A repetition has no items of its own: they follow from
     /// what its twin did.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
-        guard outcome.items.isEmpty, let state = outcome.state.customer else {
-            return outcome.items
+        var items = outcome.items
+        if items.isEmpty, let state = outcome.state.customer {
+            items = outcomes(repeating: outcome.events.map(\.event), in: state)
         }
-        return outcomes(repeating: outcome.events.map(\.event), in: state)
+        return noting(items, by: outcome.project.catalog)
     }
 }
 

@@ -29,7 +29,7 @@ extension Ports {
     /// Announces a purchase. Without an id of the sender's the order gets one.
     package func openOrder(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
-        by sender: Sender
+        by sender: Sender, allowingUnknown: Bool = false
     ) throws(CommandError) -> OrderAnswer {
         let wish = OpenOrder(
             order: id ?? secrets.newID(prefix: "o_"),
@@ -38,17 +38,23 @@ extension Ports {
         let cause = secrets.cause(
             of: sender, "open_order", [id?.text, product?.text, lifetime?.text])
         let outcome = try ledger.append(
-            Command(stream: stream, actor: sender.actor, cause: cause) {
+            .claiming(wish.token, for: stream, actor: sender.actor, cause: cause) {
                 situation throws(Refusal) in
-                let events = try situation.customer(stream.customer).decide(
+                if let product, !allowingUnknown {
+                    try situation.project.require(.product(product))
+                }
+                return try situation.customer(stream.customer).decide(
                     wish, settings: situation.project.settings, now: situation.now)
-                return Decision(events, for: stream.customer)
             })
-        guard let recorded = outcome.events.first, case .orderOpened(let opened) = recorded.event
+        guard case .orderOpened(let opened) = outcome.events.first?.event,
+            let last = outcome.events.last
         else { throw .fault(.broken("opening an order recorded no order")) }
+        // Of what it claimed at once, this very command tells.
+        var customer = CustomerState()
+        for recorded in outcome.events { customer.apply(recorded.event) }
         return OrderAnswer(
-            stream: stream, order: Order(opened), at: opened.openedAt,
-            position: recorded.position)
+            stream: stream, order: customer.order(opened.order) ?? Order(opened),
+            at: opened.openedAt, position: last.position)
     }
 
     /// Waits for the order's purchase no longer; the same answer when that was done before.
@@ -105,26 +111,23 @@ extension Ports {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// Makes whatever carries the token the customer's from now on.
+    /// Makes whatever carries the token the customer's from now on, and whatever waits under it.
     package func registerToken(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> TokenAnswer {
-        var command = Command(
-            stream: stream, actor: sender.actor,
-            cause: secrets.cause(of: sender, "register_token", [token.text])
-        ) { situation throws(Refusal) in
-            if let owner = situation.tokenOwners[token.text], owner != stream.customer {
-                throw .tokenTaken
-            }
-            let state = situation.customer(stream.customer)
-            return Decision(
-                try state.decide(RegisterToken(token: token)), for: stream.customer)
-        }
-        command.tokens = [token.text]
-        let outcome = try ledger.append(command)
+        let cause = secrets.cause(of: sender, "register_token", [token.text])
+        let outcome = try ledger.append(
+            .claiming(token, for: stream, actor: sender.actor, cause: cause) {
+                situation throws(Refusal) in
+                if let owner = situation.tokenOwners[token.text], owner != stream.customer {
+                    throw .tokenTaken
+                }
+                return try situation.customer(stream.customer)
+                    .decide(RegisterToken(token: token))
+            })
         return TokenAnswer(
             stream: stream, token: token,
-            position: outcome.events.first?.position ?? outcome.position)
+            position: outcome.events.last?.position ?? outcome.position)
     }
 }
 

@@ -89,15 +89,23 @@ package struct DirectoryPort: Sendable {
     package var keys: @Sendable () throws(Fault) -> [LiveKey]
     /// The stream of the customer who has an order; `nil` when nobody does.
     package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
+    /// Some purchases that nobody claimed after one of them, in order of store and id.
+    package var unclaimed:
+        @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int) throws(Fault) ->
+            [ListedUnclaimed]
 
     package init(
         apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
         keys: @escaping @Sendable () throws(Fault) -> [LiveKey],
-        owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
+        owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?,
+        unclaimed:
+            @escaping @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int)
+            throws(Fault) -> [ListedUnclaimed]
     ) {
         self.apps = apps
         self.keys = keys
         self.owner = owner
+        self.unclaimed = unclaimed
     }
 }
 

@@ -76,6 +76,9 @@ extension SettingsChange {
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
             orderLifetime?.text,
         ]
+            + creditLimits.sorted { $0.key < $1.key }.flatMap { currency, limit in
+                [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
+            }
     }
 }
 

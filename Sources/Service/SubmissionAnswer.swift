@@ -64,18 +64,22 @@ package struct SubmittedItem: Hashable, Sendable {
     package let purchase: PurchaseID?
     package let transaction: TransactionID?
     package let result: Result
+    /// The product that the catalog does not know, where that is so: then it brings nothing yet.
+    package let unknownProduct: ProductKey?
 }
 
 extension SubmittedItem {
     fileprivate init(_ result: Result, at index: Int) {
         self.init(
-            index: index, otherEnvironment: nil, purchase: nil, transaction: nil, result: result)
+            index: index, otherEnvironment: nil, purchase: nil, transaction: nil, result: result,
+            unknownProduct: nil)
     }
 
     fileprivate init(_ outcome: ItemOutcome, otherEnvironment: Environment?) {
         self.init(
             index: outcome.index, otherEnvironment: otherEnvironment, purchase: outcome.purchase,
-            transaction: outcome.transaction, result: Result(outcome.result))
+            transaction: outcome.transaction, result: Result(outcome.result),
+            unknownProduct: outcome.unknownProduct)
     }
 }
 

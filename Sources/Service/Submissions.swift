@@ -7,10 +7,24 @@ package struct Submissions: Sendable {
 
     package let ports: Ports
     package let apps: AppRing
+    /// Is told of each purchase that was recorded and whose product the catalog does not know.
+    private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
-    package init(_ ports: Ports, apps: AppRing) {
+    package init(
+        _ ports: Ports, apps: AppRing,
+        noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
+    ) {
         self.ports = ports
         self.apps = apps
+        self.noticeUnknown = noticeUnknown
+    }
+
+    /// Tells of products that the catalog does not know, where this very command recorded them.
+    func notice(_ outcome: Outcome, of submission: Submission, in project: ProjectID) {
+        for item in submission.noting(outcome.items, by: outcome.project.catalog)
+        where item.result == .recorded {
+            if let product = item.unknownProduct { noticeUnknown(project, product) }
+        }
     }
 
     /// The wish to record what the evidence states, for a customer. Nothing that is not proven is
@@ -33,7 +47,8 @@ package struct Submissions: Sendable {
             var snapshots = held
             for (part, result) in zip(parts, results) {
                 let outcome = try result.get()
-                outcomes += part.outcomes(outcome)
+                notice(outcome, of: part.submission, in: stream.project)
+                outcomes += part.submission.outcomes(of: outcome)
                 snapshots[part.stream] = try CustomerSnapshot(outcome)
             }
             return try SubmissionAnswer(
@@ -91,7 +106,7 @@ package struct SubmissionRequest: Sendable {
 /// What a request wants recorded in one environment.
 private struct SubmissionPart: Sendable {
     let stream: Stream
-    private let submission: Submission
+    let submission: Submission
     private let evidence: [EvidenceRecord]
 
     /// `nil` when the request wants nothing of that environment.
@@ -119,8 +134,6 @@ private struct SubmissionPart: Sendable {
     func command(by actor: Actor, cause: Cause) -> Command {
         Command(submission, in: stream, on: evidence, by: actor, cause: cause)
     }
-
-    func outcomes(_ outcome: Outcome) -> [ItemOutcome] { submission.outcomes(of: outcome) }
 }
 
 extension Command {

@@ -8,6 +8,7 @@ let adjustCommand = CommandSpec(
         .value("customer", "ID", "whose balance", isRequired: true),
         .value("currency", "ID", "which one", isRequired: true),
         .value("amount", "NUMBER", "how much is added; below zero is taken", isRequired: true),
+        .allowUnknown,
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed adjust --customer u1 --currency coins --amount -50 --reason \"bought by a bot\""
 ) { invocation throws(CommandEnd) in
@@ -16,7 +17,8 @@ let adjustCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let moved = try obey { () throws(CommandError) in
-            try ports.adjust(wish, of: stream, by: sender)
+            try ports.adjust(
+                wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown"))
         }
         invocation.show(
             moved.json(of: stream),

@@ -30,12 +30,21 @@ private let showCatalogCommand = CommandSpec(
 
 private let checkCatalogCommand = CommandSpec(
     path: ["catalog", "check"], summary: "Names everything that is wrong with a catalog file.",
-    positionals: [file], options: [.json], example: "deed catalog check catalog.json"
+    positionals: [file],
+    options: [.flag("strict", "exit with 1 when there are warnings, too"), .json],
+    example: "deed catalog check catalog.json"
 ) { invocation throws(CommandEnd) in
     let contents = try invocation.catalogFile()
     invocation.show(
-        ["valid": true, "errors": [], "warnings": .problems(contents.unknownMembers)],
+        ["valid": true, "errors": [], "warnings": .problems(contents.warnings)],
         text: contents.summary)
+    if invocation.has("strict"), !contents.warnings.isEmpty {
+        let count = contents.warnings.count
+        throw .refused(
+            code: "catalog_warnings",
+            sentence: "The catalog has \(count == 1 ? "one warning" : "\(count) warnings"), and "
+                + "--strict takes none; correct it, or leave --strict out.")
+    }
 }
 
 private let compareCatalogCommand = CommandSpec(
@@ -49,8 +58,8 @@ private let compareCatalogCommand = CommandSpec(
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let preview = try ports.preview(proposal, of: project)
         invocation.show(
-            preview.step.json(preview.counts, warnings: contents.unknownMembers),
-            text: preview.text(warnings: contents.unknownMembers))
+            preview.step.json(preview.counts, warnings: contents.warnings),
+            text: preview.text(warnings: contents.warnings))
     }
 }
 
@@ -68,7 +77,7 @@ private let applyCatalogCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts { ports, ledger throws(CommandEnd) in
         var shown = try ports.preview(proposal, of: project)
-        if !invocation.isJSON { printText(shown.text(warnings: contents.unknownMembers)) }
+        if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
             // What was shown is what is applied, or nothing is.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
@@ -81,7 +90,7 @@ private let applyCatalogCommand = CommandSpec(
             try ledger.projectAnew()
         }
         if invocation.isJSON {
-            let json = shown.step.json(shown.counts, warnings: contents.unknownMembers)
+            let json = shown.step.json(shown.counts, warnings: contents.warnings)
             printText(json.text)
         }
     }

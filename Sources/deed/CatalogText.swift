@@ -22,9 +22,12 @@ struct CatalogPreview {
         let tallies = Environment.allCases.map { "  \(tally(in: $0))" }
         let concerned = counts.concerned.map { "  \($0.line)" }
         let more = counts.hasMore ? ["  and more, who are counted above"] : []
+        let waiting = counts.waitingInOrder.map { "  \($0.product.id): \($0.purchases)" }
+        let purchases =
+            waiting.isEmpty ? [] : ["Purchases that wait for a product that is new:"] + waiting
         return
             (warned + ["Against version \(step.version):"] + changes
-            + ["Access that changes at once:"] + tallies + concerned + more)
+            + ["Access that changes at once:"] + tallies + concerned + more + purchases)
             .joined(separator: "\n")
     }
 
@@ -82,7 +85,7 @@ extension CatalogStep {
 
 extension CatalogFile.Contents {
     var summary: String {
-        let warnings = unknownMembers.map { "warning: \($0)" }
+        let warnings = warnings.map { "warning: \($0)" }
         let counts =
             "products: \(catalog.products.count), entitlements: \(catalog.entitlements.count), "
             + "currencies: \(catalog.currencies.count)"

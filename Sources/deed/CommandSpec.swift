@@ -64,6 +64,8 @@ extension Option {
     static let dataDir = setting(
         "data-dir", "FOLDER", "where the private PostgreSQL lives",
         fallback: Settings.defaultDataFolder)
+    static let allowUnknown = flag(
+        "allow-unknown", "also when the catalog does not know the name")
     static let environment = value(
         "environment", "NAME", "production (which it is without this) or sandbox")
     static let idempotencyKey = value(

@@ -18,6 +18,7 @@ private let grantCommand = CommandSpec(
         .value("start", "INSTANT", "from when (without it: now)"),
         .value("end", "INSTANT", "until when (without it: until it is revoked)"),
         .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
+        .allowUnknown,
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
 ) { invocation throws(CommandEnd) in
@@ -31,7 +32,8 @@ private let grantCommand = CommandSpec(
         let answer = try obey { () throws(CommandError) in
             try ports.perform(
                 ports.givingGrant(
-                    entitlement, from: start, until: end, reason: reason, to: stream, by: sender))
+                    entitlement, from: start, until: end, reason: reason, to: stream, by: sender,
+                    allowingUnknown: invocation.has("allow-unknown")))
         }
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }

@@ -42,6 +42,9 @@ struct Live: Sendable {
                 keys: { () throws(Fault) in try ledger.liveKeys() },
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
+                },
+                unclaimed: { project, environment, purchase, limit throws(Fault) in
+                    try ledger.unclaimed(of: project, environment, after: purchase, limit: limit)
                 }),
             evidence: EvidencePort(extraRoots: extraRoots, metrics: metrics, ledger),
             reading: ReadingPort(

@@ -27,6 +27,9 @@ let setProjectCommand = CommandSpec(
             "restore", "RULE", "the same when another customer restores it, or \"as-transfer\""),
         .value("cool-down", "DURATION", "how long a moved purchase stays where it is: P1D"),
         .value("order-lifetime", "DURATION", "how long an order's purchase is waited for: P7D"),
+        .value(
+            "credit-limit", "LIMITS",
+            "what back ends may add at once and a day to a customer: coins=100/1000,gems=none"),
         .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -53,6 +56,7 @@ extension Invocation {
         }
         change.coolDown = try duration("cool-down")
         change.orderLifetime = try duration("order-lifetime")
+        change.creditLimits = try creditLimits()
         if change == SettingsChange() {
             throw usage("nothing is to change; give one of the flags")
         }
@@ -60,7 +64,43 @@ extension Invocation {
     }
 }
 
+extension Invocation {
+    /// `coins=100/1000,gems=none`
+    fileprivate func creditLimits() throws(CommandEnd) -> [CurrencyID: CreditLimit?] {
+        var limits: [CurrencyID: CreditLimit?] = [:]
+        for part in self["credit-limit"]?.split(separator: ",") ?? [] {
+            let sides = part.split(separator: "=", omittingEmptySubsequences: false)
+            guard sides.count == 2 else { throw badCreditLimit }
+            let currency: CurrencyID = try id(String(sides[0]), named: "the currency")
+            limits[currency] = .some(sides[1] == "none" ? nil : try creditLimit(sides[1]))
+        }
+        return limits
+    }
+
+    private func creditLimit(_ text: Substring) throws(CommandEnd) -> CreditLimit {
+        let amounts = text.split(separator: "/", omittingEmptySubsequences: false).map {
+            Int64($0)
+        }
+        guard amounts.count == 2, let perCall = amounts[0], let perDay = amounts[1],
+            CreditLimit.range.contains(perCall), CreditLimit.range.contains(perDay)
+        else { throw badCreditLimit }
+        return CreditLimit(perCall: perCall, perDay: perDay)
+    }
+
+    private var badCreditLimit: CommandEnd {
+        usage(
+            "--credit-limit takes currencies like coins=100/1000 or coins=none, each amount from 1 to "
+                + "\(Balances.limit)")
+    }
+}
+
 extension ProjectSettings {
+    /// What back ends may add at once and a day.
+    private var limits: String {
+        creditLimits.sorted { $0.key < $1.key }
+            .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")
+    }
+
     fileprivate func text(of project: ProjectID) -> String {
         """
         project          \(project)
@@ -68,6 +108,7 @@ extension ProjectSettings {
         restore          \(restore?.rawValue ?? "as transfer")
         cool-down        \(coolDown.text)
         order lifetime   \(orderLifetime.text)
+        credit limits    \(limits.isEmpty ? "none" : limits)
         """
     }
 }

@@ -7,20 +7,29 @@ import Threading
 /// Projects customers anew when their project's catalog has changed, whoever changed it.
 final class Projector: Sendable {
     private static let pause: Int64 = 1000
+    /// How old the count of what nobody claimed may become.
+    private static let countAge: Int64 = 15_000
 
     private let isStopping = Monitor(false)
     private let ledger: Ledger
     private let log: Log
+    private let unclaimed = Gauge()
+    private let countedAt = Monitor<Int64?>(nil)
 
-    init(_ ledger: Ledger, log: Log) {
+    init(_ ledger: Ledger, log: Log, metrics: Metrics) {
         self.ledger = ledger
         self.log = log
+        metrics.gauge(
+            "deed_unclaimed_purchases",
+            "Purchases of all projects that nobody claimed, up to a million."
+        ) { [unclaimed] in unclaimed.value }
     }
 
     func start() {
         startThread("projector", .patient) { [self] in
             while isStopping.wait(milliseconds: Projector.pause, for: { $0 ? () : nil }) == nil {
                 project()
+                count()
             }
         }
     }
@@ -38,5 +47,16 @@ final class Projector: Sendable {
             guard case .broken(let reason) = error else { return }
             log.error("not_projected", ["reason": .string(reason)])
         }
+    }
+
+    private func count() {
+        let now = monotonicMilliseconds()
+        let isDue = countedAt.change { countedAt in
+            if let last = countedAt, now - last < Projector.countAge { return false }
+            countedAt = now
+            return true
+        }
+        // An unreachable database is told of by others, and asked again.
+        if isDue, let count = try? ledger.unclaimedCount() { unclaimed.set(count) }
     }
 }

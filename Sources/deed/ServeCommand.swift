@@ -149,8 +149,11 @@ private struct RunningService {
         let reads = CustomerReads(
             live.ports, cache: answers, staleMilliseconds: sizes.staleMilliseconds)
         reads.publish(to: metrics)
-        projector = Projector(live.ledger, log: log)
-        let submissions = Submissions(live.ports, apps: AppRing(live.ports))
+        projector = Projector(live.ledger, log: log, metrics: metrics)
+        let unknown = UnknownProducts(metrics, log: log, clock: systemClock)
+        let submissions = Submissions(live.ports, apps: AppRing(live.ports)) {
+            unknown.notice($1, of: $0)
+        }
         intake = IntakeWorkers(
             live.ports, IntakeWorker(live.ports, record: submissions.record), log: log,
             metrics: metrics)

@@ -88,6 +88,7 @@ extension SubmittedItem {
         [
             file, result.word, otherEnvironment?.rawValue, purchase?.description,
             transaction.map { "transaction \($0)" }, sentence,
+            unknownProduct.map { "warning: the catalog does not know the product \($0.id)" },
         ].compactMap(\.self).joined(separator: "   ")
     }
 }

@@ -60,7 +60,7 @@ struct CatalogTests {
         #expect(
             reply.text
                 == #"{"version":1,"changes":[],"gains":\#(Self.nobody),"losses":\#(Self.nobody),"#
-                + #""customers":[],"more":false,"applied":false,"warnings":[]}"#)
+                + #""customers":[],"more":false,"waiting":[],"applied":false,"warnings":[]}"#)
         #expect(try service.eventCount() == events)
     }
 
@@ -101,14 +101,16 @@ struct CatalogTests {
         #expect(try errors(reply).count == 1)
     }
 
-    @Test("Members that mean nothing come back as warnings")
+    @Test("A member that is not known is refused, and what may be misspelt comes back as a warning")
     func warnings() throws {
-        let reply = put(
+        let misspelt = put(
             #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],"familly":1}]}"#)
-        #expect(
-            try reply.json["warnings"]?.text
-                == #"[{"path":"products[0].familly","detail":"means nothing here and is left out"}]"#
-        )
+        #expect(misspelt.status == 400)
+        #expect(try errors(misspelt).map { String($0.prefix(20)) } == ["products[0].familly "])
+        let reply = put(
+            #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["x"]}],"#
+                + #""entitlements":{"y":{}}}"#)
+        #expect(try reply.json["warnings"]?.array?.map { $0["path"]?.string } == ["entitlements"])
         #expect(try reply.json["applied"]?.bool == true)
     }
 

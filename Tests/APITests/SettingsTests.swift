@@ -30,7 +30,7 @@ struct SettingsTests {
         #expect(
             send("GET", "/v1/settings").text
                 == #"{"project":"default","settings":{"transfer":"keep","restore":null,"#
-                + #""cool_down":"P1D","order_lifetime":"P7D"},"apps":[]}"#)
+                + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{}},"apps":[]}"#)
     }
 
     @Test("What is left out of a change stays, and null lets restoring follow the other rule")
@@ -41,12 +41,14 @@ struct SettingsTests {
         #expect(
             first.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
-                + #""restore":"transfer","cool_down":"PT12H","order_lifetime":"P7D"}}"#)
+                + #""restore":"transfer","cool_down":"PT12H","order_lifetime":"P7D","#
+                + #""credit_limits":{}}}"#)
         let second = send("PATCH", "/v1/settings", #"{"restore":null,"order_lifetime":"P1M"}"#)
         #expect(
             second.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
-                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M"}}"#)
+                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{}}}"#
+        )
         let events = try service.eventCount()
         #expect(send("PATCH", "/v1/settings", #"{"order_lifetime":"P1M"}"#).text == second.text)
         #expect(send("PATCH", "/v1/settings", "{}").text == second.text)

@@ -13,7 +13,7 @@ struct CatalogFileTests {
     func example() throws {
         let bytes = [UInt8](try Data(contentsOf: Self.example))
         let contents = try CatalogFile.read(bytes: bytes)
-        #expect(contents.unknownMembers.isEmpty)
+        #expect(contents.warnings.isEmpty)
         #expect(Set(contents.catalog.products.map(\.kind)) == Set(ProductKind.allCases))
         #expect(contents.catalog.currencies.map(\.text) == ["coins", "gems"])
         #expect(contents.catalog.entitlements.count == 5)
@@ -75,6 +75,7 @@ struct CatalogFileTests {
                 "products[1].entitlements", "products[2]", "products[3].id",
                 "products[3].duration", "products[3].stacking", "products[4].duration",
                 "products[4].entitlements[1]", "products[5].id", "products[5].family_shared",
+                "products[5].level", "products[7].level",
                 "products[6].kind", "products[7].store", "products[8].level",
                 "products[9].credits", "products[9].entitlements", "entitlements.pro.title",
                 "currencies", "original_app_version[0].below",
@@ -95,17 +96,66 @@ struct CatalogFileTests {
         #expect(error?.description.hasPrefix(sentence) == true)
     }
 
-    @Test("A member that means nothing is named and left out")
+    private static let odd = #"""
+        {"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],
+        "family_share":false,"duration":"P1M"}],"version":3}
+        """#
+
+    @Test("A member that is not known is an error that names the nearest one")
     func unknownMembers() throws {
-        let contents = try CatalogFile.read(
-            JSON.read(
-                #"""
-                {"products":[{"id":"a","kind":"non_consumable","entitlements":["x"],
-                "family_share":false,"duration":"P1M"}],"version":3}
-                """#))
+        let error = #expect(throws: InvalidCatalog.self) {
+            try CatalogFile.read(bytes: Array(Self.odd.utf8))
+        }
         #expect(
-            contents.unknownMembers.map(\.path) == [
+            error?.problems.map(\.path) == [
                 "version", "products[0].family_share", "products[0].duration",
             ])
+        #expect(error?.description.contains(#"the nearest is "family_shared""#) == true)
+    }
+
+    @Test("A catalog in the log is read whatever members a later release wrote into it")
+    func recorded() throws {
+        #expect(try CatalogFile.recorded(JSON.read(Self.odd)).products.count == 1)
+    }
+
+    @Test("What a product repeats and misses is told beside what else is wrong with it")
+    func fragments() throws {
+        let json = try JSON.read(
+            #"""
+            {"products":[
+              {"id":"a","kind":"non_renewing","entitlements":[]},
+              {"id":"a","kind":"non_consumable","entitlements":["x"]},
+              {"id":"a","kind":"lifetime"},
+              {"kind":"auto_renewable","level":0,"entitlements":["x"]}],
+             "original_app_version":[{"entitlements":[]}]}
+            """#)
+        let error = #expect(throws: InvalidCatalog.self) { try CatalogFile.read(json) }
+        #expect(
+            Set(error?.problems.map(\.path) ?? []) == [
+                "products[0].duration", "products[0].entitlements", "products[1].id",
+                "products[2].kind", "products[2].id", "products[3].id", "products[3].level",
+                "original_app_version[0].below", "original_app_version[0].entitlements",
+            ])
+    }
+
+    @Test(
+        "Names that nothing declares are warned of where others are declared, and so are repeated ones"
+    )
+    func warnings() throws {
+        func warnings(_ titles: String) throws -> [String] {
+            let json = try JSON.read(
+                #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["por","por"]}]"#
+                    + titles + "}")
+            return try CatalogFile.read(json).warnings.map(\.description)
+        }
+        let repeated = #"products[0].entitlements[1] repeats "por"; name it once"#
+        #expect(try warnings("") == [repeated])
+        #expect(
+            try warnings(#","entitlements":{"pro":{},"gold":{}}"#) == [
+                repeated,
+                #"entitlements does not declare "por"; declare it, or correct it where it is used "#
+                    + #"(the nearest that it declares is "pro")"#,
+            ])
+        #expect(try warnings(#","entitlements":{"por":{}}"#) == [repeated])
     }
 }

@@ -40,10 +40,18 @@ final class CatalogCommandTests {
         let json = try deed.run("catalog", "check", bad, "--json", variables: nowhere)
         #expect(try json.json["valid"]?.bool == false)
         #expect(try json.json["errors"]?.array?.count == 2)
-        let odd = try folder.write(#"{"products":[],"product":[]}"#, to: "odd")
+        let misspelt = try folder.write(#"{"products":[],"product":[]}"#, to: "misspelt")
+        #expect(try deed.run("catalog", "check", misspelt, variables: nowhere).code == 1)
+        let odd = try folder.write(
+            #"{"products":[{"id":"a","kind":"non_consumable","entitlements":["por"]}],"#
+                + #""entitlements":{"pro":{}}}"#, to: "odd")
         let warned = try deed.run("catalog", "check", odd, variables: nowhere)
         #expect(warned.code == 0)
-        #expect(warned.output.hasPrefix("warning: product means nothing here and is left out\n"))
+        #expect(warned.output.hasPrefix(#"warning: entitlements does not declare "por""#))
+        let strict = try deed.run("catalog", "check", odd, "--strict", variables: nowhere)
+        #expect(strict.code == 1)
+        #expect(strict.output == warned.output)
+        #expect(try deed.run("catalog", "check", Self.example, "--strict").code == 0)
         #expect(try deed.run("catalog", "check", folder.file("none")).code == 2)
         #expect(try deed.run("catalog", "check").code == 2)
     }

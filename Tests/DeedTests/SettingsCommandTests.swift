@@ -64,7 +64,7 @@ final class SettingsCommandTests {
         #expect(
             try deed.run("project", "set", "--restore", "as-transfer", "--json").output
                 == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
-                + #""cool_down":"PT1H","order_lifetime":"P7D"}}"# + "\n")
+                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{}}}"# + "\n")
     }
 
     @Test(

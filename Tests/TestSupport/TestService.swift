@@ -25,6 +25,8 @@ package final class TestService: Sendable {
     package let store = ScriptedStore()
     /// What `/readyz` gives as reasons.
     package let obstacles = Obstacles()
+    /// The lines that went to the log.
+    package let logged = LoggedLines()
     /// What the answers in memory believe to have passed since the database was last heard of.
     package let outage = Outage()
     private let ledger: Ledger
@@ -60,6 +62,9 @@ package final class TestService: Sendable {
                 keys: { () throws(Fault) in try ledger.liveKeys() },
                 owner: { order, project, environment throws(Fault) in
                     try ledger.owner(of: order, in: project, environment)
+                },
+                unclaimed: { project, environment, purchase, limit throws(Fault) in
+                    try ledger.unclaimed(of: project, environment, after: purchase, limit: limit)
                 }),
             evidence: EvidencePort(minted: metrics, ledger),
             reading: ReadingPort(
@@ -74,8 +79,9 @@ package final class TestService: Sendable {
         apps = AppRing(ports)
         reads = CustomerReads(ports, cache: answers)
         reads.publish(to: metrics)
+        let unknown = UnknownProducts(metrics, log: logged.log, clock: now)
         router = Router(
-            reads, Submissions(ports, apps: apps), keys: keys,
+            reads, Submissions(ports, apps: apps) { unknown.notice($1, of: $0) }, keys: keys,
             operations: Operations(
                 obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
@@ -85,6 +91,9 @@ package final class TestService: Sendable {
     }
 
     deinit { ledger.close() }
+
+    /// Does what the service's own job does after a change of a catalog.
+    package func projectAnew() throws { _ = try ledger.reproject() }
 
     package func createProject(_ project: String) throws {
         try ports.createProject(ProjectID(project), by: sender)
@@ -190,6 +199,15 @@ package final class Outage: Sendable {
     package var milliseconds: Int64 { passed.load(ordering: .relaxed) }
 
     package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }
+}
+
+/// A log whose lines a test can read.
+package final class LoggedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    package var all: [String] { lines.withLock { $0 } }
+
+    package var log: Log { Log { [self] line in lines.withLock { $0.append(line) } } }
 }
 
 package final class Obstacles: Sendable {

@@ -7,6 +7,9 @@ with gone as (
 ), balances as (
     delete from deed.customer_balances
     where (shard, project, environment, customer) in (table gone)
+), waiting_credits as (
+    delete from deed.waiting_credits
+    where (shard, project, environment, customer) in (table gone)
 ), tokens as (
     delete from deed.tokens
     where (customer, project, environment) in (select customer, project, environment from gone)

@@ -26,7 +26,8 @@ package struct Catalog: Hashable, Sendable {
         content = Shared(
             CatalogContent(
                 products: products, entitlementTitles: entitlementTitles,
-                currencyTitles: currencyTitles, originalVersionRules: rules, places: places))
+                currencyTitles: currencyTitles, originalVersionRules: rules, places: places,
+                names: CatalogNames(products, rules, entitlementTitles, currencyTitles)))
     }
 
     package func product(_ key: ProductKey) -> Product? {
@@ -37,18 +38,39 @@ package struct Catalog: Hashable, Sendable {
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
     /// Every entitlement that the catalog names, in order.
-    package var entitlements: [EntitlementID] {
-        var all = Set(entitlementTitles.keys)
-        for product in products { all.formUnion(product.entitlements) }
-        for rule in originalVersionRules { all.formUnion(rule.entitlements) }
-        return all.sorted()
-    }
+    package var entitlements: [EntitlementID] { content.value.names.entitlements.sorted() }
 
     /// Every currency that the catalog names, in order.
-    package var currencies: [CurrencyID] {
-        var all = Set(currencyTitles.keys)
-        for product in products { all.formUnion(product.credits.keys) }
-        return all.sorted()
+    package var currencies: [CurrencyID] { content.value.names.currencies.sorted() }
+
+    /// Whether the catalog names it.
+    func knows(_ name: CatalogName) -> Bool {
+        switch name {
+        case .entitlement(let id): content.value.names.entitlements.contains(id)
+        case .currency(let id): content.value.names.currencies.contains(id)
+        case .product(let id): content.value.names.products.contains(id)
+        }
+    }
+}
+
+/// Every name in a catalog, gathered once: each grant asks for one.
+private struct CatalogNames: Hashable, Sendable {
+    private(set) var entitlements: Set<EntitlementID>
+    private(set) var currencies: Set<CurrencyID>
+    let products: Set<ProductID>
+
+    init(
+        _ products: [Product], _ rules: [OriginalVersionRule],
+        _ entitlementTitles: [EntitlementID: String], _ currencyTitles: [CurrencyID: String]
+    ) {
+        entitlements = Set(entitlementTitles.keys)
+        currencies = Set(currencyTitles.keys)
+        self.products = Set(products.map(\.id))
+        for product in products {
+            entitlements.formUnion(product.entitlements)
+            currencies.formUnion(product.credits.keys)
+        }
+        for rule in rules { entitlements.formUnion(rule.entitlements) }
     }
 }
 
@@ -59,4 +81,5 @@ private struct CatalogContent: Hashable, Sendable {
     let currencyTitles: [CurrencyID: String]
     let originalVersionRules: [OriginalVersionRule]
     let places: [ProductKey: Int]
+    let names: CatalogNames
 }

@@ -10,8 +10,16 @@ package struct CatalogDraft: Sendable {
     /// In the order of the file; `nil` where an entry could not be read.
     package var originalVersionRules: [OriginalVersionRule?] = []
     package private(set) var problems: [CatalogProblem] = []
+    /// What could be read of the products that could not be read whole, by their places.
+    private var fragments: [Int: ProductFragment] = [:]
 
     package init() {}
+
+    /// Notes what could be read of the product that comes next, which cannot be read whole.
+    package mutating func addProduct(_ fragment: ProductFragment) {
+        fragments[products.count] = fragment
+        products.append(nil)
+    }
 
     /// Notes what is wrong at a place such as `products[3].duration`.
     package mutating func note(_ path: String, _ sentence: String) {
@@ -37,17 +45,22 @@ extension CatalogDraft {
         }
         var seen: [ProductKey: Int] = [:]
         for (index, product) in products.enumerated() {
-            guard let product else { continue }
-            validate(product, at: "products[\(index)]")
-            if let first = seen.updateValue(index, forKey: product.key) {
-                note("products[\(index)].id", "repeats \"\(product.id)\" of products[\(first)]")
-                seen[product.key] = first
+            guard let fragment = product.map(ProductFragment.init) ?? fragments[index] else {
+                continue
+            }
+            validate(fragment, at: "products[\(index)]")
+            guard let key = fragment.key else { continue }
+            if let first = seen[key] {
+                note("products[\(index)].id", "repeats \"\(key.id)\" of products[\(first)]")
+            } else {
+                seen[key] = index
             }
         }
     }
 
-    private mutating func validate(_ product: Product, at path: String) {
-        switch product.terms {
+    private mutating func validate(_ product: ProductFragment, at path: String) {
+        guard let terms = product.terms else { return }
+        switch terms {
         case .consumable(let credits):
             validate(credits, at: "\(path).credits")
             if !product.entitlements.isEmpty {
@@ -82,6 +95,24 @@ extension CatalogDraft {
                 note("\(path).entitlements", "is empty; name at least one entitlement")
             }
         }
+    }
+}
+
+/// What could be read of a product, however much else is wrong with it.
+package struct ProductFragment: Sendable {
+    let key: ProductKey?
+    /// `nil` where not even the kind is known.
+    let terms: Product.Terms?
+    let entitlements: [EntitlementID]
+
+    package init(key: ProductKey?, terms: Product.Terms?, entitlements: [EntitlementID]) {
+        self.key = key
+        self.terms = terms
+        self.entitlements = entitlements
+    }
+
+    fileprivate init(_ product: Product) {
+        self.init(key: product.key, terms: product.terms, entitlements: product.entitlements)
     }
 }
 

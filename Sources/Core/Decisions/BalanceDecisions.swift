@@ -118,8 +118,26 @@ extension CustomerState {
         ]
     }
 
+    /// Adds what a back end says was earned, within the project's limits.
+    package func decide(
+        earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
+    ) throws(Refusal) -> [Event] {
+        guard let limit = limits[wish.currency] else { throw .creditNotAllowed(wish.currency) }
+        if wish.amount < 1 { throw .amountOutOfRange(wish.amount, limit: limit.perCall) }
+        let left = min(
+            limit.perCall, limit.perDay - balances.earned(of: wish.currency, at: now))
+        if wish.amount > left {
+            throw .creditLimitReached(wish.currency, limit, left: max(0, left))
+        }
+        return try decide(wish, earnedAt: now)
+    }
+
     /// Adds the amount, which may be below zero, unless the balance would leave its bounds.
     package func decide(_ wish: AdjustBalance) throws(Refusal) -> [Event] {
+        try decide(wish, earnedAt: nil)
+    }
+
+    private func decide(_ wish: AdjustBalance, earnedAt: Instant?) throws(Refusal) -> [Event] {
         if wish.amount == 0 || wish.amount.magnitude > Balances.limit.magnitude {
             throw .amountOutOfRange(wish.amount, limit: Balances.limit)
         }
@@ -131,7 +149,7 @@ extension CustomerState {
             .balanceAdjusted(
                 BalanceAdjusted(
                     currency: wish.currency, amount: wish.amount, reason: wish.reason,
-                    ticket: wish.ticket))
+                    ticket: wish.ticket, earnedAt: earnedAt))
         ]
     }
 }

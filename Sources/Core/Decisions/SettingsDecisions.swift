@@ -19,15 +19,19 @@ package struct SettingsChange: Hashable, Sendable {
     package var restore: TransferPolicy.Rule??
     package var coolDown: CalendarDuration?
     package var orderLifetime: CalendarDuration?
+    /// Those of the currencies that it names; `nil` takes the limit, and with it the right, away.
+    package var creditLimits: [CurrencyID: CreditLimit?]
 
     package init(
         transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
-        coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil
+        coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil,
+        creditLimits: [CurrencyID: CreditLimit?] = [:]
     ) {
         self.transfer = transfer
         self.restore = restore
         self.coolDown = coolDown
         self.orderLifetime = orderLifetime
+        self.creditLimits = creditLimits
     }
 }
 
@@ -67,6 +71,9 @@ extension ProjectState {
         if !changed.coolDown.isWaitable || !changed.orderLifetime.isWaitable {
             throw .waitTooLong(days: CalendarDuration.waitLimit)
         }
+        if changed.creditLimits.count > CreditLimit.countLimit {
+            throw .tooManyCreditLimits(limit: CreditLimit.countLimit)
+        }
         return changed == settings ? [] : [.projectChanged(changed)]
     }
 }
@@ -83,9 +90,11 @@ extension AppChange {
 
 extension SettingsChange {
     fileprivate func applied(to settings: ProjectSettings) -> ProjectSettings {
-        ProjectSettings(
+        var limits = settings.creditLimits
+        for (currency, limit) in creditLimits { limits[currency] = limit }
+        return ProjectSettings(
             transfer: transfer ?? settings.transfer, restore: restore ?? settings.restore,
             coolDown: coolDown ?? settings.coolDown,
-            orderLifetime: orderLifetime ?? settings.orderLifetime)
+            orderLifetime: orderLifetime ?? settings.orderLifetime, creditLimits: limits)
     }
 }

@@ -69,6 +69,23 @@ package struct Submission: Sendable {
     }
 }
 
+extension Submission {
+    /// What came of each piece of evidence, with the products that the catalog does not know.
+    package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
+        let groups = items.flatMap { item -> [PurchaseFacts?] in
+            item.groups.isEmpty ? [nil] : item.groups
+        }
+        // In the same order: each was decided as it came.
+        return zip(outcomes, groups).map { outcome, group in
+            var outcome = outcome
+            if outcome.result == .recorded || outcome.result == .alreadyKnown {
+                outcome.unknownProduct = group?.unknownProduct(by: catalog)
+            }
+            return outcome
+        }
+    }
+}
+
 /// What one piece of evidence states about one purchase.
 struct PurchaseFacts: Sendable {
     let held: HeldPurchase
@@ -77,6 +94,15 @@ struct PurchaseFacts: Sendable {
     /// The newest transaction that it tells of.
     var newest: TransactionFact? {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
+    }
+
+    /// The first product that the catalog does not know.
+    fileprivate func unknownProduct(by catalog: Catalog) -> ProductKey? {
+        for fact in facts.transactions {
+            let key = ProductKey(store: fact.store, id: fact.product)
+            if catalog.product(key) == nil { return key }
+        }
+        return nil
     }
 
     /// The tokens that it carries in lower case, that of the newest transaction first.

@@ -50,14 +50,20 @@ package struct BalanceSpent: Hashable, Sendable {
     }
 }
 
-/// An admin changed a balance by an amount above or below zero.
+/// An admin changed a balance by an amount above or below zero, or a back end added what was earned.
 package struct BalanceAdjusted: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
     package let reason: Reason
     package let ticket: Ticket?
+    /// When a back end added it within the project's limits; `nil` when an admin changed the balance.
+    package let earnedAt: Instant?
 
-    package init(currency: CurrencyID, amount: Int64, reason: Reason, ticket: Ticket?) {
+    package init(
+        currency: CurrencyID, amount: Int64, reason: Reason, ticket: Ticket?,
+        earnedAt: Instant? = nil
+    ) {
+        self.earnedAt = earnedAt
         self.currency = currency
         self.amount = amount
         self.reason = reason

@@ -7,6 +7,13 @@ package struct Balances: Hashable, Sendable {
     // Wider than any sum of amounts, so that no order of movements can overflow.
     private var totals: [CurrencyID: Int128] = [:]
     private(set) var credits: [Credit.Key: Credit] = [:]
+    /// What back ends added on the last day on which they did.
+    private var earnings: [CurrencyID: Earning] = [:]
+
+    private struct Earning: Hashable, Sendable {
+        var day: Int64
+        var amount: Int64
+    }
 
     init() {}
 
@@ -17,6 +24,9 @@ package struct Balances: Hashable, Sendable {
     package subscript(currency: CurrencyID) -> Int64 {
         Int64(clamping: total(of: currency))
     }
+
+    /// Whether it ever moved.
+    func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
     func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
@@ -36,6 +46,21 @@ package struct Balances: Hashable, Sendable {
     mutating func apply(_ event: BalanceDebited) {
         add(-Int128(event.amount), to: event.currency)
         credits[Credit.Key(event.purchase, event.transaction, event.currency)]?.net -= event.amount
+    }
+
+    mutating func apply(_ event: BalanceAdjusted) {
+        add(Int128(event.amount), to: event.currency)
+        guard let day = event.earnedAt?.day else { return }
+        var earning = earnings[event.currency] ?? Earning(day: day, amount: 0)
+        if earning.day < day { earning = Earning(day: day, amount: 0) }
+        earning.amount += event.amount
+        earnings[event.currency] = earning
+    }
+
+    /// What back ends added on the day of that instant. A clock that runs backwards begins no new day.
+    func earned(of currency: CurrencyID, at instant: Instant) -> Int64 {
+        guard let earning = earnings[currency], earning.day >= instant.day else { return 0 }
+        return earning.amount
     }
 
     mutating func add(_ amount: Int128, to currency: CurrencyID) {
@@ -62,4 +87,12 @@ package struct Credit: Hashable, Sendable {
     package let perPiece: Int64
     /// From 0 to the limit of a movement.
     package internal(set) var net: Int64 = 0
+}
+
+extension Instant {
+    /// The day in UTC, counted from 1 January 1970.
+    fileprivate var day: Int64 {
+        let perDay = CivilDate.millisecondsPerDay
+        return (milliseconds - (milliseconds % perDay + perDay) % perDay) / perDay
+    }
 }

@@ -50,13 +50,14 @@ extension BalanceAdjusted: PayloadCodable {
     var payload: JSON {
         .members([
             "currency": .id(currency), "amount": .integer(amount), "reason": .id(reason),
-            "ticket": .id(ticket),
+            "ticket": .id(ticket), "earned_at": .instant(earnedAt),
         ])
     }
 
     init(_ payload: Payload) throws {
         self.init(
             currency: try payload.id("currency"), amount: try payload.integer("amount"),
-            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"))
+            reason: try payload.id("reason"), ticket: try payload.optionalID("ticket"),
+            earnedAt: try payload.optionalInstant("earned_at"))
     }
 }

@@ -43,6 +43,6 @@ extension CatalogChanged: PayloadCodable {
     init(_ payload: Payload) throws {
         guard let file = payload.value["catalog"] else { throw Payload.Misfit(name: "catalog") }
         self.init(
-            version: try payload.integer("version"), catalog: try CatalogFile.read(file).catalog)
+            version: try payload.integer("version"), catalog: try CatalogFile.recorded(file))
     }
 }

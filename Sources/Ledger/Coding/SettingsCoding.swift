@@ -59,6 +59,7 @@ extension ProjectSettings: PayloadCodable {
         .members([
             "transfer": .string(transfer.rawValue), "restore": .text(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
+            "credit_limits": creditLimits.isEmpty ? nil : .limits(creditLimits),
         ])
     }
 
@@ -66,6 +67,32 @@ extension ProjectSettings: PayloadCodable {
         self.init(
             transfer: try payload.word("transfer"), restore: try payload.optionalWord("restore"),
             coolDown: try payload.duration("cool_down"),
-            orderLifetime: try payload.duration("order_lifetime"))
+            orderLifetime: try payload.duration("order_lifetime"),
+            creditLimits: try [CurrencyID: CreditLimit](payload))
+    }
+}
+
+extension JSON {
+    fileprivate static func limits(_ limits: [CurrencyID: CreditLimit]) -> JSON {
+        var object = JSONObject()
+        for (currency, limit) in limits.sorted(by: { $0.key < $1.key }) {
+            object.append(
+                currency.text,
+                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)])
+        }
+        return .object(object)
+    }
+}
+
+extension [CurrencyID: CreditLimit] {
+    fileprivate init(_ payload: Payload) throws {
+        self = [:]
+        guard let json = payload.value["credit_limits"] else { return }
+        guard let object = json.object else { throw Payload.Misfit(name: "credit_limits") }
+        for member in object.members {
+            let limit = Payload(member.value)
+            self[try CurrencyID(member.name)] = CreditLimit(
+                perCall: try limit.integer("per_call"), perDay: try limit.integer("per_day"))
+        }
     }
 }

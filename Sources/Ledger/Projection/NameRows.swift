@@ -35,6 +35,9 @@ struct NameRows {
             customer: stream.customer)
     }
 
+    /// The tokens that customers get.
+    var guarded: [String] { tokens.map(\.name.text) }
+
     var calls: [Call] {
         (orders.isEmpty ? [] : [call(Statement.projectOrderOwners, orders)])
             + (tokens.isEmpty ? [] : [call(Statement.projectTokens, tokens)])

@@ -11,9 +11,16 @@ struct ProjectedRows {
     private var balances = BalanceRows()
     private var orders = OrderRows()
     private var names = NameRows()
+    private var unclaimed = UnclaimedRows()
+    private let waitingCredits: WaitingCreditRows
     private var projects = ProjectRows()
     private var apps = AppRows()
     private var erased: [Stream] = []
+
+    /// What waits for a product was found while the catalog of that moment was at hand.
+    init(waitingCredits: WaitingCreditRows = WaitingCreditRows()) {
+        self.waitingCredits = waitingCredits
+    }
 
     /// The row of the customer itself.
     mutating func add(
@@ -51,9 +58,9 @@ struct ProjectedRows {
     }
 
     /// The rows that an event of a customer changes.
-    mutating func add(
-        _ event: Event, of stream: Stream, _ customer: CustomerState, by catalog: Catalog
-    ) {
+    mutating func add(_ entry: NewEntry, _ customer: CustomerState, by catalog: Catalog) {
+        let (event, stream) = (entry.event, entry.header.stream)
+        if stream.customer.isReserved { unclaimed.add(entry) }
         switch event {
         case .purchaseAttached(let attached):
             purchases.add(customer.purchase(attached.purchase), of: stream, by: catalog)
@@ -85,11 +92,19 @@ struct ProjectedRows {
         }
     }
 
+    /// Comes before all that it guards.
+    private var guarding: [Call] {
+        let (given, awaited) = (names.guarded, unclaimed.tokens)
+        if given.isEmpty, awaited.isEmpty { return [] }
+        return [Statement.guardTokens(.texts(given), .texts(awaited))]
+    }
+
     /// Erasing comes first: what was recorded after it must stay.
     var calls: [Call] {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
         return erasing + customers.calls + purchases.calls + balances.calls + orders.calls
-            + names.calls + projects.calls + apps.calls
+            + waitingCredits.calls(erased: erased) + guarding + unclaimed.calls + names.calls
+            + projects.calls + apps.calls
     }
 }
 
@@ -130,6 +145,8 @@ struct KeyedRows<Key: Hashable, Row> {
         for (other, index) in places where index > place { places[other] = index - 1 }
     }
 }
+
+extension KeyedRows: Sendable where Key: Sendable, Row: Sendable {}
 
 /// A thing of one customer.
 struct Owned<Thing: Hashable & Sendable>: Hashable, Sendable {

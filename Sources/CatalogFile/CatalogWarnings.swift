@@ -1,0 +1,31 @@
+import Core
+
+extension Catalog {
+    /// What may be misspelt: names that nothing declares where others are declared.
+    var warnings: [CatalogProblem] {
+        let declared = (
+            entitlements: entitlementTitles.keys.map(\.text).sorted(),
+            currencies: currencyTitles.keys.map(\.text).sorted()
+        )
+        return undeclared(entitlements.map(\.text), in: declared.entitlements, "entitlements")
+            + undeclared(currencies.map(\.text), in: declared.currencies, "currencies")
+    }
+
+    /// A catalog that declares none needs no declarations.
+    private func undeclared(
+        _ names: [String], in declared: [String], _ section: String
+    ) -> [CatalogProblem] {
+        if declared.isEmpty { return [] }
+        let known = Set(declared)
+        let unknown = names.filter { !known.contains($0) }
+        // So many are not misspelt, and to compare them all would take long.
+        let isFew = unknown.count <= 20
+        return unknown.map { name in
+            let nearest = isFew ? nearest(to: name, among: declared) : nil
+            return CatalogProblem(
+                path: section,
+                sentence: "does not declare \"\(name)\"; declare it, or correct it where it is used"
+                    + (nearest.map { " (the nearest that it declares is \"\($0)\")" } ?? ""))
+        }
+    }
+}

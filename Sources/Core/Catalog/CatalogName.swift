@@ -1,0 +1,58 @@
+/// A name that a wish uses and that the catalog should know.
+package enum CatalogName: Hashable, Sendable {
+    case entitlement(EntitlementID)
+    case currency(CurrencyID)
+    case product(ProductID)
+
+    package var text: String {
+        switch self {
+        case .entitlement(let id): id.text
+        case .currency(let id): id.text
+        case .product(let id): id.text
+        }
+    }
+
+    /// What it names.
+    package var noun: String {
+        switch self {
+        case .entitlement: "entitlement"
+        case .currency: "currency"
+        case .product: "product"
+        }
+    }
+}
+
+extension ProjectState {
+    /// Throws unless the catalog knows the name. A project without a catalog knows no names, and so
+    /// takes each.
+    package func require(_ name: CatalogName) throws(Refusal) {
+        if catalogVersion == 0 || catalog.knows(name) { return }
+        throw .nameUnknown(
+            name, nearest: nearest(to: name.text, among: catalog.names(like: name)))
+    }
+}
+
+extension Situation {
+    /// Throws unless the catalog knows the name, or the customer has to do with it already.
+    package func require(_ name: CatalogName, for customer: CustomerID) throws(Refusal) {
+        if !self.customer(customer).has(name) { try project.require(name) }
+    }
+}
+
+extension CustomerState {
+    /// Whether the customer has to do with it already, whatever the catalog knows by now.
+    func has(_ name: CatalogName) -> Bool {
+        guard case .currency(let currency) = name else { return false }
+        return balances.moved(currency)
+    }
+}
+
+extension Catalog {
+    fileprivate func names(like name: CatalogName) -> [String] {
+        switch name {
+        case .entitlement: entitlements.map(\.text)
+        case .currency: currencies.map(\.text)
+        case .product: products.map(\.id.text)
+        }
+    }
+}

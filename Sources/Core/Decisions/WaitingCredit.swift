@@ -1,0 +1,29 @@
+/// A transaction that was recorded while the catalog did not know its product, and that may add to a
+/// balance once it does.
+package struct WaitingCredit: Hashable, Sendable {
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+    package let product: ProductID
+
+    package init(purchase: PurchaseID, transaction: TransactionID, product: ProductID) {
+        self.purchase = purchase
+        self.transaction = transaction
+        self.product = product
+    }
+
+    package var key: ProductKey { ProductKey(store: purchase.store, id: product) }
+}
+
+extension CustomerState {
+    /// Brings the balances to what those transactions are worth by a catalog that knows their products.
+    /// What was credited before stays as it is, and so does what the catalog still does not know.
+    package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
+        var history = History(of: self)
+        for credit in waiting where catalog.product(credit.key) != nil {
+            let known = history.state.purchase(credit.purchase)?.evidence(of: credit.transaction)
+            guard let fact = known?.effective else { continue }
+            for event in history.state.settlement(of: fact, by: catalog) { history.append(event) }
+        }
+        return history.events
+    }
+}

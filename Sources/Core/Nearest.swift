@@ -1,0 +1,39 @@
+/// The name that takes the fewest changes to become the text; the first of several, `nil` of none.
+///
+/// Only the beginnings of long names are compared: whoever commits waits for this.
+package func nearest(to text: String, among names: [String]) -> String? {
+    let wanted = text.utf8.prefix(comparedBytes).map(\.self)
+    var best: (name: String, distance: Int)?
+    for name in names {
+        let limit = best.map { $0.distance - 1 } ?? comparedBytes
+        let distance = distance(wanted, name.utf8.prefix(comparedBytes).map(\.self), limit: limit)
+        if let distance { best = (name, distance) }
+    }
+    return best?.name
+}
+
+private let comparedBytes = 64
+
+/// How many bytes have to be added, removed, changed or swapped with their neighbour to make one text of
+/// the other; `nil` when they are more than the limit.
+private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
+    if abs(one.count - other.count) > limit { return nil }
+    var before: [Int] = []
+    var last = Array(0...other.count)
+    for (place, byte) in one.enumerated() {
+        var row = [place + 1]
+        row.reserveCapacity(other.count + 1)
+        for (column, letter) in other.enumerated() {
+            let change = last[column] + (byte == letter ? 0 : 1)
+            var least = min(change, last[column + 1] + 1, row[column] + 1)
+            if place > 0, column > 0, byte == other[column - 1], one[place - 1] == letter {
+                least = min(least, before[column - 1] + 1)
+            }
+            row.append(least)
+        }
+        // A swap looks two rows back, so both have to be beyond it.
+        if min(row.min() ?? 0, last.min() ?? 0) > limit { return nil }
+        (before, last) = (last, row)
+    }
+    return last[other.count] > limit ? nil : last[other.count]
+}

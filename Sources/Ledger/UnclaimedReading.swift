@@ -1,0 +1,46 @@
+package import Core
+import Postgres
+import SQL
+
+extension Ledger {
+    /// Beyond this nobody needs to know how many: counting them takes the longer the more they are.
+    private static let unclaimedCountLimit: Int64 = 1_000_000
+
+    /// Up to `limit` purchases that nobody claimed after one of them, with what is known of each.
+    package func unclaimed(
+        of project: ProjectID, _ environment: Environment, after last: PurchaseID?, limit: Int
+    ) throws(Fault) -> [ListedUnclaimed] {
+        let call = Statement.listUnclaimed(
+            .text(project.text), .text(environment.rawValue),
+            .text(last?.store.rawValue ?? ""), .text(last?.original.text ?? ""),
+            .int8(Int64(limit)))
+        let rows = try list(call) { rows, row throws(LedgerError) -> UnclaimedRow in
+            guard let store = Store(rawValue: rows.text(row, 0)) else {
+                throw .unreadable("the store of a purchase that nobody claimed")
+            }
+            return UnclaimedRow(
+                purchase: PurchaseID(store: store, original: try rows.identifier(row, 1)),
+                app: try rows.identifier(row, 2), since: Instant(milliseconds: rows.int8(row, 3)))
+        }
+        let keepers = rows.map {
+            Stream(
+                project: project, environment: environment, customer: .unclaimed($0.purchase))
+        }
+        return zip(rows, try read(keepers)).map { row, keeper in
+            ListedUnclaimed(
+                purchase: row.purchase, app: row.app, since: row.since, state: keeper.state)
+        }
+    }
+
+    /// How many purchases of all projects nobody claimed, up to a million.
+    package func unclaimedCount() throws(Fault) -> Int64 {
+        let call = Statement.countUnclaimed(.int8(Ledger.unclaimedCountLimit))
+        return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
+    }
+}
+
+private struct UnclaimedRow {
+    let purchase: PurchaseID
+    let app: AppID
+    let since: Instant
+}

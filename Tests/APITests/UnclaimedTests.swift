@@ -1,0 +1,205 @@
+import Core
+import JSON
+import Minting
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Purchases that nobody claimed, over the API")
+struct UnclaimedTests {
+    private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
+    private let front: Storefront
+
+    init() throws {
+        front = try Storefront()
+    }
+
+    private func month(_ transaction: String, token: String? = Self.token) -> Sale {
+        Sale(
+            transaction, "pro.month", .autoRenewable, at: front.daysAgo(1),
+            until: front.daysAgo(-29)
+        ).with { $0.token = token }
+    }
+
+    private func coins(_ transaction: String, token: String? = Self.token) -> Sale {
+        Sale(transaction, "coins.100", .consumable, at: front.daysAgo(1)).with { $0.token = token }
+    }
+
+    private func body(_ sale: Sale, id: String? = nil) -> String {
+        front.store.notification(
+            "SUBSCRIBED", id: id ?? "n-\(sale.transaction)", at: front.daysAgo(0),
+            transaction: front.store.transaction(sale))
+    }
+
+    private func register(_ customer: String = "u1", key: String? = nil) -> Reply {
+        front.send(
+            "PUT", "/v1/customers/\(customer)/account_token", #"{"token":"\#(Self.token)"}"#,
+            idempotencyKey: key)
+    }
+
+    private func count(_ table: String, _ condition: String = "true") throws -> Int64 {
+        try front.service.database.number(
+            "select count(*) from deed.\(table) where \(condition)")
+    }
+
+    @Test("A token that is registered late brings the purchase home, in the same commit")
+    func lateToken() throws {
+        let sent = body(month("1"))
+        #expect(front.notify(sent).status == 200)
+        let reply = register(key: "k")
+        #expect(reply.status == 200)
+        #expect(try front.events() == ["token.registered", "purchase.attached"])
+        #expect(try front.isActive("pro") == true)
+        #expect(try count("holders", "customer = 'u1'") == 1)
+        #expect(try count("purchases", "customer like '$unclaimed/%'") == 0)
+        let events = try front.service.eventCount()
+        #expect(register(key: "k").text == reply.text)
+        #expect(register().status == 200)
+        #expect(try front.notify(sent).json["outcome"]?.string == "already_known")
+        #expect(try front.service.eventCount() == events)
+    }
+
+    @Test("Every purchase under the token comes home, and what it adds to a balance counts once")
+    func several() throws {
+        for number in 1...9 { _ = front.notify(body(coins("\(number)"))) }
+        _ = front.notify(body(coins("10", token: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12")))
+        _ = front.notify(body(month("11")))
+        #expect(try front.coins() == nil)
+        #expect(register().status == 200)
+        #expect(try front.coins() == 900)
+        #expect(register().status == 200)
+        for number in 1...9 { _ = front.notify(body(coins("\(number)"), id: "again-\(number)")) }
+        #expect(try front.coins() == 900)
+        #expect(try front.isActive("pro") == true)
+        #expect(try count("purchases", "customer = 'u1'") == 10)
+        #expect(try count("purchases", "customer = '$unclaimed/apple:10'") == 1)
+    }
+
+    @Test("A notification and the token that it carries meet, however close they come")
+    func race() throws {
+        let other = try TestService(beside: front.service)
+        try other.apps.reload()
+        for round in 0..<40 {
+            let token = AccountToken(random: [UInt8](repeating: UInt8(round), count: 16)).text
+            let sent = body(coins("\(round)", token: token))
+            inParallel(2) { lane in
+                if lane == 0 {
+                    _ = front.notify(sent, through: round % 2 == 0 ? other : nil)
+                } else {
+                    _ = front.send(
+                        "PUT", "/v1/customers/c\(round)/account_token", #"{"token":"\#(token)"}"#)
+                }
+            }
+            #expect(try front.coins(of: "c\(round)") == 100, "round \(round)")
+        }
+    }
+
+    @Test("Whoever comes late in one batch sees what was decided before in the same one")
+    func oneBatch() throws {
+        // One customer's token and many purchases under it at once, told and registered again and again.
+        inParallel(24) { lane in
+            if lane % 6 == 0 {
+                _ = register()
+            } else {
+                _ = front.notify(body(coins("\(lane)")))
+            }
+        }
+        _ = register()
+        #expect(try front.coins() == 2000)
+        #expect(try count("unclaimed") == 0)
+        #expect(try count("unclaimed_tokens") == 0)
+    }
+
+    @Test("An order claims what waits under its token, and is fulfilled by it")
+    func order() throws {
+        var ports = front.service.ports
+        ports.secrets.randomBytes = { [UInt8](repeating: 7, count: $0) }
+        let token = AccountToken(random: [UInt8](repeating: 7, count: 16)).text
+        _ = front.notify(body(coins("1", token: token)))
+        _ = front.notify(body(coins("2", token: token)))
+        let opened = try ports.openOrder(
+            nil, product: nil, lifetime: nil, for: .test("u1"),
+            by: Sender(actor: try Actor("test"), idempotencyKey: "k"))
+        #expect(opened.order.fulfilled?.purchase.description == "apple:1")
+        #expect(try front.coins() == 200)
+        #expect(
+            try front.events() == [
+                "order.opened", "purchase.attached", "order.fulfilled", "balance.credited",
+                "purchase.attached", "balance.credited",
+            ])
+        let again = try ports.openOrder(
+            nil, product: nil, lifetime: nil, for: .test("u1"),
+            by: Sender(actor: try Actor("test"), idempotencyKey: "k"))
+        #expect(again == opened)
+    }
+
+    @Test("A token under which too many purchases wait is nobody's")
+    func tooMany() throws {
+        let row = "'default', 'production', '\(Self.token)', 'apple', n::text, 'com.example.game'"
+        try front.service.database.run(
+            "insert into deed.unclaimed_tokens select \(row) from generate_series(1, 1001) as n")
+        let reply = register()
+        #expect(reply.status == 409)
+        #expect(reply.code == "too_many_unclaimed")
+        #expect(try count("tokens") == 0)
+    }
+
+    private func send(_ method: String, _ path: String, _ body: String = "") -> Reply {
+        front.send(method, "/v1/unclaimed\(path)", body, key: front.admin)
+    }
+
+    @Test("What nobody claimed is listed page by page, and shown with all that is known of it")
+    func listed() throws {
+        for number in 1...3 { _ = front.notify(body(coins("\(number)"))) }
+        _ = front.notify(body(month("4", token: nil)))
+        let all = try send("GET", "").json["purchases"]?.array ?? []
+        #expect(all.map { $0["purchase"]?.string } == (1...4).map { "apple:\($0)" })
+        #expect(all.first?["tokens"]?.text == "[\"\(Self.token)\"]")
+        #expect(all.first?["since"]?.string == "2026-11-20T19:21:00.000Z")
+        #expect(all.last?["tokens"]?.text == "[]")
+        let page = try send("GET", "?limit=2").json
+        #expect(page["next"]?.string == "apple:2")
+        let rest = try send("GET", "?limit=2&after=apple:2").json
+        #expect(rest["purchases"]?.array?.map { $0["purchase"]?.string } == ["apple:3", "apple:4"])
+        #expect(rest["next"]?.isNull == true)
+        let shown = try send("GET", "/apple:1").json
+        #expect(shown["product"]?.string == "coins.100")
+        #expect(shown["history"]?.array?.first?["account_token"]?.string == Self.token)
+        #expect(try send("GET", "?environment=sandbox").json["purchases"]?.array?.isEmpty == true)
+        #expect(send("GET", "/apple:9").code == "not_unclaimed")
+        #expect(send("GET", "/9").status == 400)
+        #expect(send("GET", "?after=9").status == 400)
+        #expect(front.send("GET", "/v1/unclaimed").status == 403)
+    }
+
+    @Test("An admin attaches a purchase to a customer, once, and can take that back")
+    func attached() throws {
+        _ = front.notify(body(month("1", token: nil)))
+        let wish = #"{"customer":"u1","reason":"sent the invoice","ticket":"T-1"}"#
+        let attach = { (key: String) in
+            front.send(
+                "POST", "/v1/unclaimed/apple:1/attach", wish, key: front.admin, idempotencyKey: key)
+        }
+        let reply = attach("k")
+        let position = try #require(reply.header("Deed-Position"))
+        #expect(
+            reply.text
+                == #"{"purchase":"apple:1","environment":"production","customer":"u1","#
+                + #""position":"\#(position)","attached_at":"2026-11-20T19:21:00.000Z","#
+                + #""reason":"sent the invoice","ticket":"T-1"}"#)
+        #expect(try front.isActive("pro") == true)
+        #expect(try count("unclaimed") == 0)
+        #expect(attach("k").text == reply.text)
+        #expect(attach("other").code == "not_unclaimed")
+        let undone = front.send(
+            "POST", "/v1/customers/u1/purchases/apple:1/undo_transfer", #"{"reason":"wrong"}"#,
+            key: front.admin)
+        #expect(undone.status == 200, "\(undone.text)")
+        #expect(try send("GET", "").json["purchases"]?.array?.count == 1)
+        #expect(try front.isActive("pro") == false)
+        #expect(
+            send("POST", "/apple:1/attach", #"{"customer":"$unclaimed/x","reason":"r"}"#).status
+                == 400)
+    }
+}

@@ -1,0 +1,31 @@
+import Core
+import Testing
+
+@Suite("The nearest name")
+struct NearestTests {
+    @Test(
+        "The nearest name takes the fewest changes, a swap of neighbours being one",
+        arguments: [
+            ("cions", ["lion", "coins"], "coins"), ("pro", ["pro"], "pro"),
+            ("prO", ["plus", "pro"], "pro"), ("", ["b", "ab"], "b"),
+            ("zzz", ["abcdef", "ab"], "ab"),
+            ("gold_monthly", ["gold", "gold_month"], "gold_month"),
+            ("na\u{ef}ve", ["na\u{ef}f", "knave"], "na\u{ef}f"),
+        ])
+    func nearest(_ text: String, _ names: [String], _ expected: String) {
+        #expect(Core.nearest(to: text, among: names) == expected)
+    }
+
+    @Test("Of names as near, the first is named, and of none, none")
+    func ties() {
+        #expect(Core.nearest(to: "ab", among: ["ax", "ay"]) == "ax")
+        #expect(Core.nearest(to: "ab", among: []) == nil)
+    }
+
+    @Test("Ten thousand long names are compared in a moment", .timeLimit(.minutes(1)))
+    func bounded() {
+        let long = String(repeating: "x", count: 200)
+        let names = (0..<10_000).map { "\($0 % 10)\(long)\($0)" }
+        #expect(Core.nearest(to: String(repeating: "y", count: 256), among: names) == names[0])
+    }
+}

@@ -1,0 +1,10 @@
+-- 1 projects, 2 environments, 3 tokens, 4 how many of each
+select u.project, u.environment, u.token, u.store, u.original, u.app
+from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, token)
+-- One by one, as in load_holders.
+cross join lateral (
+    select * from deed.unclaimed_tokens as u
+    where u.project = wanted.project and u.environment = wanted.environment
+        and u.token = wanted.token
+    limit $4::bigint
+) as u
