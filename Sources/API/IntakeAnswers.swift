@@ -41,6 +41,10 @@ extension IntakeResult {
         if let order { object.append("order", .string(order)) }
         object.append("code", .optional(reason?.code))
         object.append("detail", .optional(reason?.sentence))
+        if let unknownProduct {
+            object.append("warning", "product_unknown")
+            object.append("product", .string(unknownProduct))
+        }
         return .object(object)
     }
 }

@@ -63,7 +63,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsBeforeItStarts: "grant_ends_before_it_starts"
         case .grantEndsTooLate: "grant_ends_too_late"
         case .tooManyGrants: "too_many_grants"
-        case .nameUnknown(let name, _): "\(name.noun)_unknown"
+        case .nameUnknown(let name, _): name.unknownCode
         case .idempotencyMismatch: "idempotency_mismatch"
         case .idImproper: "id_improper"
         case .amountOutOfRange: "amount_out_of_range"
@@ -196,6 +196,16 @@ package enum Refusal: Error, Hashable, Sendable {
             "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
         case .intakeFull:
             "As much of this project waits to be judged as may; see why with: deed intake list"
+        }
+    }
+}
+
+extension CatalogName {
+    fileprivate var unknownCode: String {
+        switch self {
+        case .entitlement: "entitlement_unknown"
+        case .currency: "currency_unknown"
+        case .product: "product_unknown"
         }
     }
 }

@@ -6,7 +6,8 @@ extension Ledger {
     private static let reprojectionPage: Int64 = 200
 
     /// Projects the customers of every project whose catalog changed since they were projected, credits
-    /// what waited for a product of it, and returns how many customers were projected. A run that ends early is taken up by the next.
+    /// what waited for a product of it, and returns how many customers were projected. A run that ends
+    /// early is taken up by the next.
     package func reproject(progress: (_ customers: Int) -> Void = { _ in }) throws(Fault) -> Int {
         var count = 0
         for outdated in try outdatedProjects() {

@@ -180,6 +180,7 @@ extension IntakeResult {
         }
         self.init(
             purchase: outcome.purchase?.description, transaction: outcome.transaction?.text,
-            outcome: result.word, order: order?.text, reason: reason)
+            outcome: result.word, order: order?.text, reason: reason,
+            unknownProduct: outcome.unknownProduct?.id.text)
     }
 }

@@ -71,13 +71,20 @@ extension BadInputTests {
             body: body, code: code, member: "token")
     }
 
-    private static let balanceRoles: [BadCall] = [
-        ("spend", Role.reader), ("adjust", .reader), ("adjust", .backend),
-    ].map { action, role in
-        BadCall(
-            label: "\(role) sends \(action)", target: "\(coins)/\(action)", access: .role(role),
-            body: #"{"amount":1,"reason":"r"}"#, status: 403, code: "role_insufficient")
-    }
+    private static let balanceRoles: [BadCall] =
+        [
+            ("spend", Role.reader), ("adjust", .reader), ("adjust", .backend),
+        ].map { action, role in
+            BadCall(
+                label: "\(role) sends \(action)", target: "\(coins)/\(action)", access: .role(role),
+                body: #"{"amount":-1,"reason":"r"}"#, status: 403, code: "role_insufficient")
+        }
+        + [
+            BadCall(
+                label: "backend credits without a limit", target: "\(coins)/adjust",
+                access: .role(.backend), body: #"{"amount":1,"reason":"r"}"#, status: 403,
+                code: "credit_not_allowed")
+        ]
 
     private static let balanceMembers: [BadCall] =
         [

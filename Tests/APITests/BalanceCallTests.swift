@@ -133,8 +133,12 @@ struct BalanceCallTests {
             "chest", .consumable, transaction: "7", at: service.clock.now)
         _ = try service.ports.ledger.append(.record([fact], for: .test("u1"), key: "buy"))
         _ = spend(30)
-        _ = send("POST", "/v1/customers/u1/grants", #"{"entitlement":"pro","reason":"r"}"#)
-        _ = send("POST", "/v1/customers/u1/balances/gems/adjust", #"{"amount":9,"reason":"r"}"#)
+        _ = send(
+            "POST", "/v1/customers/u1/grants",
+            #"{"entitlement":"pro","reason":"r","allow_unknown":true}"#)
+        _ = send(
+            "POST", "/v1/customers/u1/balances/gems/adjust",
+            #"{"amount":9,"reason":"r","allow_unknown":true}"#)
         _ = give(-80)
         #expect(
             send("GET", "\(coins)/history").text

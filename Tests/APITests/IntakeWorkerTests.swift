@@ -75,7 +75,7 @@ struct IntakeWorkerTests {
                 == .believed([
                     IntakeResult(
                         purchase: "apple:1000000000000001", transaction: "1000000000000002",
-                        outcome: "recorded")
+                        outcome: "recorded", unknownProduct: "com.example.pro.month")
                 ]))
         #expect(try purchases() == 1)
         #expect(try worker().work() == nil)

@@ -47,6 +47,10 @@ extension BadInputTests {
                 "at"
             ),
             ("POST", "intake/i_1/drop", #"{"reason":"r","force":true}"#, "force"),
+            (
+                "POST", "unclaimed/apple:1/attach", #"{"customer":"u1","reason":"r","to":"u1"}"#,
+                "to"
+            ),
             ("PATCH", "settings", #"{"transfers":"never"}"#, "transfers"),
             ("PUT", "apps/com.example.app", #"{"sandbox":"all"}"#, "sandbox"),
         ].map { (method: String, path: String, body: String, member: String) in
@@ -86,6 +90,8 @@ extension BadInputTests {
             ("POST", "customers/u1/purchases/apple:1/transfer"),
             ("POST", "customers/u1/purchases/apple:1/undo_transfer"),
             ("POST", "intake/i_1/settle"), ("POST", "intake/i_1/drop"),
+            ("GET", "unclaimed"), ("GET", "unclaimed/apple:1"),
+            ("POST", "unclaimed/apple:1/attach"),
             ("POST", "intake/i_1/retry"),
         ].map { method, path in
             BadCall(

@@ -44,7 +44,7 @@ struct SandboxTests {
         _ = service.send("GET", path, key: admin)
         let given = service.send(
             "POST", "/v1/customers/u1/grants", key: admin,
-            body: #"{"entitlement":"vip","reason":"r"}"#)
+            body: #"{"entitlement":"vip","reason":"r","allow_unknown":true}"#)
         #expect(given.status == 201)
         #expect(Set(try entitlements().keys).isSuperset(of: ["pro", "vip"]))
         #expect(try entitlements()["vip"]?["sandbox"] == false)
@@ -78,7 +78,7 @@ struct SandboxTests {
         try setAccess(#""sandbox_access":"all""#)
         _ = service.send(
             "POST", "/v1/customers/u1/grants?environment=sandbox", key: admin,
-            body: #"{"entitlement":"vip","reason":"r"}"#)
+            body: #"{"entitlement":"vip","reason":"r","allow_unknown":true}"#)
         try buy("coins", transaction: "7", for: "u1", .consumable)
         #expect(try entitlements() == [:])
         let balances = service.send("GET", "/v1/customers/u1/balances", key: admin)

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import JSON
 import Minting
 import Service
@@ -201,5 +202,47 @@ struct UnclaimedTests {
         #expect(
             send("POST", "/apple:1/attach", #"{"customer":"$unclaimed/x","reason":"r"}"#).status
                 == 400)
+    }
+
+    @Test(
+        "In whatever order tokens and notifications come through two services, all comes home once")
+    func anyOrder() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed of tokens and notifications: \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let other = try TestService(beside: front.service)
+        try other.apps.reload()
+        var acts: [@Sendable (TestService) -> Reply] = []
+        for number in 0..<20 {
+            let token = AccountToken(random: [UInt8](repeating: UInt8(number), count: 16)).text
+            let sales = [
+                coins("\(number)-1", token: token), coins("\(number)-2", token: token.uppercased()),
+                month("\(number)-3", token: token),
+            ]
+            let path = "/v1/customers/c\(number)/account_token"
+            let wish = #"{"token":"\#(token)"}"#
+            for _ in 0..<random.number(1...2) {
+                acts.append { [front] in front.send("PUT", path, wish, through: $0) }
+                for sale in sales {
+                    let sent = body(sale, id: "n-\(sale.transaction)-\(random.number(0...1))")
+                    acts.append { [front] in front.notify(sent, through: $0) }
+                }
+            }
+        }
+        acts.shuffle(using: &random)
+        inParallel(8) { [acts] lane in
+            for place in stride(from: lane, to: acts.count, by: 8) {
+                let reply = acts[place](place % 3 == 0 ? other : front.service)
+                #expect(reply.status == 200, "seed \(seed): \(reply.text)")
+            }
+        }
+        for number in 0..<20 {
+            let customer = "c\(number)"
+            #expect(try front.coins(of: customer) == 200, "seed \(seed): \(customer)")
+            #expect(try front.isActive("pro", for: customer) == true, "seed \(seed): \(customer)")
+        }
+        #expect(try count("unclaimed") == 0, "seed \(seed)")
+        #expect(try count("unclaimed_tokens") == 0, "seed \(seed)")
+        #expect(try count("holders", "customer like '$unclaimed/%'") == 0, "seed \(seed)")
     }
 }

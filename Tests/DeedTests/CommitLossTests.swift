@@ -86,7 +86,8 @@ extension ProgramTests {
             return sales + [
                 Wish(
                     path: "\(customers)/guest/grants",
-                    body: #"{"entitlement":"vip\#(round)","reason":"r"}"#, key: "give \(round)",
+                    body: #"{"entitlement":"vip\#(round)","reason":"r","allow_unknown":true}"#,
+                    key: "give \(round)",
                     status: 201),
                 Wish(
                     path: "\(customers)/spender/balances/coins/spend", body: #"{"amount":1}"#,

@@ -58,6 +58,7 @@ final class SettingsCommandTests {
                 restore          keep
                 cool-down        PT1H
                 order lifetime   P7D
+                credit limits    none
                 apps             none
 
                 """)

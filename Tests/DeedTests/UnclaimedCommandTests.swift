@@ -85,4 +85,16 @@ final class UnclaimedCommandTests {
             #expect(try deed.run("project", "set", "--credit-limit", bad).code == 2, "\(bad)")
         }
     }
+
+    @Test("A service tells how many purchases nobody claimed")
+    func gauge() throws {
+        let service = try deed.serve()
+        var client = try APIClient(key: try deed.makeKey())
+        var count: Int64?
+        _ = try eventually(within: 20_000) {
+            count = try client.metrics(of: service)["deed_unclaimed_purchases"]
+            return count == 2
+        }
+        #expect(count == 2)
+    }
 }

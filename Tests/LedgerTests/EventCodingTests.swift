@@ -40,6 +40,11 @@ struct EventCodingTests {
             ),
             ("project.changed", #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D"}"#),
             (
+                "project.changed",
+                #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                    + #""credit_limits":{"coins":{"per_call":5,"per_day":50}}}"#
+            ),
+            (
                 "purchase.made",
                 #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
                     + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#
@@ -109,6 +114,11 @@ struct EventCodingTests {
             ),
             ("balance.spent", #"{"currency":"coins","amount":5,"reason":"sword"}"#),
             ("balance.adjusted", #"{"currency":"coins","amount":-5,"reason":"r","ticket":"T"}"#),
+            (
+                "balance.adjusted",
+                #"{"currency":"coins","amount":5,"reason":"r","#
+                    + #""earned_at":"2026-11-20T19:21:00.000Z"}"#
+            ),
             (
                 "order.opened",
                 #"{"order":"o1","token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11","#

@@ -100,7 +100,8 @@ struct IntakeQueueTests {
     func restart() throws {
         let result = IntakeResult(
             purchase: nil, transaction: "2", outcome: "refused", order: "o_1",
-            reason: IntakeReason(code: "held_by_another", sentence: "No \"quotes\" lost."))
+            reason: IntakeReason(code: "held_by_another", sentence: "No \"quotes\" lost."),
+            unknownProduct: "gems")
         let act = AdminAct(
             actor: try Actor("key:k1"), reason: try Reason("by hand"), ticket: try Ticket("T-1"))
         var items: [IntakeItem] = []

@@ -35,18 +35,39 @@ struct PlanTests {
         arguments: [
             (Statement.loadHolders, "holders_pkey", "original ="),
             (.loadTokens, "tokens_pkey", "token ="),
+            (.loadUnclaimed, "unclaimed_tokens_pkey", "token ="),
             (.lookUpEvidence, "evidence_pkey", "digest ="),
         ])
     func lookUps(statement: Statement, index: String, condition: String) throws {
         let database = try ScratchDatabase()
         for isAnalyzed in [false, true] {
             if isAnalyzed {
-                try database.run("vacuum analyze deed.holders, deed.tokens, deed.evidence")
+                try database.run(
+                    "vacuum analyze deed.holders, deed.tokens, deed.evidence, deed.unclaimed_tokens"
+                )
             }
             let plan = try plan(of: statement, in: database)
             #expect(plan.contains("using \(index)"), "\(plan)")
             let search = plan.split(separator: "\n").first { $0.contains("Index Cond") }
             #expect(search?.contains(condition) == true, "\(plan)")
+        }
+    }
+
+    @Test(
+        "What waits is listed and counted by an index, also while its table is empty",
+        arguments: [
+            (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
+            (.listWaitingCredits, "waiting_credits_pkey"),
+        ])
+    func waiting(statement: Statement, index: String) throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed {
+                try database.run("vacuum analyze deed.unclaimed, deed.waiting_credits")
+            }
+            let plan = try plan(of: statement, in: database)
+            #expect(plan.contains("using \(index)"), "\(plan)")
+            #expect(!plan.contains("Seq Scan"), "\(plan)")
         }
     }
 

@@ -131,11 +131,14 @@ package struct IntakeResult: Hashable, Sendable {
     package let order: String?
     /// Why it was refused, where it was.
     package let reason: IntakeReason?
+    /// The product that the catalog did not know, where that was so.
+    package let unknownProduct: String?
 
     package init(
         purchase: String?, transaction: String?, outcome: String, order: String? = nil,
-        reason: IntakeReason? = nil
+        reason: IntakeReason? = nil, unknownProduct: String? = nil
     ) {
+        self.unknownProduct = unknownProduct
         self.purchase = purchase
         self.transaction = transaction
         self.outcome = outcome

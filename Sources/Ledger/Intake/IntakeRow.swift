@@ -96,6 +96,9 @@ extension [IntakeResult] {
                 object.append("transaction", .optional(result.transaction))
                 object.append("outcome", .string(result.outcome))
                 if let order = result.order { object.append("order", .string(order)) }
+                if let product = result.unknownProduct {
+                    object.append("unknown_product", .string(product))
+                }
                 if let reason = result.reason {
                     object.append("code", .string(reason.code))
                     object.append("sentence", .string(reason.sentence))
@@ -124,7 +127,8 @@ extension [IntakeResult] {
                 IntakeResult(
                     purchase: element["purchase"]?.string,
                     transaction: element["transaction"]?.string, outcome: outcome,
-                    order: element["order"]?.string, reason: reason))
+                    order: element["order"]?.string, reason: reason,
+                    unknownProduct: element["unknown_product"]?.string))
         }
     }
 }
