@@ -71,6 +71,14 @@ struct PlanTests {
         }
     }
 
+    @Test("What waits no more is found by its purchase, also while the table is empty")
+    func gone() throws {
+        let database = try ScratchDatabase()
+        let plan = try plan(of: .unprojectUnclaimed, in: database)
+        #expect(plan.contains("using unclaimed_tokens_of_purchase"), "\(plan)")
+        #expect(!plan.contains("Seq Scan"), "\(plan)")
+    }
+
     /// With few binds PostgreSQL takes a plan of their own to be cheaper, without counting what it
     /// costs to make it.
     @Test("A statement is planned once, however few rows it is called with")

@@ -22,8 +22,8 @@ create table deed.unclaimed_tokens (
     app text not null,
     constraint unclaimed_tokens_pkey primary key (token, project, environment, store, original)
 );
-create index unclaimed_tokens_of_purchase
-    on deed.unclaimed_tokens (original, project, environment, store);
+-- By hash, so that it is never mistaken for the way to a token.
+create index unclaimed_tokens_of_purchase on deed.unclaimed_tokens using hash (original);
 
 -- Transactions that may add to a balance, recorded while the catalog did not know their product.
 create table deed.waiting_credits (
