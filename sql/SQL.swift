@@ -155,8 +155,8 @@ extension Statement {
         name: "follow_shards", embedded: PackageResources.follow_shards_sql)
     package static let scanShard = Statement(
         name: "scan_shard", embedded: PackageResources.scan_shard_sql)
-    package static let listClaims = Statement(
-        name: "list_claims", embedded: PackageResources.list_claims_sql)
+    package static let listResting = Statement(
+        name: "list_resting", embedded: PackageResources.list_resting_sql)
     package static let declareUnnamedEvidence = Statement(
         name: "declare_unnamed_evidence",
         embedded: PackageResources.declare_unnamed_evidence_sql)
@@ -217,14 +217,12 @@ extension Statement {
         name: "list_projected", embedded: PackageResources.list_projected_sql)
     package static let beginSnapshot = Statement(
         name: "begin_snapshot", embedded: PackageResources.begin_snapshot_sql)
-    package static let declareHolders = Statement(
-        name: "declare_holders", embedded: PackageResources.declare_holders_sql)
-    package static let declareOrderOwners = Statement(
-        name: "declare_order_owners", embedded: PackageResources.declare_order_owners_sql)
-    package static let declareTokens = Statement(
-        name: "declare_tokens", embedded: PackageResources.declare_tokens_sql)
-    package static let fetchNames = Statement(
-        name: "fetch_names", embedded: PackageResources.fetch_names_sql)
+    package static let walkHolders = Statement(
+        name: "walk_holders", embedded: PackageResources.walk_holders_sql)
+    package static let walkOrderOwners = Statement(
+        name: "walk_order_owners", embedded: PackageResources.walk_order_owners_sql)
+    package static let walkTokens = Statement(
+        name: "walk_tokens", embedded: PackageResources.walk_tokens_sql)
     package static let quarantineEvents = Statement(
         name: "quarantine_events", embedded: PackageResources.quarantine_events_sql)
     package static let listStrays = Statement(

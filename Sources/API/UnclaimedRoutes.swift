@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The calls about purchases that nobody claimed.
+/// The calls about purchases that no customer claimed.
 struct UnclaimedRoutes: Sendable {
     private static let pageLimit: Int64 = 1000
     private let ports: Ports

@@ -42,7 +42,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        "\(table) \(row), column \(column): expected \(expected), found \(found)"
+        escaped("\(table) \(row), column \(column): expected \(expected), found \(found)")
     }
 }
 
@@ -58,6 +58,7 @@ package struct AuditFindings: Sendable {
     package var isEmpty: Bool { count == 0 }
 
     package mutating func add(_ finding: AuditFinding) {
+        if listed.contains(finding) { return }
         count += 1
         if listed.count < AuditFindings.listLimit { listed.append(finding) }
     }
@@ -65,6 +66,23 @@ package struct AuditFindings: Sendable {
     package mutating func add(_ others: AuditFindings) {
         for finding in others.listed { add(finding) }
         count += others.count - others.listed.count
+    }
+
+    /// Adds the first of some findings, of which there are `total`.
+    package mutating func add(_ first: [AuditFinding], of total: Int) {
+        for finding in first { add(finding) }
+        count += max(0, total - first.count)
+    }
+}
+
+/// What was put into a row must not steer the terminal on which it is shown.
+private func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { shown, scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator:
+            shown += "\\u{\(String(scalar.value, radix: 16))}"
+        default: shown.unicodeScalars.append(scalar)
+        }
     }
 }
 

@@ -37,67 +37,92 @@ package struct FiledEvidence: Sendable {
     }
 }
 
-/// What an event says of the evidence on which it rests.
-package struct EvidenceClaim: Hashable, Sendable {
+/// An event that rests on evidence.
+package struct RestingEvent: Sendable {
+    /// How it names the evidence. Events of before named it by their cause, or not at all when they came
+    /// with an Idempotency-Key.
+    package enum Naming: Hashable, Sendable {
+        case digest([UInt8])
+        case cause([UInt8])
+        case nothing
+    }
+
     package let position: Position
     package let project: String
     package let environment: String
     package let type: String
-    /// The digest of the evidence. Events of before name none when they came with a key.
-    package let digest: [UInt8]?
+    package let naming: Naming
     /// What the evidence must state for the event to be true.
-    package let facts: [StatedFact]
+    package let facts: Facts
 
     package init(
-        position: Position, project: String, environment: String, type: String,
-        digest: [UInt8]?, facts: [StatedFact]
+        position: Position, project: String, environment: String, type: String, naming: Naming,
+        facts: Facts
     ) {
         self.position = position
         self.project = project
         self.environment = environment
         self.type = type
-        self.digest = digest
+        self.naming = naming
         self.facts = facts
+    }
+
+    package var digest: [UInt8]? {
+        switch naming {
+        case .digest(let digest), .cause(let digest): digest
+        case .nothing: nil
+        }
     }
 }
 
-/// Something that evidence states, by what it is about.
-package enum StatedFact: Hashable, Sendable {
+/// What a fact is about.
+package enum FactSubject: Hashable, Sendable {
     case transaction(AppID, TransactionID)
     case renewal(AppID, PurchaseID)
     case installation(AppID)
 }
 
 extension Facts {
-    package var stated: Set<StatedFact> {
-        var stated = Set(transactions.map { StatedFact.transaction($0.app, $0.transaction) })
-        stated.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
-        stated.formUnion(apps.map { .installation($0.app) })
-        return stated
+    /// What each of them is about.
+    package var subjects: Set<FactSubject> {
+        var subjects = Set(transactions.map { FactSubject.transaction($0.app, $0.transaction) })
+        subjects.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
+        subjects.formUnion(apps.map { .installation($0.app) })
+        return subjects
+    }
+
+    /// The same whichever way the evidence came.
+    package var unranked: Facts {
+        var facts = self
+        for index in facts.transactions.indices { facts.transactions[index].rank = .offlineReceipt }
+        for index in facts.renewals.indices { facts.renewals[index].rank = .offlineReceipt }
+        for index in facts.apps.indices { facts.apps[index].rank = .offlineReceipt }
+        return facts
     }
 }
 
 extension Event {
-    /// The types of those that tell what evidence states, as `stated` says.
-    package static let typesOfStatedFacts = [
+    /// The types of those that tell what evidence states.
+    package static let typesOfFacts = [
         "purchase.made", "subscription.renewed", "subscription.upgraded", "subscription.extended",
         "purchase.refunded", "purchase.revoked", "refund.reversed", "purchase.restated",
         "renewal.changed", "renewal.restated", "app.installed",
     ]
 
     /// What evidence must have stated for this to have happened.
-    package var stated: [StatedFact] {
+    package var facts: Facts {
+        var facts = Facts()
         switch self {
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
             .purchaseRestated(let fact):
-            [.transaction(fact.app, fact.transaction)]
-        case .renewalChanged(let fact), .renewalRestated(let fact):
-            [.renewal(fact.app, fact.purchase)]
-        case .appInstalled(let fact): [.installation(fact.app)]
-        default: []
+            facts.transactions = [fact]
+        case .renewalChanged(let fact), .renewalRestated(let fact): facts.renewals = [fact]
+        case .appInstalled(let fact): facts.apps = [fact]
+        default: break
         }
+        return facts
     }
 }
 
@@ -116,14 +141,14 @@ package struct ProvenAgain: Sendable {
     package let app: AppID?
     package let environment: Environment
     package let signedAt: Instant
-    package let stated: Set<StatedFact>
+    package let facts: Facts
 
     package init(
-        app: AppID?, environment: Environment, signedAt: Instant, stated: Set<StatedFact>
+        app: AppID?, environment: Environment, signedAt: Instant, facts: Facts
     ) {
         self.app = app
         self.environment = environment
         self.signedAt = signedAt
-        self.stated = stated
+        self.facts = facts
     }
 }

@@ -1,6 +1,6 @@
 /// The name that takes the fewest changes to become the text; the first of several, `nil` of none.
 ///
-/// Only the beginnings of long names are compared: whoever commits waits for this.
+/// Only the beginnings of long names are compared: all commands of a batch wait for this.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?

@@ -47,12 +47,12 @@ package struct ListedCustomer: Hashable, Sendable {
     }
 }
 
-/// A purchase that nobody claimed, as the list of those shows it.
+/// A purchase that no customer claimed, as the list of those shows it.
 package struct ListedUnclaimed: Hashable, Sendable {
     package let purchase: PurchaseID
     package let app: AppID
     package let since: Instant
-    /// The state of whoever keeps it.
+    /// The state of the reserved customer that keeps it.
     package let state: CustomerState
 
     package init(purchase: PurchaseID, app: AppID, since: Instant, state: CustomerState) {

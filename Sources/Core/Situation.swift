@@ -6,10 +6,10 @@ package struct Situation: Sendable {
     package let holders: [PurchaseID: CustomerID]
     /// Whose each of the command's tokens is; a token of nobody is not in it.
     package let tokenOwners: [String: CustomerID]
-    /// The purchases that nobody claimed so far, by those of the tokens that the command claims.
+    /// The purchases that no customer claimed so far, by the tokens that the command claims.
     package let waiting: [String: [PurchaseID]]
     /// The states of the command's own customer, the holders, the owners of tokens, the further
-    /// customers that the command names, and whoever keeps the purchases that wait.
+    /// customers that the command names, and the keepers of the purchases that wait.
     private let states: [CustomerID: CustomerState]
 
     package init(

@@ -13,28 +13,30 @@ extension Ledger {
 }
 
 extension Auditor {
-    private static let claimsPage: Int64 = 1000
+    private static let restingPage: Int64 = 1000
     /// A piece may have some megabytes.
     private static let filedPage = 50
 
-    /// What some events of a shard say of the evidence on which they rest, behind a position: those
-    /// that name evidence, and those of before that must have had some.
-    package func claims(
+    /// Some events of a shard behind a position that rest on evidence: those that name it, and those of
+    /// before that must have had some.
+    package func restingEvents(
         of shard: Shard, after sequence: Int64
-    ) throws(LedgerError) -> [EvidenceClaim] {
-        let page = Statement.listClaims(
-            .int2(shard.number), .int8(sequence), .int8(Auditor.claimsPage),
-            .texts(Event.typesOfStatedFacts))
+    ) throws(LedgerError) -> [RestingEvent] {
+        let page = Statement.listResting(
+            .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
+            .texts(Event.typesOfFacts))
         return try all(page) { rows, row in
             let type = rows.text(row, 4)
             // What cannot be read any more is found by the walk through the log.
             let event = try? Event(type: type, payload: rows.text(row, 7))
-            return EvidenceClaim(
+            let naming: RestingEvent.Naming =
+                rows.isNull(row, 5)
+                ? Auditor.digest(inCause: rows.text(row, 6)).map { .cause($0) } ?? .nothing
+                : .digest(rows.bytes(row, 5))
+            return RestingEvent(
                 position: Position(shard: shard, sequence: rows.int8(row, 0)),
                 project: rows.text(row, 1), environment: rows.text(row, 2), type: type,
-                digest: rows.isNull(row, 5)
-                    ? Auditor.digest(inCause: rows.text(row, 6)) : rows.bytes(row, 5),
-                facts: event?.stated ?? [])
+                naming: naming, facts: event?.facts ?? Facts())
         }
     }
 

@@ -3,19 +3,11 @@ import Crypto
 import JSON
 import Synchronization
 import Telemetry
-import Threading
 
 /// The keys that a project's own stream tells of. A row of `deed.keys` alone opens nothing.
 final class KnownKeys: Sendable {
-    private struct State {
-        /// Those that were found in the log; each is looked for again when it comes back after it was
-        /// gone.
-        var known: Set<LiveKey> = []
-        /// Those of which the log knows nothing, and when it was asked about them last.
-        var forged: [LiveKey: Int64] = [:]
-    }
-    private static let pauseBetweenLooks: Int64 = 60_000
-    private let state = Mutex(State())
+    /// Rows of which the log knows nothing, as of the last look, lest the operator be told with each.
+    private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 
     init(log: Log) {
@@ -23,35 +15,23 @@ final class KnownKeys: Sendable {
     }
 
     /// How many rows there are of which the log knows nothing.
-    var forgedCount: Int { state.withLock { $0.forged.count } }
+    var forgedCount: Int { forged.withLock { $0.count } }
 
-    /// Those of the keys that the log knows. `project` reads a project's state.
-    func filter(
-        _ keys: [LiveKey], _ project: (ProjectID) throws(Fault) -> ProjectState
-    ) throws(Fault) -> [LiveKey] {
-        let (known, before) = state.withLock { ($0.known, $0.forged) }
-        let now = monotonicMilliseconds()
-        var states: [ProjectID: ProjectState] = [:]
-        var right: [LiveKey] = []
-        var forged: [LiveKey: Int64] = [:]
-        for key in keys {
-            if known.contains(key) {
-                right.append(key)
-                continue
-            }
-            if let lookedAt = before[key], now - lookedAt < KnownKeys.pauseBetweenLooks {
-                forged[key] = lookedAt
-                continue
-            }
-            if states[key.project] == nil { states[key.project] = try project(key.project) }
-            if states[key.project]?.tells(of: key) == true {
-                right.append(key)
-            } else {
-                forged[key] = now
+    /// Those of the keys that the projects' own states know as live.
+    func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
+        let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
+            switch states[key.project]?.standing(of: key) {
+            case .live: parts.0.append(key)
+            // Between the two looks, or by hand: either way it opens nothing any more.
+            case .revoked: break
+            case .unknown, nil: parts.1.insert(key)
             }
         }
-        state.withLock { ($0.known, $0.forged) = (Set(right), forged) }
-        for key in forged.keys where before[key] == nil { alarm(key) }
+        let new = forged.withLock { forged in
+            defer { forged = wrong }
+            return wrong.subtracting(forged)
+        }
+        for key in new { alarm(key) }
         return right
     }
 
@@ -67,10 +47,15 @@ final class KnownKeys: Sendable {
     }
 }
 
+private enum Standing {
+    case live, revoked, unknown
+}
+
 extension ProjectState {
-    fileprivate func tells(of live: LiveKey) -> Bool {
-        guard let key = key(live.key), key.revokedAt == nil else { return false }
-        return key.created.role == live.role
-            && Digest32(hex: key.created.digest) == Digest32(bytes: live.digest)
+    fileprivate func standing(of live: LiveKey) -> Standing {
+        guard let key = key(live.key), key.created.role == live.role,
+            Digest32(hex: key.created.digest) == Digest32(bytes: live.digest)
+        else { return .unknown }
+        return key.revokedAt == nil ? .live : .revoked
     }
 }

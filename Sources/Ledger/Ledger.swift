@@ -34,7 +34,7 @@ package final class Ledger: Sendable {
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
-        watching = Pool(settings.connection, size: 1)
+        watching = Pool(settings.connection, size: 1) { [cache] in cache.forget() }
         running = Monitor(
             2 * settings.committers + 2 + (follower == nil ? 0 : 1))
         measures = LedgerMeasures(metrics)

@@ -189,7 +189,7 @@ extension HeldPurchase {
     /// Reads a row of `load_unclaimed`.
     fileprivate init(waiting rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         guard let store = Store(rawValue: rows.text(row, 3)) else {
-            throw .unreadable("the store of a purchase that nobody claimed")
+            throw .unreadable("the store of a purchase that no customer claimed")
         }
         self.init(
             app: try rows.identifier(row, 5),

@@ -25,13 +25,32 @@ extension Ledger {
         }
     }
 
-    /// A project's state, read past those who wait for readers.
-    private func stateForWatching(of project: ProjectID) throws(Fault) -> ProjectState {
-        let stream = Stream.ofProject(project)
+    /// The projects' states, read past those who wait for readers: what is known of them and what came
+    /// since.
+    private func states(
+        forWatching projects: Set<ProjectID>
+    ) throws(Fault) -> [ProjectID: ProjectState] {
+        let streams = projects.map { Stream.ofProject($0) }
         do throws(LedgerError) {
-            return try watching.settled { connection throws(LedgerError) in
-                try connection.states(of: [stream])[stream]?.project ?? ProjectState()
+            let folds = try watching.settled { connection throws(LedgerError) in
+                let seenHeads = cache.seenHeads
+                var folds: [Stream: Fold] = [:]
+                for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
+                let versions = streams.map { folds[$0]?.version ?? 0 }
+                let heads = try connection.load(streams, after: versions) {
+                    row throws(LedgerError) in
+                    let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
+                    folds[row.stream]?.apply(recorded, causeDigest: row.causeDigest)
+                }
+                try cache.observe(heads.ends, askedAfter: seenHeads)
+                return folds
             }
+            for (stream, fold) in folds { cache.keep(fold, of: stream) }
+            return Dictionary(
+                folds.compactMap { stream, fold in
+                    fold.state.project.map { (stream.project, $0) }
+                }
+            ) { first, _ in first }
         } catch {
             throw error.fault
         }
@@ -47,9 +66,8 @@ extension Ledger {
                 digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),
                 key: try rows.identifier(row, 2), role: role)
         }
-        return try knownKeys.filter(keys.compactMap(\.self)) { project throws(Fault) in
-            try stateForWatching(of: project)
-        }
+        let live = keys.compactMap(\.self)
+        return knownKeys.filter(live, by: try states(forWatching: Set(live.map(\.project))))
     }
 }
 

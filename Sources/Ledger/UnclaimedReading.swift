@@ -3,10 +3,11 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Beyond this nobody needs to know how many: counting them takes the longer the more they are.
+    /// Beyond this the number says no more: counting takes the longer the more there are.
     private static let unclaimedCountLimit: Int64 = 1_000_000
 
-    /// Up to `limit` purchases that nobody claimed after one of them, with what is known of each.
+    /// Up to `limit` purchases that no customer claimed, behind one of them, with what is known of
+    /// each.
     package func unclaimed(
         of project: ProjectID, _ environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(Fault) -> [ListedUnclaimed] {
@@ -16,7 +17,7 @@ extension Ledger {
             .int8(Int64(limit)))
         let rows = try list(call) { rows, row throws(LedgerError) -> UnclaimedRow in
             guard let store = Store(rawValue: rows.text(row, 0)) else {
-                throw .unreadable("the store of a purchase that nobody claimed")
+                throw .unreadable("the store of a purchase that no customer claimed")
             }
             return UnclaimedRow(
                 purchase: PurchaseID(store: store, original: try rows.identifier(row, 1)),
@@ -32,7 +33,7 @@ extension Ledger {
         }
     }
 
-    /// How many purchases of all projects nobody claimed, up to a million.
+    /// How many purchases of all projects no customer claimed, up to a million.
     package func unclaimedCount() throws(Fault) -> Int64 {
         let call = Statement.countUnclaimed(.int8(Ledger.unclaimedCountLimit))
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0

@@ -11,7 +11,7 @@ extension Ledger {
     /// returns how many customers were looked at.
     ///
     /// Each customer's balance is brought to what it is worth by a command, so that nothing counts
-    /// twice whoever does the same at the same moment. What was looked at is forgotten afterwards: who
+    /// twice when another instance does the same. What was looked at is forgotten afterwards: who
     /// dies in between leaves it to the next run.
     func settleWaitingCredits(
         of project: ProjectID, version: Int64, in shard: Shard
@@ -101,7 +101,7 @@ extension Command {
 }
 
 extension Actor {
-    /// Whoever credits what waited for a product of the catalog.
+    /// The actor that credits what waited for a product of the catalog.
     fileprivate static let catalog = Actor(prefix: "deed:", random: "catalog")
 }
 

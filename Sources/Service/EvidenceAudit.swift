@@ -2,8 +2,8 @@ package import Core
 
 /// What an audit of evidence needs.
 package struct EvidenceAuditPort {
-    /// What some events of a shard say of their evidence, behind a position; none when all were read.
-    package var claims: (Shard, _ after: Int64) throws(Fault) -> [EvidenceClaim]
+    /// Some events of a shard that rest on evidence, behind a position; none when all were read.
+    package var resting: (Shard, _ after: Int64) throws(Fault) -> [RestingEvent]
     /// Evidence by its digests.
     package var filed: ([[UInt8]]) throws(Fault) -> [FiledEvidence]
     /// The digests of some more of the evidence that no event names; none when that was all.
@@ -12,12 +12,12 @@ package struct EvidenceAuditPort {
     package var prove: (FiledEvidence) -> EvidenceProof
 
     package init(
-        claims: @escaping (Shard, _ after: Int64) throws(Fault) -> [EvidenceClaim],
+        resting: @escaping (Shard, _ after: Int64) throws(Fault) -> [RestingEvent],
         filed: @escaping ([[UInt8]]) throws(Fault) -> [FiledEvidence],
         unnamed: @escaping () throws(Fault) -> [[UInt8]],
         prove: @escaping (FiledEvidence) -> EvidenceProof
     ) {
-        self.claims = claims
+        self.resting = resting
         self.filed = filed
         self.unnamed = unnamed
         self.prove = prove
@@ -36,12 +36,28 @@ package struct EvidenceAudit {
     package private(set) var proven = 0
     package private(set) var digestOnly = 0
     package private(set) var findings = AuditFindings()
-    /// What the latest pieces state; `nil` where they are not to be believed.
-    private var remembered: [[UInt8]: Set<StatedFact>?] = [:]
+    /// What the latest pieces turned out to be.
+    private var remembered: [[UInt8]: Proof] = [:]
     /// The evidence that events of before name by their cause.
     private var namedByCause: Set<[UInt8]> = []
     /// Events of before for which evidence must still be found.
-    private var waiting: [StatedFact: [EvidenceClaim]] = [:]
+    private var waiting: [FactSubject: [RestingEvent]] = [:]
+    /// What events of before tell and evidence states.
+    private var supportedBefore: Set<FactSubject> = []
+    /// Whose evidence of before is kept as a digest only: nothing can be asked of their events.
+    private var takenDown: Set<Owner> = []
+
+    private struct Owner: Hashable {
+        let project: String
+        let environment: String
+    }
+
+    private enum Proof {
+        case proven(Facts)
+        case digestOnly
+        /// What is wrong with it was found already.
+        case faulty
+    }
 
     package init(_ port: EvidenceAuditPort) {
         self.port = port
@@ -51,9 +67,9 @@ package struct EvidenceAudit {
         for shard in Shard.all {
             var last: Int64 = 0
             while true {
-                let claims = try port.claims(shard, last)
-                guard let end = claims.last else { break }
-                try compare(claims)
+                let events = try port.resting(shard, last)
+                guard let end = events.last else { break }
+                try compare(events)
                 last = end.position.sequence
                 progress(proven)
             }
@@ -67,45 +83,71 @@ package struct EvidenceAudit {
         addUnsupported()
     }
 
-    private mutating func compare(_ claims: [EvidenceClaim]) throws(Fault) {
-        let digests = Set(claims.compactMap(\.digest)).filter { remembered[$0] == nil }
-        if remembered.count + digests.count > EvidenceAudit.rememberedLimit { remembered = [:] }
-        let wanted = Set(claims.compactMap(\.digest)).filter { remembered[$0] == nil }
-        for filed in try port.filed(Array(wanted)) {
-            let claim = claims.first { $0.digest == filed.digest }
-            remembered[filed.digest] = .some(stated(by: filed, for: claim))
+    private mutating func compare(_ events: [RestingEvent]) throws(Fault) {
+        var wanted = Set(events.compactMap(\.digest)).filter { remembered[$0] == nil }
+        if remembered.count + wanted.count > EvidenceAudit.rememberedLimit {
+            remembered = [:]
+            wanted = Set(events.compactMap(\.digest))
         }
-        for claim in claims { compare(claim) }
+        for filed in try port.filed(Array(wanted)) {
+            let event = events.first { $0.digest == filed.digest }
+            remembered[filed.digest] = proof(of: filed, for: event)
+        }
+        for event in events { compare(event) }
     }
 
-    private mutating func compare(_ claim: EvidenceClaim) {
-        guard let digest = claim.digest else {
-            for fact in claim.facts { waiting[fact, default: []].append(claim) }
+    private mutating func compare(_ event: RestingEvent) {
+        guard let digest = event.digest else {
+            for subject in event.facts.subjects { waiting[subject, default: []].append(event) }
             return
         }
-        namedByCause.insert(digest)
-        guard let known = remembered[digest] else {
+        if case .cause = event.naming {
+            namedByCause.insert(digest)
+            supportedBefore.formUnion(event.facts.subjects)
+        }
+        switch remembered[digest] {
+        case .proven(let facts): compare(event, with: facts)
+        case .digestOnly, .faulty: break
+        case nil:
             findings.add(
                 AuditFinding(
                     evidence: digest, column: "digest",
-                    expected: "evidence for \(claim.type) at \(claim.position)", found: "none"))
+                    expected: "evidence for \(event.type) at \(event.position)", found: "none"))
+        }
+    }
+
+    /// An event that names its evidence tells what that states, word for word; those of before are
+    /// compared by what they are about.
+    private mutating func compare(_ event: RestingEvent, with stated: Facts) {
+        guard case .digest = event.naming else {
+            let subjects = stated.subjects
+            for subject in event.facts.subjects where !subjects.contains(subject) {
+                add(unsupported: event, subject)
+            }
             return
         }
-        // What is wrong with the evidence itself was found already.
-        guard let stated = known else { return }
-        for fact in claim.facts where !stated.contains(fact) { add(unsupported: claim, fact) }
+        let (told, stated) = (event.facts.unranked, stated.unranked)
+        let isStated =
+            told.transactions.allSatisfy(stated.transactions.contains)
+            && told.renewals.allSatisfy(stated.renewals.contains)
+            && told.apps.allSatisfy(stated.apps.contains)
+        if !isStated, let subject = event.facts.subjects.first { add(unsupported: event, subject) }
     }
 
     private mutating func compare(unnamed digests: [[UInt8]]) throws(Fault) {
         let wanted = digests.filter { !namedByCause.contains($0) }
         for filed in try port.filed(wanted) {
-            guard let stated = stated(by: filed, for: nil) else { continue }
-            let supported = stated.filter { waiting.removeValue(forKey: $0) != nil }
-            let isNews = filed.kind == EvidenceKind.notification.rawValue
-            if isNews || !supported.isEmpty || !supportedBefore.isDisjoint(with: stated) {
-                supportedBefore.formUnion(supported)
-                continue
+            let proof = proof(of: filed, for: nil)
+            if case .digestOnly = proof {
+                takenDown.insert(Owner(project: filed.project, environment: filed.environment))
             }
+            guard case .proven(let facts) = proof else { continue }
+            let subjects = facts.subjects
+            let supported = subjects.filter { waiting.removeValue(forKey: $0) != nil }
+            let isNews = filed.kind == EvidenceKind.notification.rawValue
+            let isSupporting = !supported.isEmpty || !supportedBefore.isDisjoint(with: subjects)
+            supportedBefore.formUnion(supported)
+            if isNews || isSupporting { continue }
             findings.add(
                 AuditFinding(
                     evidence: filed.digest, column: "digest",
@@ -113,13 +155,8 @@ package struct EvidenceAudit {
         }
     }
 
-    /// What events of before say for which evidence was found.
-    private var supportedBefore: Set<StatedFact> = []
-
     /// What the evidence states, if it is as it was filed; what is wrong is noted.
-    private mutating func stated(
-        by filed: FiledEvidence, for claim: EvidenceClaim?
-    ) -> Set<StatedFact>? {
+    private mutating func proof(of filed: FiledEvidence, for event: RestingEvent?) -> Proof {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
                 evidence: filed.digest, column: column, expected: expected, found: found)
@@ -127,46 +164,60 @@ package struct EvidenceAudit {
         switch port.prove(filed) {
         case .digestOnly:
             digestOnly += 1
-            return nil
+            return .digestOnly
         case .damaged:
             findings.add(finding("content", "the bytes of that digest", "others"))
-            return nil
+            return .faulty
         case .refused(let sentence):
             findings.add(finding("content", "evidence that is believed", sentence))
-            return nil
+            return .faulty
         case .proven(let again):
-            let wrong = filed.differences(from: again, claim)
+            let wrong = filed.differences(from: again, event)
             for (column, expected, found) in wrong {
                 findings.add(finding(column, expected, found))
             }
-            if !wrong.isEmpty { return nil }
+            if !wrong.isEmpty { return .faulty }
             proven += 1
-            return again.stated
+            return .proven(again.facts)
         }
     }
 
-    private mutating func add(unsupported claim: EvidenceClaim, _ fact: StatedFact) {
+    private mutating func add(unsupported event: RestingEvent, _ subject: FactSubject) {
         findings.add(
             AuditFinding(
-                at: claim.position, column: "payload",
-                expected: "\(claim.type) of what its evidence states", found: "\(fact)"))
+                at: event.position, column: "payload",
+                expected: "\(event.type) as its evidence states it",
+                found: "another statement about \(subject.text)"))
     }
 
     private mutating func addUnsupported() {
-        let claims = waiting.flatMap { fact, claims in claims.map { ($0, fact) } }
-        let ordered = claims.sorted {
+        let events = waiting.flatMap { subject, events in events.map { ($0, subject) } }
+        let ordered = events.sorted {
             ($0.0.position.shard, $0.0.position.sequence)
                 < ($1.0.position.shard, $1.0.position.sequence)
         }
-        for (claim, fact) in ordered { add(unsupported: claim, fact) }
+        for (event, subject) in ordered {
+            let owner = Owner(project: event.project, environment: event.environment)
+            if !takenDown.contains(owner) { add(unsupported: event, subject) }
+        }
         waiting = [:]
+    }
+}
+
+extension FactSubject {
+    fileprivate var text: String {
+        switch self {
+        case .transaction(_, let transaction): "transaction \(transaction)"
+        case .renewal(_, let purchase): "the renewal of \(purchase)"
+        case .installation(let app): "the installation of \(app)"
+        }
     }
 }
 
 extension FiledEvidence {
     /// The columns that say something else than the evidence, or than what was filed.
     fileprivate func differences(
-        from again: ProvenAgain, _ claim: EvidenceClaim?
+        from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {
         var differences: [(column: String, expected: String, found: String)] = []
         func compare(_ column: String, _ expected: String, _ found: String) {
@@ -176,8 +227,14 @@ extension FiledEvidence {
         compare("app", again.app?.text ?? "none", app ?? "none")
         compare("environment", again.environment.rawValue, environment)
         compare("signed_at", "\(again.signedAt.milliseconds)", "\(signedAt.milliseconds)")
-        // Where the columns were not sealed yet, the event tells whose evidence it is.
-        if let claim, isSealed == nil { compare("project", claim.project, project) }
+        if let event {
+            compare("environment", event.environment, environment)
+            if isSealed == nil {
+                // Where the columns were not sealed yet, the event tells whose evidence it is.
+                compare("project", event.project, project)
+                if case .digest = event.naming { compare("seal", "one, as of all since", "none") }
+            }
+        }
         if isSealed == false, differences.isEmpty {
             differences.append(
                 ("seal", "the columns that were filed", "others, such as first_seen_at"))

@@ -89,7 +89,7 @@ package struct DirectoryPort: Sendable {
     package var keys: @Sendable () throws(Fault) -> [LiveKey]
     /// The stream of the customer who has an order; `nil` when nobody does.
     package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
-    /// Some purchases that nobody claimed after one of them, in order of store and id.
+    /// Some purchases that no customer claimed after one of them, in order of store and id.
     package var unclaimed:
         @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int) throws(Fault) ->
             [ListedUnclaimed]

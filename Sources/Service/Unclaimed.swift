@@ -1,6 +1,6 @@
 package import Core
 
-/// A purchase that nobody claimed, with what is known of it.
+/// A purchase that no customer claimed, with what is known of it.
 package struct UnclaimedAnswer: Hashable, Sendable {
     package let stream: Stream
     package let since: Instant
@@ -15,7 +15,7 @@ package struct UnclaimedAnswer: Hashable, Sendable {
     }
 }
 
-/// Some purchases that nobody claimed, in order of store and id.
+/// Some purchases that no customer claimed, in order of store and id.
 package struct UnclaimedListAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -33,7 +33,7 @@ package struct AttachAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Up to `limit` purchases that nobody claimed, behind one of them.
+    /// Up to `limit` purchases that no customer claimed, behind one of them.
     package func unclaimed(
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
@@ -55,7 +55,7 @@ extension Ports {
             next: found.count > limit ? found[limit - 1].purchase : nil)
     }
 
-    /// One purchase that nobody claimed.
+    /// One purchase that no customer claimed.
     package func unclaimed(
         _ id: PurchaseID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> UnclaimedAnswer {
@@ -71,7 +71,7 @@ extension Ports {
             catalog: snapshot.project.catalog)
     }
 
-    /// Gives a purchase that nobody claimed to a customer, on an admin's word.
+    /// Gives a purchase that no customer claimed to a customer, on an admin's word.
     package func attach(
         _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
     ) throws(CommandError) -> AttachAnswer {

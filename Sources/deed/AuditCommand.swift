@@ -3,6 +3,7 @@ import Crypto
 import Evidence
 import JSON
 import Ledger
+import Postgres
 import PrivatePostgres
 import Service
 import Telemetry
@@ -35,16 +36,20 @@ let auditCommand = CommandSpec(
     try invocation.withAuditor(asOwner: invocation.has("quarantine")) {
         auditor throws(CommandEnd) in
         var report = AuditReport()
-        if invocation.has("quarantine") {
-            report.quarantined = try attempt { () throws(LedgerError) in
-                try auditor.quarantine(at: systemClock())
+        do throws(CommandEnd) {
+            if invocation.has("quarantine") { try report.quarantine(auditor) }
+            try report.auditLog(auditor, invocation)
+            if invocation.has("evidence") {
+                try report.auditEvidence(auditor, Verifier(extraRoots: roots))
             }
+            if invocation.has("projections") {
+                try report.auditProjections(auditor, sample: sample)
+            }
+        } catch {
+            // What was found and done until then is not lost.
+            if report.hasNews { invocation.show(report.json, text: report.text) }
+            throw error
         }
-        try report.auditLog(auditor, invocation)
-        if invocation.has("evidence") {
-            try report.auditEvidence(auditor, Verifier(extraRoots: roots))
-        }
-        if invocation.has("projections") { try report.auditProjections(auditor, sample: sample) }
         invocation.show(report.json, text: report.text)
         if let refusal = report.refusal { throw refusal }
         try report.keepMark(invocation)
@@ -53,7 +58,7 @@ let auditCommand = CommandSpec(
 
 /// What an audit has read, and what it found.
 private struct AuditReport {
-    var quarantined: [QuarantinedEvent]?
+    private(set) var quarantined: [QuarantinedEvent]?
     private var events: Int64 = 0
     private var log = AuditFindings()
     private var marks: [ShardMark] = []
@@ -61,12 +66,30 @@ private struct AuditReport {
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
+    /// Whether there is anything to tell of an audit that did not come to its end.
+    var hasNews: Bool { quarantined?.isEmpty == false || !log.isEmpty }
+
+    mutating func quarantine(_ auditor: Auditor) throws(CommandEnd) {
+        do throws(LedgerError) {
+            quarantined = try auditor.quarantine(at: systemClock())
+        } catch {
+            // 42501: the login lacks the privilege.
+            if case .postgres(let reason) = error, reason.sqlState == "42501" {
+                throw .fault(
+                    "Only the schema's owner may move events aside; give its login with "
+                        + "--database-url, as for deed migrate.")
+            }
+            throw .fault(error.detailed)
+        }
+    }
+
     mutating func auditLog(
         _ auditor: Auditor, _ invocation: Invocation
     ) throws(CommandEnd) {
         var checkpoint: Checkpoint?
         if let name = invocation["against"] {
-            checkpoint = try Checkpoint(readFile(name), from: name, invocation.secretKey())
+            let key = try invocation.secretKey(making: false)
+            checkpoint = try Checkpoint(readFile(name), from: name, key)
         }
         since = try invocation.lastMark()
         for shard in Shard.all {
@@ -78,8 +101,7 @@ private struct AuditReport {
             marks.append(audit.end)
             showProgress("audited \(marks.count) of \(Shard.count) shards")
         }
-        let strays = try attempt { () throws(LedgerError) in try auditor.strays() }
-        for stray in strays { log.add(stray) }
+        log.add(try attempt { () throws(LedgerError) in try auditor.strays() })
     }
 
     mutating func auditEvidence(
@@ -94,7 +116,7 @@ private struct AuditReport {
     }
 
     mutating func auditProjections(_ auditor: Auditor, sample: Int?) throws(CommandEnd) {
-        var audit = ProjectionAudit(now: systemClock())
+        var audit = ProjectionAudit(now: systemClock)
         try attempt { () throws(LedgerError) in
             if let sample {
                 try audit.compareSample(of: sample, auditor)
@@ -109,7 +131,8 @@ private struct AuditReport {
     func keepMark(_ invocation: Invocation) throws(CommandEnd) {
         guard invocation.has("since-mark") else { return }
         let mark = Checkpoint(madeAt: systemClock(), marks: marks)
-        try replaceFile(invocation.markFile, with: mark.text(try invocation.secretKey()))
+        try replaceFile(
+            invocation.markFile, with: mark.text(try invocation.secretKey(making: true)))
     }
 
     /// Why the command fails, if anything was found.
@@ -226,8 +249,9 @@ extension QuarantinedEvent {
 extension EvidenceAuditPort {
     fileprivate init(_ auditor: Auditor, _ verifier: Verifier) {
         self.init(
-            claims: { shard, last throws(Fault) in
-                try faulting { () throws(LedgerError) in try auditor.claims(of: shard, after: last)
+            resting: { shard, last throws(Fault) in
+                try faulting { () throws(LedgerError) in
+                    try auditor.restingEvents(of: shard, after: last)
                 }
             },
             filed: { digests throws(Fault) in
@@ -269,7 +293,13 @@ extension Invocation {
     /// The mark of the last clean audit; `nil` when this is the first, or all is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
-        return try Checkpoint(readFile(markFile), from: markFile, secretKey())
+        do throws(CommandEnd) {
+            return try Checkpoint(readFile(markFile), from: markFile, secretKey(making: false))
+        } catch {
+            guard case .refused(let code, let sentence) = error else { throw error }
+            throw .refused(
+                code: code, sentence: "\(sentence) To audit in full again, remove the file.")
+        }
     }
 
     /// Runs `body` with what audits the database that the settings name.

@@ -81,9 +81,20 @@ let checkpointCommand = CommandSpec(
     ] + Option.database,
     example: "deed checkpoint --out /mnt/elsewhere/deed-checkpoint.json"
 ) { invocation throws(CommandEnd) in
-    let key = try invocation.secretKey()
+    let key = try invocation.secretKey(making: true)
     try invocation.withAuditor { auditor throws(CommandEnd) in
         let marks = try attempt { () throws(LedgerError) in try auditor.marks() }
+        for shard in Shard.all {
+            let mark = marks.first { $0.shard == shard }
+            let finding = try mark.map { mark throws(CommandEnd) in
+                try attempt { () throws(LedgerError) in try auditor.compare(mark) }
+            }
+            if mark == nil || finding.flatMap(\.self) != nil {
+                throw .refused(
+                    code: "log_altered",
+                    sentence: "Shard \(shard.number) does not end as it says; run: deed audit")
+            }
+        }
         let checkpoint = Checkpoint(madeAt: systemClock(), marks: marks)
         let text = checkpoint.text(key)
         let name = invocation["out"] ?? "-"

@@ -20,6 +20,15 @@ func readFile(_ path: String) throws(CommandEnd) -> String {
     throw .usage("\(path) is larger than 1 MiB, which no file of this kind is")
 }
 
+/// Makes what was renamed or linked in the file's folder safe on disk.
+func syncFolder(of path: String) {
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor < 0 { return }
+    fsync(descriptor)
+    close(descriptor)
+}
+
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
 /// Writes a file whole or not at all: the old one stays until the new one is safe on disk.
@@ -27,14 +36,19 @@ func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
-    let draft = "\(path).new"
+    let draft = "\(path).\(getpid()).new"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }
     let bytes = Array(text.utf8)
-    let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    let count = write(descriptor, bytes, bytes.count)
+    // The disk is full where some of it was written.
+    if count >= 0, count < bytes.count { errno = ENOSPC }
+    let isWritten = count == bytes.count && fsync(descriptor) == 0
     close(descriptor)
     if !isWritten || rename(draft, path) != 0 {
+        let end = fault()
         unlink(draft)
-        throw fault()
+        throw end
     }
+    syncFolder(of: path)
 }

@@ -7,7 +7,7 @@ import Threading
 /// Projects customers anew when their project's catalog has changed, whoever changed it.
 final class Projector: Sendable {
     private static let pause: Int64 = 1000
-    /// How old the count of what nobody claimed may become.
+    /// How old the count of what no customer claimed may become.
     private static let countAge: Int64 = 15_000
 
     private let isStopping = Monitor(false)
@@ -21,7 +21,7 @@ final class Projector: Sendable {
         self.log = log
         metrics.gauge(
             "deed_unclaimed_purchases",
-            "Purchases of all projects that nobody claimed, up to a million."
+            "Purchases of all projects that no customer claimed, up to a million."
         ) { [unclaimed] in unclaimed.value }
     }
 

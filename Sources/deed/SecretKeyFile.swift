@@ -7,9 +7,12 @@ import Glibc
 struct SecretKeyFile {
     let path: String
 
-    /// The key, which is made where there is none.
-    func key() throws(CommandEnd) -> SecretKey {
+    /// The key. Where there is none it is made, unless something was signed with it before.
+    func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
+        if !making {
+            throw fault("it is not there; bring back the file with which this was signed")
+        }
         try make()
         guard let key = try read() else { throw fault("it vanished as soon as it was made") }
         return key
@@ -50,15 +53,7 @@ struct SecretKeyFile {
         close(descriptor)
         if !isWritten { throw fault("it cannot be written") }
         if link(draft, path) != 0, errno != EEXIST { throw fault(String(cString: strerror(errno))) }
-        syncFolder()
-    }
-
-    private func syncFolder() {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 { return }
-        fsync(descriptor)
-        close(descriptor)
+        syncFolder(of: path)
     }
 
     private func fault(_ reason: String) -> CommandEnd {
@@ -74,11 +69,11 @@ extension Option {
 }
 
 extension Invocation {
-    /// The installation's key.
-    func secretKey() throws(CommandEnd) -> SecretKey {
+    /// The installation's key, to sign with it or, when it is not to be made, to see what it signed.
+    func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
         let folder = Settings(self).dataFolder
-        if let path = self["secret-key-file"] { return try SecretKeyFile(path: path).key() }
-        mkdir(folder, 0o755)
-        return try SecretKeyFile(path: "\(folder)/secret.key").key()
+        let path = self["secret-key-file"] ?? "\(folder)/secret.key"
+        if making, self["secret-key-file"] == nil { mkdir(folder, 0o755) }
+        return try SecretKeyFile(path: path).key(making: making)
     }
 }

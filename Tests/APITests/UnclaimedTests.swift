@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Purchases that nobody claimed, over the API")
+@Suite("Purchases that no customer claimed, over the API")
 struct UnclaimedTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private let front: Storefront
@@ -96,7 +96,7 @@ struct UnclaimedTests {
         }
     }
 
-    @Test("Whoever comes late in one batch sees what was decided before in the same one")
+    @Test("A command sees what was decided before it in the same batch")
     func oneBatch() throws {
         // One customer's token and many purchases under it at once, told and registered again and again.
         inParallel(24) { lane in
@@ -135,7 +135,7 @@ struct UnclaimedTests {
         #expect(again == opened)
     }
 
-    @Test("A token under which too many purchases wait is nobody's")
+    @Test("A token under which too many purchases wait is no customer's")
     func tooMany() throws {
         let row = "'default', 'production', '\(Self.token)', 'apple', n::text, 'com.example.game'"
         try front.service.database.run(
@@ -150,7 +150,7 @@ struct UnclaimedTests {
         front.send(method, "/v1/unclaimed\(path)", body, key: front.admin)
     }
 
-    @Test("What nobody claimed is listed page by page, and shown with all that is known of it")
+    @Test("What no customer claimed is listed page by page, and shown with all that is known of it")
     func listed() throws {
         for number in 1...3 { _ = front.notify(body(coins("\(number)"))) }
         _ = front.notify(body(month("4", token: nil)))

@@ -130,7 +130,7 @@ struct UnknownProductTests {
         #expect(try gemsOf("u1") == nil)
     }
 
-    @Test("A purchase that nobody claimed is credited when it is claimed and its product known")
+    @Test("A purchase without a customer is credited once it is claimed and its product known")
     func unclaimed() throws {
         let sent = front.store.notification(
             "ONE_TIME_CHARGE", id: "n", at: front.daysAgo(0),

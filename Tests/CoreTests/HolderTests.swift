@@ -38,7 +38,7 @@ struct HolderTests {
         #expect(place(contact(by: nil), nil) == Placement(holder: unclaimed))
     }
 
-    @Test("What nobody claimed moves to the first who proves it")
+    @Test("What no customer claimed moves to the first who proves it")
     func claim() {
         let waiting = holder(unclaimed, [pro])
         #expect(place(contact(by: nil), waiting) == Placement(holder: unclaimed))

@@ -84,6 +84,26 @@ final class AuditCommandTests {
         #expect(nothing.code == 2 && nothing.errors.contains("cannot be read"))
     }
 
+    @Test("To verify, no key is made: a checkpoint whose key is gone says so")
+    func keyGone() throws {
+        let file = folder.file("checkpoint")
+        _ = try deed.run(["checkpoint", "--out", file] + key)
+        try FileManager.default.removeItem(atPath: folder.file("secret.key"))
+        let audit = try deed.run(["audit", "--against", file] + key)
+        #expect(audit.code == 3 && audit.errors.contains("bring back the file"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("secret.key")))
+    }
+
+    @Test("A checkpoint of a log whose end does not fit is refused")
+    func uncheckable() throws {
+        try database.run(
+            """
+            alter table deed.shards disable trigger all;
+            update deed.shards set head = head + 1 where head > 0
+            """)
+        #expect(try deed.run(["checkpoint"] + key).errors.contains("run: deed audit"))
+    }
+
     @Test("A key that others may read is refused, and so is one that is damaged")
     func keyFile() throws {
         _ = try deed.run(["checkpoint"] + key)

@@ -135,6 +135,8 @@ final class EvidenceAuditTests {
                 set certificates = set_byte(certificates, 40, get_byte(certificates, 40) # 1)
                 """, "content"),
             EvidenceTampering("update deed.evidence set seal = set_byte(seal, 0, 0)", "seal"),
+            EvidenceTampering(
+                "update deed.evidence set first_seen_at = first_seen_at + 5, seal = null", "seal"),
             EvidenceTampering("delete from deed.evidence", "digest"),
             EvidenceTampering(
                 """
@@ -213,6 +215,62 @@ final class EvidenceAuditTests {
         #expect(finding?["row"]?.string == "\(position)")
         #expect(
             finding?["table"]?.string == "deed.events" && finding?["column"]?.string == "payload")
+    }
+
+    @Test(
+        "An event that names evidence tells what that states, for its own world",
+        arguments: [
+            ("u1", "sandbox", 1), ("u2", "sandbox", 9_000_000_000), ("u2", "production", 0),
+        ])
+    func distorted(_ customer: String, _ environment: String, _ longer: Int64) throws {
+        try submit("1", key: nil)
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let entry = try ledger.events(of: .test("u1", environment: .sandbox), after: 0, limit: 1)[0]
+        guard case .purchaseMade(var fact) = entry.recorded.event else {
+            Issue.record("\(entry)")
+            return
+        }
+        fact.expires = longer == 0 ? fact.expires : Payload.signedAt.advanced(byMilliseconds: longer)
+        // With the service's own login: an event of another customer, with the digest of real evidence.
+        let world = try #require(Environment(rawValue: environment))
+        let forged = fact
+        var command = Command(
+            stream: try .test("forged-\(customer)", environment: world), actor: try Actor("test"),
+            cause: Cause(text: "key:forged", digest: [UInt8](repeating: 0, count: 32))
+        ) { _ in
+            Decision(
+                parts: [
+                    .init(
+                        customer: try! CustomerID("forged-\(customer)"),
+                        events: [.purchaseMade(forged)], restsOn: 0)
+                ])
+        }
+        command.purchases = [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        let app = TrustedApp(
+            id: try AppID(Payload.bundleID), appleID: nil, environments: [.sandbox])
+        command.evidence = [
+            try EvidencePort(minted: Metrics()).prove(
+                RawEvidence(.signedTransaction, Array(store.transaction(sale("1")).utf8)), [app],
+                service.clock.now
+            ).record
+        ]
+        try database.run("delete from deed.holders")
+        _ = try ledger.append(command)
+        let (code, evidence) = try audit()
+        #expect(code == 1, "\(evidence?.text ?? "")")
+    }
+
+    @Test("The service's login files no evidence as a digest only")
+    func digestOnly() throws {
+        try submit("1", key: nil)
+        #expect(throws: (any Error).self) {
+            try database.run(
+                """
+                insert into deed.evidence select set_byte(digest, 0, 1), project, environment, kind, app,
+                    signed_at, first_seen_at, verdict, null, certificates, seal from deed.evidence
+                """, role: LedgerSettings.serviceRole)
+        }
     }
 
     @Test("Evidence whose content was erased is exempt")

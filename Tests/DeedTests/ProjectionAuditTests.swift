@@ -129,6 +129,19 @@ final class ProjectionAuditTests {
                 "update deed.customers set next_change_at = null where customer = 'u2'",
                 "deed.customers", "u2", "next_change_at"),
             RowTampering(
+                "update deed.customers set next_change_at = 0 where customer = 'u2'",
+                "deed.customers", "u2", "next_change_at"),
+            RowTampering(
+                """
+                insert into deed.customers (shard, project, environment, customer, version,
+                    catalog_version, runs) values (3, 'default', 'mars', 'u7', 1, 0, '{}')
+                """, "deed.customers", "mars", "environment"),
+            RowTampering(
+                """
+                insert into deed.holders values
+                    ('default', 'apple', 'mars', 'com.example.game', '999', 'u1')
+                """, "deed.holders", "999", "row"),
+            RowTampering(
                 "update deed.customers set catalog_version = 0, runs = '{}' where customer = 'u1'",
                 "deed.customers", "u1", "catalog_version"),
             RowTampering(
@@ -160,6 +173,38 @@ final class ProjectionAuditTests {
         #expect(named == true, "\(projections?.text ?? "")")
     }
 
+    @Test("Rows that wait for a new catalog are no findings, and what an event cannot be read in is one")
+    func halfProjected() throws {
+        try database.run(
+            """
+            update deed.customers set catalog_version = 0, runs = '{}', next_change_at = null
+            where customer = 'u1';
+            update deed.purchases set kind = null;
+            update deed.projects set projected_version = 0
+            """)
+        #expect(try audit().code == 0)
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer = 'u2'
+            """)
+        let (code, projections) = try audit()
+        #expect(code == 1)
+        let finding = projections?["findings"]?.array?.first
+        #expect(finding?["row"]?.string?.contains("u2") == true, "\(projections?.text ?? "")")
+    }
+
+    @Test("A forged row that was added last is in some samples")
+    func sampled() throws {
+        try database.run(
+            """
+            insert into deed.holders select 'default', 'apple', 'sandbox', 'com.example.game',
+                'forged-' || n, 'u1' from generate_series(1, 2000) as n;
+            analyze deed.holders
+            """)
+        #expect(try audit("--sample", "20").code == 1)
+    }
+
     @Test("A key that stands in the table alone opens nothing, and the log says so once")
     func forgedKey() throws {
         let text = "deed_admin_forged"
@@ -174,7 +219,9 @@ final class ProjectionAuditTests {
         // Nor does one that was revoked and then brought back by hand.
         let key = try service.key(.reader)
         #expect(service.send("GET", "/v1/products", key: key).status == 200)
-        try service.revoke(key)
+        // The row is brought back before anything has looked.
+        let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
+        _ = try service.ports.revokeKey(key.key, of: ProjectID("default"), by: sender)
         try database.run("update deed.keys set revoked_at = null")
         try service.keys.reload()
         #expect(service.send("GET", "/v1/products", key: key).status == 401)

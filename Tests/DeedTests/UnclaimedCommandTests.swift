@@ -4,7 +4,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Purchases that nobody claimed, and limits and names, on the command line")
+@Suite("Purchases that no customer claimed, and limits and names, on the command line")
 final class UnclaimedCommandTests {
     private let folder: ScratchFolder
     private let database: ScratchDatabase
@@ -86,7 +86,7 @@ final class UnclaimedCommandTests {
         }
     }
 
-    @Test("A service tells how many purchases nobody claimed")
+    @Test("A service tells how many purchases no customer claimed")
     func gauge() throws {
         let service = try deed.serve()
         var client = try APIClient(key: try deed.makeKey())

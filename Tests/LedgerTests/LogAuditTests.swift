@@ -3,6 +3,7 @@ import Ledger
 import Postgres
 import TestSupport
 import Testing
+import Threading
 
 /// A change that was made behind the log's back, and what an audit must say of it.
 private struct Tampering: Sendable, CustomTestStringConvertible {
@@ -61,7 +62,7 @@ struct LogAuditTests {
             let mark = checkpoint?.shard == shard ? checkpoint : nil
             findings += try auditor.audit(shard, against: mark).findings.listed
         }
-        return findings + (try auditor.strays())
+        return findings + (try auditor.strays().listed)
     }
 
     @Test(
@@ -126,7 +127,15 @@ struct LogAuditTests {
                     version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
                     cause_index, cause_digest, catalog_version, evidence
                 from deed.events where seq = 4
-                """, "5", "seq", expected: "nothing beyond the head 4"),
+                """, "5", "seq", expected: "1 to the head 4"),
+            Tampering(
+                """
+                alter table deed.events drop constraint events_seq_check;
+                insert into deed.events select shard, -3, project, environment, customer,
+                    version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
+                    cause_index, cause_digest, catalog_version, evidence
+                from deed.events where seq = 4
+                """, "-3", "seq", expected: "1 to the head 4"),
         ])
     fileprivate func rearranged(_ tampering: Tampering) throws {
         try tamper(tampering.statement)
@@ -175,6 +184,71 @@ struct LogAuditTests {
         let finding = try #require(try audit(against: mark).first)
         #expect(finding.row == "\(shard):4")
         #expect(finding.column == "chain")
+    }
+
+    @Test("The service's login puts no event before the first position")
+    func beforeTheFirst() throws {
+        #expect {
+            try database.run(
+                """
+                insert into deed.events select shard, -3, project, environment, customer,
+                    version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
+                    cause_index, cause_digest, catalog_version, evidence
+                from deed.events where seq = 4
+                """, role: LedgerSettings.serviceRole)
+        } throws: { ($0 as? PostgresError)?.constraint == "events_seq_check" }
+    }
+
+    @Test("What lies beyond heads, before positions and in no shard is moved aside, and all of it is counted")
+    func quarantine() throws {
+        try tamper(
+            """
+            alter table deed.events drop constraint events_seq_check;
+            insert into deed.events select place.shard, place.seq, project, environment, customer,
+                version + 10 + row_number() over (), type, payload, digest, chain, occurred_at,
+                recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence
+            from deed.events
+            cross join (
+                select $shard, 100 + n from generate_series(1, 150) as n
+                union all values ($shard, -3), (99, 0), (-1, 7)
+            ) as place (shard, seq)
+            where events.seq = 4;
+            alter table deed.events enable always trigger events_only_grow
+            """)
+        let auditor = Auditor(database.settings())
+        #expect(try auditor.audit(stream.shard).findings.count == 151)
+        #expect(try auditor.strays().count == 2)
+        #expect(try auditor.quarantine(at: Instant(milliseconds: 0)).count == 153)
+        #expect(try audit().isEmpty)
+        #expect(try database.number("select count(*) from deed.events") == 4)
+    }
+
+    @Test("What was put into a row does not steer the terminal on which a finding is shown")
+    func controlCharacters() throws {
+        try tamper("update deed.events set actor = E'\\x1b[2K\\rall is proven' where seq = 2")
+        let text = try audit().map(\.description).joined()
+        #expect(!text.unicodeScalars.contains { $0.value < 32 })
+    }
+
+    @Test("An audit beside writers finds nothing")
+    func besideWriters() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        let isOver = Monitor(false)
+        startThread("writer") {
+            for number in 0..<400 {
+                _ = try? ledger.append(
+                    .give("pro", to: .test("w\(number % 7)"), grant: "g\(number)"))
+            }
+            isOver.change { $0 = true }
+        }
+        repeat {
+            var projections = ProjectionAudit(now: { Instant(milliseconds: 1_795_202_460_000) })
+            try projections.compareAll(auditor) { _ in }
+            #expect(projections.findings.isEmpty, "\(projections.findings.listed)")
+            #expect(try audit().isEmpty)
+        } while isOver.wait(milliseconds: 1, for: { $0 ? () : nil }) == nil
     }
 
     @Test("From a mark, only what came since is read, and a change of that is found")

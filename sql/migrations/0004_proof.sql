@@ -15,12 +15,17 @@ grant update (head, chain, recorded_at) on deed.shards to deed_service;
 -- One row for each shard, which the key does not say any more.
 create trigger shards_are_complete before insert on deed.shards
     for each row execute function deed.refuse_change();
-alter table deed.shards enable always trigger shards_are_complete;
 
 -- The digest of the evidence on which the event rests. The chain covers it (docs/ledger.md).
 alter table deed.events add column evidence bytea;
+-- No head covers what lies before the first position. Not valid: what is there already is the audit's.
+alter table deed.events add constraint events_seq_check check (seq > 0) not valid;
 -- SHA-256 of the row's other columns. Null in rows of before.
 alter table deed.evidence add column seal bytea;
+-- Only what was filed whole may be taken down to its digest later, by the owner.
+create trigger evidence_is_whole before insert on deed.evidence
+    for each row when (new.content is null)
+    execute function deed.refuse_change();
 
 -- What lay beyond the head of its shard and was moved aside: it never was a part of the log.
 create table deed.quarantined_events (
@@ -32,10 +37,10 @@ create table deed.quarantined_events (
 
 create function deed.refuse_change_of_log() returns trigger language plpgsql as $$
 begin
-    -- The owner may move aside what lies beyond the head.
-    if tg_op = 'DELETE' and old.seq > coalesce(
-        (select s.head from deed.shards as s where s.shard = old.shard order by s.head desc limit 1), 0
-    ) then
+    -- The owner may move aside what no head covers.
+    if tg_op = 'DELETE' and (old.seq < 1 or old.shard not between 0 and 63 or old.seq > (
+        select s.head from deed.shards as s where s.shard = old.shard order by s.head desc limit 1
+    )) then
         return old;
     end if;
     raise exception 'the log only grows: % on %.% is refused', tg_op, tg_table_schema, tg_table_name

@@ -1,5 +1,5 @@
 -- 1 shard
-select rows.name, rows.project || ', ' || rows.environment || ', ' || rows.customer
+select rows.name, rows.project || ', ' || rows.environment || ', ' || rows.customer, count(*) over ()
 from (
     select 'deed.purchases' as name, project, environment, customer
     from deed.purchases where shard = $1::smallint
@@ -16,4 +16,4 @@ where not exists (
         and c.environment = rows.environment
 )
 order by 1, 2
-limit 101
+limit 100

@@ -1,6 +1,6 @@
 -- Customers whose row does not say how many events they have, and streams with a version that is missing.
 -- 1 shard
-select project, environment, customer, c.version, e.last, e.count
+select project, environment, customer, c.version, e.last, e.count, count(*) over ()
 from (
     select project, environment, customer, version
     from deed.customers where shard = $1::smallint
@@ -8,7 +8,7 @@ from (
 full join (
     select project, environment, customer, max(version) as last, count(*) as count
     from deed.events
-    where shard = $1::smallint and seq <= (
+    where shard = $1::smallint and seq between 1 and (
         select s.head from deed.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )
@@ -18,4 +18,4 @@ where e.last is distinct from e.count
     -- A project's own stream has no such row.
     or (c.version is distinct from e.last and customer <> '$project/')
 order by project, environment, customer
-limit 101
+limit 100

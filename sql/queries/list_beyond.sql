@@ -1,12 +1,14 @@
--- What lies beyond the head that the shard has at the same time.
+-- What the head does not cover that the shard has at the same time, and how much that is.
 -- 1 shard
-select e.seq, e.customer, e.type, s.head
-from (
+with head as (
     select s.head from deed.shards as s where s.shard = $1::smallint order by s.head desc limit 1
-) as s
-cross join lateral (
-    select e.seq, e.customer, e.type from deed.events as e
-    where e.shard = $1::smallint and e.seq > s.head
-    order by e.seq
-    limit 100
-) as e
+), beyond as (
+    select seq, customer, type from deed.events
+    where shard = $1::smallint and seq > (select head from head)
+    union all
+    select seq, customer, type from deed.events where shard = $1::smallint and seq < 1
+)
+select seq, customer, type, (select head from head), count(*) over ()
+from beyond
+order by seq
+limit 100

@@ -6,7 +6,7 @@ where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint
     -- As in load_streams.
     and e.shard + 0 = $1::smallint
-    and e.seq <= (
+    and e.seq between 1 and (
         select s.head from deed.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )

@@ -16,6 +16,6 @@ cross join lateral (
         and e.customer = wanted.customer and e.version > wanted.version
         -- Only what the head of the stream's shard covers is part of the log. The shard is compared so
         -- that no index serves it: the primary key must not look like a way to the stream.
-        and e.shard + 0 = wanted.shard and e.seq <= s.head
+        and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

@@ -11,10 +11,16 @@ with heads as (
     delete from deed.events as e using heads as h
     where e.shard = h.shard and e.seq > h.head
     returning e.*, h.head as head
+), before as (
+    delete from deed.events as e
+    where e.shard between 0 and 63 and e.seq < 1
+    returning e.*, 0::bigint as head
 ), strays as (
     delete from deed.events as e
     where e.shard < 0 or e.shard > 63
     returning e.*, 0::bigint as head
+), gone as (
+    table moved union all table before union all table strays
 ), kept as (
     insert into deed.quarantined_events (
         shard, seq, project, environment, customer, version, type, payload, digest, chain,
@@ -24,6 +30,6 @@ with heads as (
     select shard, seq, project, environment, customer, version, type, payload, digest, chain,
         occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
         evidence, head, $1::bigint, session_user
-    from (table moved union all table strays) as gone
+    from gone
 )
-select shard, seq, customer, type from (table moved union all table strays) as gone order by shard, seq
+select shard, seq, customer, type from gone order by shard, seq

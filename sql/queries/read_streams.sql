@@ -19,6 +19,6 @@ left join lateral (
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
         -- As in load_streams.
-        and e.shard + 0 = wanted.shard and e.seq <= s.head
+        and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e on true

@@ -4,4 +4,5 @@ select project, store, environment, app, original, customer
 from deed.holders tablesample system (least(100, 200.0 * $1::bigint / greatest(1, (
     select reltuples from pg_class where oid = 'deed.holders'::regclass
 ))::double precision))
+order by random()
 limit $1::bigint

@@ -4,4 +4,5 @@ select project, environment, order_id, customer
 from deed.order_owners tablesample system (least(100, 200.0 * $1::bigint / greatest(1, (
     select reltuples from pg_class where oid = 'deed.order_owners'::regclass
 ))::double precision))
+order by random()
 limit $1::bigint

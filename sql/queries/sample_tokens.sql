@@ -4,4 +4,5 @@ select project, environment, token, customer
 from deed.tokens tablesample system (least(100, 200.0 * $1::bigint / greatest(1, (
     select reltuples from pg_class where oid = 'deed.tokens'::regclass
 ))::double precision))
+order by random()
 limit $1::bigint

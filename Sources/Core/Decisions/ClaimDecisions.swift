@@ -1,6 +1,6 @@
 extension Situation {
-    /// How many purchases one token brings home at once. More wait only where a client gives everybody
-    /// the same token, and then they are not all one customer's.
+    /// How many purchases one token brings home at once. More wait only where a client gives all
+    /// customers the same token, and then they are not all one customer's.
     package static let claimLimit = 1000
 
     /// What the customer gets by the token: these events, and with them every purchase that waits under

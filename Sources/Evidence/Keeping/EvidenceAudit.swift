@@ -22,7 +22,7 @@ extension Verifier {
             return .proven(
                 ProvenAgain(
                     app: statement.app, environment: statement.environment,
-                    signedAt: statement.signedAt, stated: statement.facts.stated))
+                    signedAt: statement.signedAt, facts: statement.facts))
         } catch {
             return .refused(sentence: error.description)
         }

@@ -46,7 +46,11 @@ struct ChainWalk {
             chain = nil
         }
         sequence = row.sequence
-        if let chain { compare(row, after: chain) }
+        if let chain {
+            compare(row, after: chain)
+        } else if SHA256.digest(Array(row.payload.utf8)).bytes != row.digest {
+            add(row.sequence, "payload", "SHA-256 \(row.digest.hex)", "other bytes")
+        }
         chain = row.chain
         lastRecordedAt = row.header.recordedAt
     }

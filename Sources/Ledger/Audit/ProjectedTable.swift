@@ -42,15 +42,15 @@ struct ProjectedTable: Sendable {
         ], keys: 5, stream: [1, 2, 3], reading: .auditOrders)
     static let orderOwners = ProjectedTable(
         name: "deed.order_owners", columns: ["project", "environment", "order_id", "customer"],
-        keys: 3, stream: [0, 1, 3], reading: .auditOrderOwners, walking: .declareOrderOwners,
+        keys: 3, stream: [0, 1, 3], reading: .auditOrderOwners, walking: .walkOrderOwners,
         sampling: .sampleOrderOwners)
     static let tokens = ProjectedTable(
         name: "deed.tokens", columns: ["project", "environment", "token", "customer"], keys: 3,
-        stream: [0, 1, 3], reading: .auditTokens, walking: .declareTokens, sampling: .sampleTokens)
+        stream: [0, 1, 3], reading: .auditTokens, walking: .walkTokens, sampling: .sampleTokens)
     static let holders = ProjectedTable(
         name: "deed.holders",
         columns: ["project", "store", "environment", "app", "original", "customer"], keys: 5,
-        stream: [0, 2, 5], reading: .auditHolders, walking: .declareHolders,
+        stream: [0, 2, 5], reading: .auditHolders, walking: .walkHolders,
         sampling: .sampleHolders)
     static let projects = ProjectedTable(
         name: "deed.projects", columns: ["project", "created_at", "catalog_version"], keys: 1,

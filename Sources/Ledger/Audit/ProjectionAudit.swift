@@ -5,14 +5,16 @@ import SQL
 /// Compares what is projected with the fold of the log, row by row, as of one moment for each page.
 package struct ProjectionAudit {
     private static let page = 200
+    /// By how much another machine's clock may run ahead of this one's.
+    private static let skewMilliseconds: Int64 = 60_000
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    private let now: Instant
+    private let now: () -> Instant
 
     /// `now` decides which changes still lie ahead.
-    package init(now: Instant) {
+    package init(now: @escaping () -> Instant) {
         self.now = now
     }
 
@@ -22,19 +24,23 @@ package struct ProjectionAudit {
     ) throws(LedgerError) {
         try compareProjects(auditor)
         for shard in Shard.all {
-            var last: Stream?
+            var last: CustomerName?
             while true {
-                let streams = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
-                guard let end = streams.last else { break }
-                try compare(streams, auditor)
+                let names = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
+                guard let end = names.last else { break }
+                try compare(names, auditor)
                 last = end
                 progress(customers)
             }
-            for orphan in try auditor.orphans(in: shard) { findings.add(orphan) }
+            try auditor.addOrphans(in: shard, to: &findings)
         }
         for table in ProjectedTable.ofNames {
-            try auditor.forNames(of: table, sample: nil) { rows, connection throws(LedgerError) in
-                try compare(names: rows, of: table, &connection)
+            var last: [String]?
+            while true {
+                let page = try auditor.names(of: table, after: last, sample: nil)
+                guard let end = page.rows.last else { break }
+                compare(names: page.rows, of: table, page.states)
+                last = end.key
             }
         }
     }
@@ -44,15 +50,14 @@ package struct ProjectionAudit {
         of count: Int, _ auditor: Auditor
     ) throws(LedgerError) {
         try compareProjects(auditor)
-        let streams = try auditor.sampleOfCustomers(count)
-        for start in stride(from: 0, to: streams.count, by: ProjectionAudit.page) {
-            try compare(
-                Array(streams[start..<min(start + ProjectionAudit.page, streams.count)]), auditor)
+        let names = try auditor.sampleOfCustomers(count)
+        for start in stride(from: 0, to: names.count, by: ProjectionAudit.page) {
+            let end = min(start + ProjectionAudit.page, names.count)
+            try compare(Array(names[start..<end]), auditor)
         }
         for table in ProjectedTable.ofNames {
-            try auditor.forNames(of: table, sample: count) { rows, connection throws(LedgerError) in
-                try compare(names: rows, of: table, &connection)
-            }
+            let page = try auditor.names(of: table, after: nil, sample: count)
+            compare(names: page.rows, of: table, page.states)
         }
     }
 
@@ -65,10 +70,44 @@ package struct ProjectionAudit {
     }
 
     private mutating func compare(
-        _ streams: [Stream], _ auditor: Auditor
+        _ names: [CustomerName], _ auditor: Auditor
     ) throws(LedgerError) {
-        let page = try auditor.snapshot(of: streams)
+        var streams: [Stream] = []
+        for name in names {
+            if let stream = name.stream {
+                streams.append(stream)
+            } else {
+                findings.add(
+                    AuditFinding(
+                        "deed.customers", "\(name.project), \(name.environment), \(name.customer)",
+                        column: "environment", expected: "a customer's names",
+                        found: "what no release writes"))
+            }
+        }
         customers += streams.count
+        do throws(LedgerError) {
+            compare(streams, try auditor.snapshot(of: streams))
+        } catch .unreadable(let what) {
+            // One by one, so that the stream to blame is named and the others are compared.
+            if let stream = streams.first, streams.count == 1 {
+                findings.add(
+                    AuditFinding(
+                        "deed.events",
+                        "\(stream.project), \(stream.environment), \(stream.customer)",
+                        shard: stream.shard, column: "payload", expected: "events that can be read",
+                        found: what))
+                return
+            }
+            for name in names where name.stream != nil {
+                customers -= 1
+                try compare([name], auditor)
+            }
+        }
+    }
+
+    private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
+        // After the rows were read: none of them was written later.
+        let now = now()
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
@@ -79,40 +118,52 @@ package struct ProjectionAudit {
                 let found = page.rows[table.name]?[stream] ?? [:]
                 compare(
                     expected[table.name] ?? [:], found, of: table,
-                    except: isWaiting ? ["catalog_version", "runs", "kind"] : [])
+                    except: isWaiting ? ["catalog_version", "runs", "kind", "next_change_at"] : []
+                ) { instant in
+                    // What was the next change when the row was written, and has passed since.
+                    instant.milliseconds <= now.milliseconds + ProjectionAudit.skewMilliseconds
+                        && customer.entitlements(
+                            at: instant.advanced(byMilliseconds: -1), catalog: project.catalog
+                        ).nextChange == instant
+                }
             }
         }
     }
 
     /// Compares rows of a table of names with what their customers' events tell.
     private mutating func compare(
-        names rows: [ProjectedRow], of table: ProjectedTable, _ connection: inout Connection
-    ) throws(LedgerError) {
-        let streams = try rows.map { row throws(LedgerError) in try table.stream(of: row) }
-        let states = try connection.states(of: Array(Set(streams)))
-        for (row, stream) in zip(rows, streams) {
-            let customer = states[stream]?.customer ?? CustomerState()
+        names rows: [ProjectedRow], of table: ProjectedTable, _ states: [Stream: StreamState]
+    ) {
+        let now = now()
+        for row in rows {
+            let stream = try? table.stream(of: row)
+            if let stream, states[stream] == nil { continue }
+            let customer = stream.flatMap { states[$0]?.customer } ?? CustomerState()
             if customer.isErased { continue }
-            let calls = ProjectedRows.all(of: customer, stream, by: ProjectState(), now: now)
-            let expected = ProjectedTable.rows(of: calls)[table.name]?[row.key]
-            compare(expected, row, of: table, except: [])
+            let calls = stream.map {
+                ProjectedRows.all(of: customer, $0, by: ProjectState(), now: now)
+            }
+            let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
+            compare(expected, row, of: table, except: []) { _ in false }
         }
     }
 
     private mutating func compare(
         _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
-        of table: ProjectedTable, except: Set<String> = []
+        of table: ProjectedTable, except: Set<String> = [],
+        hasPassed: (Instant) -> Bool = { _ in false }
     ) {
         for key in Set(expected.keys).union(found.keys).sorted(by: {
             $0.lexicographicallyPrecedes($1)
         }) {
-            compare(expected[key], found[key], of: table, except: except)
+            compare(
+                expected[key], found[key], of: table, except: except, hasPassed: hasPassed)
         }
     }
 
     private mutating func compare(
         _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
-        except: Set<String>
+        except: Set<String>, hasPassed: (Instant) -> Bool
     ) {
         guard let key = expected?.key ?? found?.key else { return }
         func add(_ column: String, _ expected: String, _ found: String) {
@@ -128,7 +179,9 @@ package struct ProjectionAudit {
         for (index, column) in table.columns.enumerated() where !except.contains(column) {
             let (wanted, there) = (expected.values[index], found.values[index])
             if column == "next_change_at" {
-                if !isNextChange(there, wanted) { add(column, wanted ?? "null", there ?? "null") }
+                let instant = there.flatMap(Int64.init).map(Instant.init(milliseconds:))
+                if wanted == there || instant.map(hasPassed) == true { continue }
+                add(column, wanted ?? "null", there ?? "null")
             } else if column == "runs" {
                 if inOrder(wanted) != inOrder(there) {
                     add(column, wanted ?? "null", there ?? "null")
@@ -137,13 +190,5 @@ package struct ProjectionAudit {
                 add(column, wanted ?? "null", there ?? "null")
             }
         }
-    }
-
-    /// It was the next change when the row was written, which no column tells: one that has passed
-    /// since may stand there still.
-    private func isNextChange(_ found: String?, _ expected: String?) -> Bool {
-        if found == expected { return true }
-        guard let found = found.flatMap(Int64.init) else { return false }
-        return found <= now.milliseconds
     }
 }

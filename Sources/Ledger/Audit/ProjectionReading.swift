@@ -20,35 +20,49 @@ struct ProjectionPage {
     }
 }
 
+/// What a row says whose it is, whether or not that can be a name.
+struct CustomerName {
+    let project: String
+    let environment: String
+    let customer: String
+
+    init(_ rows: borrowing Rows, _ row: Int) {
+        project = rows.text(row, 0)
+        environment = rows.text(row, 1)
+        customer = rows.text(row, 2)
+    }
+
+    var stream: Stream? {
+        try? Stream(project: project, environment: environment, customer: customer)
+    }
+}
+
 extension Auditor {
     static let tablesOfCustomers: [ProjectedTable] = [
         .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders,
     ]
 
     func customers(
-        in shard: Shard, after last: Stream?, _ limit: Int
-    ) throws(LedgerError) -> [Stream] {
+        in shard: Shard, after last: CustomerName?, _ limit: Int
+    ) throws(LedgerError) -> [CustomerName] {
         let call = Statement.auditStreams(
-            .int2(shard.number), .text(last?.customer.text ?? ""), .text(last?.project.text ?? ""),
-            .text(last?.environment.rawValue ?? ""), .int8(Int64(limit)))
-        return try all(call) { rows, row throws(LedgerError) in try Auditor.stream(rows, row) }
+            .int2(shard.number), .text(last?.customer ?? ""), .text(last?.project ?? ""),
+            .text(last?.environment ?? ""), .int8(Int64(limit)))
+        return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    func sampleOfCustomers(_ count: Int) throws(LedgerError) -> [Stream] {
-        try all(Statement.sampleCustomers(.int8(Int64(count)))) { rows, row throws(LedgerError) in
-            try Auditor.stream(rows, row)
+    func sampleOfCustomers(_ count: Int) throws(LedgerError) -> [CustomerName] {
+        try all(Statement.sampleCustomers(.int8(Int64(count)))) { rows, row in
+            CustomerName(rows, row)
         }
     }
 
-    private static func stream(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> Stream {
-        try Stream(
-            project: rows.text(row, 0), environment: rows.text(row, 1),
-            customer: rows.text(row, 2))
-    }
-
-    /// Rows of customers who have none of their own.
-    func orphans(in shard: Shard) throws(LedgerError) -> [AuditFinding] {
-        try all(Statement.auditOrphans(.int2(shard.number))) { rows, row in
+    /// Adds rows of customers who have none of their own.
+    func addOrphans(
+        in shard: Shard, to findings: inout AuditFindings
+    ) throws(LedgerError) {
+        let call = Statement.auditOrphans(.int2(shard.number))
+        try add(call, total: 2, to: &findings) { rows, row in
             AuditFinding(
                 rows.text(row, 0), rows.text(row, 1), shard: shard, column: "row",
                 expected: "none: the log has no event of this customer", found: "a row")
@@ -77,8 +91,9 @@ extension Auditor {
                     // Of a purchase, whoever should hold it is asked.
                     let stream =
                         table.name == ProjectedTable.holders.name
-                        ? held[try Holders.key(found, row)] ?? streams[0]
-                        : try table.stream(of: read)
+                        ? (try? Holders.key(found, row)).flatMap { held[$0] }
+                        : try? table.stream(of: read)
+                    guard let stream else { continue }
                     rows[table.name, default: [:]][stream, default: [:]][read.key] = read
                 }
             }
@@ -122,37 +137,28 @@ extension Auditor {
         }
     }
 
-    /// Hands over the rows of a table of names, some at a time, with the connection on which all of it
-    /// is of one moment; or about so many of them.
-    func forNames(
-        of table: ProjectedTable, sample: Int?,
-        _ take: ([ProjectedRow], inout Connection) throws(LedgerError) -> Void
-    ) throws(LedgerError) {
-        guard let walking = table.walking, let sampling = table.sampling else { return }
-        try link.settled { connection throws(LedgerError) in
-            func read(
-                _ call: Call, _ connection: inout Connection
-            ) throws(LedgerError) -> [ProjectedRow] {
-                var rows: [ProjectedRow] = []
-                try connection.read([call]) { _, found in
-                    for row in 0..<found.count {
-                        rows.append(ProjectedRow(found, row, of: table))
-                    }
-                }
-                return rows
-            }
+    /// Some rows of a table of names behind a key, or about so many by chance, and what the log says of
+    /// the customers that they name at the same moment.
+    func names(
+        of table: ProjectedTable, after last: [String]?, sample: Int?
+    ) throws(LedgerError) -> (rows: [ProjectedRow], states: [Stream: StreamState]) {
+        guard let walking = table.walking, let sampling = table.sampling else { return ([], [:]) }
+        let nothing = [String](repeating: "", count: table.keys)
+        let call =
+            sample.map { sampling(.int8(Int64($0))) }
+            ?? Call(statement: walking, binds: (last ?? nothing).map { .text($0) })
+        return try link.settled { connection throws(LedgerError) in
+            var rows: [ProjectedRow] = []
             try connection.execute([Statement.beginSnapshot()])
-            if let sample {
-                try take(try read(sampling(.int8(Int64(sample))), &connection), &connection)
-            } else {
-                try connection.execute([walking()])
-                while true {
-                    let rows = try read(Statement.fetchNames(), &connection)
-                    if rows.isEmpty { break }
-                    try take(rows, &connection)
-                }
+            try connection.read([call]) { _, found in
+                for row in 0..<found.count { rows.append(ProjectedRow(found, row, of: table)) }
             }
+            let streams = Set(rows.compactMap { try? table.stream(of: $0) })
+            var unreadable: Set<Stream> = []
+            let states = try connection.states(of: Array(streams), unreadable: &unreadable)
             try connection.execute([Statement.commit()])
+            // Their customers' own rows name what cannot be read.
+            return (rows, states.filter { !unreadable.contains($0.key) })
         }
     }
 }
@@ -178,16 +184,35 @@ extension Purchase {
 extension Connection {
     /// The fold of all that the log has of each stream.
     mutating func states(of streams: [Stream]) throws(LedgerError) -> [Stream: StreamState] {
+        var unreadable: Set<Stream> = []
+        let states = try states(of: streams, unreadable: &unreadable)
+        if let stream = unreadable.first {
+            throw .unreadable("an event of \(quoted(stream.customer.text))")
+        }
+        return states
+    }
+
+    /// The same of those whose events this release can read.
+    mutating func states(
+        of streams: [Stream], unreadable: inout Set<Stream>
+    ) throws(LedgerError) -> [Stream: StreamState] {
+        var unread: Set<Stream> = []
         var states = Dictionary(
             uniqueKeysWithValues: streams.map { ($0, StreamState(emptyFor: $0)) })
         let call = Statement.loadStreams(
             of: streams, after: [Int64](repeating: 0, count: streams.count))
         try read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
-                let recorded = try EventRow(rows, row).recorded()
-                states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+                let event = try EventRow(rows, row)
+                do throws(LedgerError) {
+                    let recorded = try event.recorded()
+                    states[event.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+                } catch {
+                    unread.insert(event.stream)
+                }
             }
         }
+        unreadable = unread
         return states
     }
 }

@@ -60,7 +60,7 @@ package final class Auditor {
     }
 
     /// Whether the shard still has what it had when the mark was made.
-    private func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
+    package func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
         guard mark.head > 0,
             let row = try rows(of: mark.shard, after: mark.head - 1, limit: 1).first
         else {
@@ -108,46 +108,53 @@ package final class Auditor {
     private func addBeyond(
         _ shard: Shard, to findings: inout AuditFindings
     ) throws(LedgerError) {
-        let beyond = try all(Statement.listBeyond(.int2(shard.number))) { rows, row in
-            (
-                sequence: rows.int8(row, 0), customer: rows.text(row, 1), type: rows.text(row, 2),
-                head: rows.int8(row, 3)
-            )
-        }
-        for event in beyond {
-            findings.add(
-                AuditFinding(
-                    at: Position(shard: shard, sequence: event.sequence), column: "seq",
-                    expected: "nothing beyond the head \(event.head)",
-                    found: "\(event.type) of \(quoted(event.customer))"))
+        try add(Statement.listBeyond(.int2(shard.number)), total: 4, to: &findings) { rows, row in
+            AuditFinding(
+                at: Position(shard: shard, sequence: rows.int8(row, 0)), column: "seq",
+                expected: "1 to the head \(rows.int8(row, 3))",
+                found: "\(rows.text(row, 2)) of \(quoted(rows.text(row, 1)))")
         }
     }
 
     /// Events that no shard holds.
-    package func strays() throws(LedgerError) -> [AuditFinding] {
-        try all(Statement.listStrays()) { rows, row in
-            AuditFinding(
-                "deed.events", "\(rows.int8(row, 0)):\(rows.int8(row, 1))", column: "shard",
+    package func strays() throws(LedgerError) -> AuditFindings {
+        var findings = AuditFindings()
+        try add(Statement.listStrays(), total: 4, to: &findings) { rows, row in
+            let shard = rows.int8(row, 0)
+            return AuditFinding(
+                "deed.events", "\(shard):\(rows.int8(row, 1))", column: "shard",
                 expected: "0 to 63",
-                found:
-                    "\(rows.int8(row, 0)) with \(rows.text(row, 3)) of \(quoted(rows.text(row, 2)))"
-            )
+                found: "\(shard) with \(rows.text(row, 3)) of \(quoted(rows.text(row, 2)))")
         }
+        return findings
     }
 
     private func addVersions(
         _ shard: Shard, to findings: inout AuditFindings
     ) throws(LedgerError) {
-        let wrong = try all(Statement.auditVersions(.int2(shard.number))) { rows, row in
+        let call = Statement.auditVersions(.int2(shard.number))
+        try add(call, total: 6, to: &findings) { rows, row in
             let name = "\(rows.text(row, 0)), \(rows.text(row, 1)), \(quoted(rows.text(row, 2)))"
             return AuditFinding(
                 "deed.customers", name, shard: shard, column: "version",
                 expected: rows.optionalInt8(row, 4).map {
                     "\($0), the newest of \(rows.int8(row, 5)) events"
                 } ?? "no row: the log has no event of this customer",
-                found: rows.optionalInt8(row, 3).map(String.init) ?? "no row")
+                found: rows.optionalInt8(row, 3).map { String($0) } ?? "no row")
         }
-        for finding in wrong { findings.add(finding) }
+    }
+
+    /// Adds the rows of a call that lists the first of them and says in a column how many there are.
+    func add(
+        _ call: Call, total column: Int, to findings: inout AuditFindings,
+        _ finding: (borrowing Rows, Int) -> AuditFinding
+    ) throws(LedgerError) {
+        var total = 0
+        let listed = try all(call) { rows, row in
+            total = Int(rows.int8(row, column))
+            return finding(rows, row)
+        }
+        findings.add(listed, of: total)
     }
 
     /// One item for each row that the call gives.

@@ -2,8 +2,8 @@ import Core
 import Postgres
 import SQL
 
-/// Rows of `deed.unclaimed` and `deed.unclaimed_tokens`: the purchases that nobody claimed, and the
-/// account tokens by which a customer may yet do so.
+/// Rows of `deed.unclaimed` and `deed.unclaimed_tokens`: the purchases that no customer claimed, and
+/// the account tokens by which a customer may yet do so.
 struct UnclaimedRows {
     private struct Row {
         let stream: Stream
@@ -18,7 +18,7 @@ struct UnclaimedRows {
     private var carried = KeyedRows<TokenRow, TokenRow>()
     private var gone: [(stream: Stream, purchase: PurchaseID)] = []
 
-    /// Takes in what happened in the stream of whoever keeps a purchase.
+    /// Takes in what happened in the stream that keeps a purchase.
     mutating func add(_ entry: NewEntry) {
         let (stream, event) = (entry.header.stream, entry.event)
         let since = entry.header.record.recordedAt
@@ -42,7 +42,7 @@ struct UnclaimedRows {
         }
     }
 
-    /// The tokens that have to be guarded against being given to somebody at the same moment.
+    /// The tokens that have to be guarded against being given away at the same moment.
     var tokens: [String] { carried.rows.map(\.key.token) }
 
     /// What is gone comes first: it may be back.

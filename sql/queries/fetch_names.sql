@@ -1,1 +1,0 @@
-fetch forward 500 from names

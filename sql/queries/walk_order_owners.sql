@@ -1,0 +1,6 @@
+-- 1 project, 2 environment and 3 name after which
+select project, environment, order_id, customer
+from deed.order_owners
+where (order_id, project, environment) > ($3::text, $1::text, $2::text)
+order by order_id, project, environment
+limit 500

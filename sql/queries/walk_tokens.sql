@@ -1,0 +1,6 @@
+-- 1 project, 2 environment and 3 name after which
+select project, environment, token, customer
+from deed.tokens
+where (token, project, environment) > ($3::text, $1::text, $2::text)
+order by token, project, environment
+limit 500
