@@ -71,6 +71,20 @@ let package = Package(
                 "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
+        // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
+        .target(
+            name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"], swiftSettings: common),
+        .target(
+            name: "Practice",
+            dependencies: [
+                "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting", "Outbound",
+                "Telemetry", "Threading",
+            ],
+            swiftSettings: common),
+        .executableTarget(
+            name: "deed-practice",
+            dependencies: ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
+            path: "Sources/PracticeTool", swiftSettings: common),
         .executableTarget(
             name: "deed-bench",
             dependencies: [
@@ -85,14 +99,11 @@ let package = Package(
                 "API", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON", "Ledger",
                 "Minting", "Postgres", "Service", "Telemetry", "Threading",
             ],
-            path: "Tests/TestSupport", exclude: ["Histories", "Minting"], swiftSettings: common),
+            path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .target(
             name: "Histories", dependencies: ["Core"], path: "Tests/TestSupport/Histories",
             swiftSettings: common),
-        .target(
-            name: "Minting", dependencies: ["COpenSSL", "Core", "JSON"],
-            path: "Tests/TestSupport/Minting", swiftSettings: common),
         .testTarget(
             name: "EvidenceTests",
             dependencies: [
@@ -135,6 +146,13 @@ let package = Package(
                 "Service", "Telemetry", "TestSupport", "Threading",
             ],
             exclude: ["Fixtures"], swiftSettings: common),
+        .testTarget(
+            name: "PracticeTests",
+            dependencies: [
+                "deed-practice", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
+                "Minting", "Outbound", "Practice", "Telemetry", "TestSupport", "Threading",
+            ],
+            swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Owns a key pair that was made for this run and is forgotten with it.
+/// Owns a key pair that no store has: made for this run, or kept by a store that only plays one.
 ///
 /// `@unchecked Sendable`: the key never changes after `init`.
 package final class MintedKey: @unchecked Sendable {
@@ -27,8 +27,28 @@ package final class MintedKey: @unchecked Sendable {
         handle = key
     }
 
+    /// Reads what `pem` wrote; `nil` for anything else.
+    package init?(pem: String) {
+        let buffer = BIO_new_mem_buf(pem, Int32(clamping: pem.utf8.count))
+        defer { BIO_free(buffer) }
+        guard let key = PEM_read_bio_PrivateKey(buffer, nil, nil, nil) else { return nil }
+        handle = key
+    }
+
     deinit {
         EVP_PKEY_free(handle)
+    }
+
+    /// The private key in PKCS#8, as App Store Connect gives its keys out.
+    package var pem: String {
+        let buffer = BIO_new(BIO_s_mem())
+        defer { BIO_free(buffer) }
+        guard PEM_write_bio_PKCS8PrivateKey(buffer, handle, nil, nil, 0, nil, nil) == 1 else {
+            preconditionFailure("OpenSSL did not write the key")
+        }
+        var text = [UInt8](repeating: 0, count: BIO_ctrl_pending(buffer))
+        BIO_read(buffer, &text, Int32(text.count))
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// A signature over `bytes` as OpenSSL writes it: PKCS#1 for RSA, DER for elliptic curves.
@@ -57,6 +77,28 @@ package final class MintedKey: @unchecked Sendable {
             BN_bn2binpad(ECDSA_SIG_get0_s(parsed), buffer.baseAddress.map { $0 + 32 }, 32)
         }
         return raw
+    }
+
+    /// Whether that is this key's ES256 signature as JWS writes it.
+    package func verifies(raw signature: [UInt8], over bytes: [UInt8]) -> Bool {
+        guard signature.count == 64, let parsed = ECDSA_SIG_new() else { return false }
+        defer { ECDSA_SIG_free(parsed) }
+        let isSet = signature.withUnsafeBufferPointer { buffer in
+            ECDSA_SIG_set0(
+                parsed, BN_bin2bn(buffer.baseAddress, 32, nil),
+                BN_bin2bn(buffer.baseAddress.map { $0 + 32 }, 32, nil))
+        }
+        var der: UnsafeMutablePointer<UInt8>?
+        let count = i2d_ECDSA_SIG(parsed, &der)
+        guard isSet == 1, count > 0 else { return false }
+        defer { CRYPTO_free(der, #fileID, #line) }
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        let isGenuine =
+            EVP_DigestVerifyInit(context, nil, MintedDigest.sha256.handle, nil, handle) == 1
+            && EVP_DigestVerify(context, der, Int(count), bytes, bytes.count) == 1
+        if !isGenuine { ERR_clear_error() }
+        return isGenuine
     }
 }
 

@@ -18,6 +18,8 @@ package struct CertificatePlan: Sendable {
     /// Object identifier of an extension that nobody understands and everybody must.
     package var criticalExtension: String?
     package var digest: MintedDigest = .sha256
+    /// Whether it names its own key and its issuer's, which strict readers of chains ask for.
+    package var hasKeyIdentifiers = false
     /// Names an issuer other than the one whose key signs.
     package var issuerName: String?
 
@@ -76,6 +78,7 @@ package struct MintedCertificate: Sendable {
         if let identifier = plan.criticalExtension {
             add(identifier, isCritical: true, to: certificate)
         }
+        if plan.hasKeyIdentifiers { addKeyIdentifiers(to: certificate, issuer: issuer) }
         let signer = issuer?.key ?? key
         guard X509_sign(certificate, signer.handle, plan.digest.handle) > 0 else {
             preconditionFailure("OpenSSL did not sign the certificate")
@@ -83,6 +86,13 @@ package struct MintedCertificate: Sendable {
         der = encoded(certificate, i2d_X509)
         self.key = key
         name = plan.name
+    }
+
+    /// One that was made before, with its key.
+    package init(der: [UInt8], key: MintedKey, name: String) {
+        self.der = der
+        self.key = key
+        self.name = name
     }
 
     package var pem: String {
@@ -120,6 +130,24 @@ private func add(_ nid: Int32, _ value: String, to certificate: OpaquePointer) {
     let entry = X509V3_EXT_conf_nid(nil, nil, nid, value)
     defer { X509_EXTENSION_free(entry) }
     precondition(X509_add_ext(certificate, entry, -1) == 1, "OpenSSL knows no such extension")
+}
+
+private func addKeyIdentifiers(to certificate: OpaquePointer, issuer: MintedCertificate?) {
+    let above = issuer?.der.withUnsafeBufferPointer { buffer in
+        var next = buffer.baseAddress
+        return d2i_X509(nil, &next, buffer.count)
+    }
+    defer { X509_free(above) }
+    var context = X509V3_CTX()
+    X509V3_set_ctx(&context, above ?? certificate, certificate, nil, nil, 0)
+    let wanted =
+        [(NID_subject_key_identifier, "hash")]
+        + (above == nil ? [] : [(NID_authority_key_identifier, "keyid:always")])
+    for (nid, value) in wanted {
+        let entry = X509V3_EXT_conf_nid(nil, &context, nid, value)
+        defer { X509_EXTENSION_free(entry) }
+        precondition(X509_add_ext(certificate, entry, -1) == 1, "OpenSSL knows no such extension")
+    }
 }
 
 private func add(_ identifier: String, isCritical: Bool, to certificate: OpaquePointer) {

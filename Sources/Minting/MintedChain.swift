@@ -4,6 +4,15 @@ package struct MintedChain: Sendable {
     package var intermediate: MintedCertificate
     package var leaf: MintedCertificate
 
+    /// One that was made before.
+    package init(
+        root: MintedCertificate, intermediate: MintedCertificate, leaf: MintedCertificate
+    ) {
+        self.root = root
+        self.intermediate = intermediate
+        self.leaf = leaf
+    }
+
     /// Issues a chain of its own under fresh keys.
     package init(
         _ kind: Kind, root: CertificatePlan = .root,

@@ -1,0 +1,137 @@
+internal import Core
+internal import HTTPServer
+internal import JSON
+
+/// What `deed-practice` asks a store that runs, and anyone else who practises: not a store's call.
+struct ControlAPI: Sendable {
+    let store: PracticeStore
+
+    func answer(_ call: Call) -> Response {
+        do throws(PracticeError) {
+            return Response(json: try perform(call))
+        } catch {
+            let (status, code) =
+                switch error {
+                case .invalid: (400, "invalid")
+                case .refused: (409, "refused")
+                case .broken: (500, "broken")
+                }
+            let body: JSON = ["code": .string(code), "detail": .string(error.description)]
+            return Response(json: body, status: status)
+        }
+    }
+
+    private func perform(_ call: Call) throws(PracticeError) -> JSON {
+        switch (call.method, call.parts.dropFirst().joined(separator: "/")) {
+        case ("POST", "steps"):
+            let step: Step = try readStrictly(call.body)
+            return try store.perform(step).json
+        case ("POST", "advance"): return try advance(readStrictly(call.body))
+        case ("POST", "lives"): return try run(Scenario(call.body), jumps: call.one("jump") != "no")
+        case ("PUT", "trouble"):
+            let trouble = try Trouble(call.body)
+            try store.change { $0.make(trouble) }
+            return ["trouble": "switched"]
+        case ("GET", "state"): return store.read { $0.summary(of: call.one("customer")) }
+        case ("GET", "handover"): return try handOver(call)
+        default: throw .invalid("there is no such call; see docs/practice-store.md")
+        }
+    }
+
+    private struct Advance: Codable {
+        var by: Wait?
+        var to: Instant?
+    }
+
+    private func advance(_ wish: Advance) throws(PracticeError) -> JSON {
+        let target: Instant
+        switch (wish.by, wish.to) {
+        case (let wait?, nil): target = wait.end(after: store.read { $0.now })
+        case (nil, let instant?): target = instant
+        default: throw .invalid("advance needs either by, like 40d, or to, an instant")
+        }
+        return report(try store.advance(to: target))
+    }
+
+    private func run(_ scenario: Scenario, jumps: Bool) throws(PracticeError) -> JSON {
+        let end = try store.change { world throws(PracticeError) in try world.plan(scenario) }
+        return report(jumps ? try store.advance(to: end) : [])
+    }
+
+    private func report(_ events: [PracticeStore.Event]) -> JSON {
+        let lines = events.map { JSON.string("\($0.at.text) \($0.text)") }
+        return ["now": .string(store.read { $0.now.text }), "events": .array(lines)]
+    }
+
+    /// What a customer's app hands over when it restores purchases.
+    private func handOver(_ call: Call) throws(PracticeError) -> JSON {
+        guard let customer = call.one("customer") else {
+            throw .invalid("handover needs a customer")
+        }
+        return try store.read { world throws(PracticeError) -> JSON in
+            guard world.customers.contains(customer) else {
+                throw .refused("\(customer) never installed the app; see: deed-practice buy")
+            }
+            let sales = world.sales(of: customer)
+            let outcome = Outcome(customer: customer, transaction: sales.last?.id)
+            var object = HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
+            // Of a subscription the newest period, of consumables those that were not finished.
+            let current = sales.filter { sale in
+                if let subscription = world.subscriptions[sale.original] {
+                    return subscription.latest == sale.id
+                }
+                return !sale.isFinished
+            }
+            let signed = current.map { JSON.string(store.authority.sign(world.payload(of: $0))) }
+            object.append("signed_transactions", .array(signed))
+            return .object(object)
+        }
+    }
+}
+
+extension World {
+    /// How the store stands, for people.
+    func summary(of customer: String?) -> JSON {
+        let wanted = customer.map { [$0] } ?? customers
+        var object = JSONObject()
+        object.append("now", .string(now.text))
+        object.append("bundle_id", .string(shop.app.bundleID))
+        object.append("notification_url", .optional(shop.app.notificationURL))
+        object.append("next_due", .optional(nextDue?.text))
+        object.append("customers", .array(wanted.map(members(of:))))
+        let posted = postings.filter { customer == nil || $0.customer == customer }.suffix(20)
+        let lines = posted.map { posting -> JSON in
+            [
+                "at": .string(posting.at.text), "type": .string(posting.type),
+                "subtype": .optional(posting.subtype), "id": .string(posting.id),
+                "customer": .optional(posting.customer),
+                "attempts": .array(posting.attempts.map { .string($0.result) }),
+                "next": .optional(posting.next?.text),
+            ]
+        }
+        object.append("notifications", .array(lines))
+        return .object(object)
+    }
+
+    private func members(of customer: String) -> JSON {
+        let standings = standings(of: customer).map { standing -> JSON in
+            [
+                "purchase": .string(standing.original), "product": .string(standing.product),
+                "active": .bool(standing.isActive), "state": .string(standing.word),
+                "until": .optional(standing.until?.text),
+            ]
+        }
+        let transactions = sales(of: customer).map { sale -> JSON in
+            [
+                "transaction": .string(sale.id), "product": .string(sale.product),
+                "purchased": .string(sale.purchased.text),
+                "expires": .optional(sale.expires?.text), "order": .string(sale.order),
+                "revoked": .optional(sale.revocation?.at.text),
+            ]
+        }
+        return [
+            "customer": .string(customer), "purchases": .array(standings),
+            "transactions": .array(transactions),
+        ]
+    }
+}

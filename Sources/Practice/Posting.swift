@@ -1,0 +1,140 @@
+package import Core
+package import JSON
+
+/// A notification, and how its delivery went.
+package struct Posting: Codable, Sendable {
+    package struct Attempt: Codable, Sendable {
+        package let at: Instant
+        /// As the notification history names it.
+        package let result: String
+    }
+
+    /// What it is about beside a transaction.
+    enum About: Codable, Sendable {
+        case nothing
+        case transaction(String, renewal: String?)
+        case app(String)
+        case summary(String)
+    }
+
+    package let id: String
+    package let type: String
+    package let subtype: String?
+    /// When the store signed it.
+    let signedAt: Instant
+    package let at: Instant
+    /// The transaction, and the customer.
+    package let transaction: String?
+    package let customer: String?
+    /// The statements inside, as they were when it happened.
+    let about: About
+    let status: Int64?
+    package internal(set) var attempts: [Attempt] = []
+    /// When it is tried next; `nil` once it was taken, or given up.
+    package internal(set) var next: Instant?
+    /// How often it is sent at the first attempt.
+    var copies = 1
+    /// Whether its first attempt carries a signature that is not the store's.
+    var isSpoiled = false
+}
+
+extension World {
+    /// Notes a notification about a transaction and, where it has one, its subscription.
+    mutating func post(_ type: String, _ subtype: String? = nil, about transaction: String?) {
+        guard let transaction, let sale = sale(transaction) else {
+            return append(type, subtype, .nothing)
+        }
+        let subscription = subscriptions[sale.original]
+        let signedAt = trouble.skewed(now)
+        let about = Posting.About.transaction(
+            payload(of: sale, signedAt: signedAt).text,
+            renewal: subscription.map { payload(of: $0, signedAt: signedAt).text })
+        append(
+            type, subtype, about, transaction: transaction, customer: sale.customer,
+            status: subscription?.status)
+    }
+
+    mutating func postRescindedConsent(of customer: String) {
+        let about = Posting.About.app(appPayload(of: customer).text)
+        append("RESCIND_CONSENT", nil, about, customer: customer)
+    }
+
+    mutating func append(
+        _ type: String, _ subtype: String?, _ about: Posting.About, transaction: String? = nil,
+        customer: String? = nil, status: Int64? = nil
+    ) {
+        var posting = Posting(
+            id: uuid(), type: type, subtype: subtype, signedAt: trouble.skewed(now), at: now,
+            transaction: transaction, customer: customer, about: about, status: status)
+        defer { postings.append(posting) }
+        guard shop.app.notificationURL != nil else { return }
+        if luck.strikes(trouble.drop) {
+            // Lost on its way: the store counts it as sent, and never hears of it again.
+            posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]
+            return
+        }
+        posting.next = now
+        if luck.strikes(trouble.delay) || luck.strikes(trouble.shuffle) {
+            let late = Int64(luck.next() % UInt64(max(1, trouble.delayLimit.milliseconds)))
+            posting.next = now.advanced(byMilliseconds: late)
+        }
+        if luck.strikes(trouble.repeat) { posting.copies = 2 }
+        posting.isSpoiled = luck.strikes(trouble.wrongSignature)
+        openPostings.append(postings.count)
+    }
+
+    /// Hours from one attempt to the next.
+    private static let retryHours: [Int64] = [1, 12, 24, 48, 72]
+
+    /// Notes how an attempt went, and when the next one is, if there is one.
+    package mutating func record(_ result: String, of index: Int) {
+        postings[index].attempts.append(Posting.Attempt(at: now, result: result))
+        let tries = postings[index].attempts.count
+        let hours = shop.app.retries == .production ? World.retryHours : []
+        if result == "SUCCESS" || tries > hours.count {
+            postings[index].next = nil
+            openPostings.removeAll { $0 == index }
+        } else {
+            postings[index].next = now.advanced(byMilliseconds: hours[tries - 1] * 3_600_000)
+        }
+        postings[index].isSpoiled = false
+        postings[index].copies = 1
+    }
+
+    /// The body of a notification without its signature; `sign` signs the statements inside.
+    package func payload(of posting: Posting, sign: (JSON) -> String) -> JSON {
+        var body = JSONObject()
+        body.append("notificationType", .string(posting.type))
+        if let subtype = posting.subtype { body.append("subtype", .string(subtype)) }
+        body.append("notificationUUID", .string(posting.id))
+        var data = JSONObject()
+        data.append("appAppleId", .integer(shop.app.appleID))
+        data.append("bundleId", .string(shop.app.bundleID))
+        data.append("environment", .string(environment))
+        var name = "data"
+        func signed(_ text: String) -> JSON { .string(sign((try? JSON.read(text)) ?? .null)) }
+        switch posting.about {
+        case .nothing: break
+        case .transaction(let transaction, let renewal):
+            data.append("bundleVersion", .string(shop.app.version))
+            data.append("signedTransactionInfo", signed(transaction))
+            if let renewal { data.append("signedRenewalInfo", signed(renewal)) }
+            if let status = posting.status { data.append("status", .integer(status)) }
+            if posting.type == "CONSUMPTION_REQUEST" {
+                data.append("consumptionRequestReason", "UNINTENDED_PURCHASE")
+            }
+        case .app(let app):
+            name = "appData"
+            data.append("signedAppTransactionInfo", signed(app))
+        case .summary(let text):
+            name = "summary"
+            for member in (try? JSON.read(text))?.object?.members ?? [] {
+                data.append(member.name, member.value)
+            }
+        }
+        body.append(name, .object(data))
+        body.append("version", "2.0")
+        body.append("signedDate", .integer(posting.signedAt.milliseconds))
+        return .object(body)
+    }
+}

@@ -1,0 +1,93 @@
+package import Core
+internal import HTTPServer
+internal import JSON
+internal import Telemetry
+internal import Threading
+
+/// Serves a practice store over HTTP, from its making until it is stopped.
+package final class PracticeServer: Sendable {
+    package let port: UInt16
+    private let server: Server
+    private let door: Door
+    private let store: PracticeStore
+
+    private static let bodyLimit = 4 << 20
+
+    /// `listen` is an address of this machine, like `127.0.0.1:9090`: nothing here asks for a key but
+    /// the server API, so nobody else may reach it.
+    package init(_ store: PracticeStore, listen: String, now: @escaping @Sendable () -> Instant)
+        throws(PracticeError)
+    {
+        let routes = Routes(
+            api: ServerAPI(store, now: now), receipts: try VerifyReceipt(store),
+            control: ControlAPI(store: store))
+        var settings = ServerSettings()
+        settings.listen = "127.0.0.1:0"
+        settings.workers = 8
+        do throws(ServerError) {
+            server = try Server(
+                settings, metrics: Metrics(), bodyLimit: { _, _ in Self.bodyLimit },
+                refusal: { refusal in
+                    let body: JSON = ["error": .string("\(refusal)")]
+                    return Response(json: body, status: 503)
+                },
+                handler: { routes.answer($0) })
+        } catch {
+            throw .broken("\(error)")
+        }
+        door = try Door(listen, to: server.port) {
+            store.read { world in world.nextSocketStroke() }
+        }
+        port = door.port
+        self.store = store
+        store.run()
+    }
+
+    /// Finishes what it was asked, keeps its state, and ends.
+    package func stop() {
+        door.close()
+        server.drain(milliseconds: 2000)
+        store.stop()
+    }
+}
+
+/// Who answers which path.
+private struct Routes: Sendable {
+    let api: ServerAPI
+    let receipts: VerifyReceipt
+    let control: ControlAPI
+
+    func answer(_ request: borrowing Request) -> Answer {
+        let call = Call(request)
+        switch call.parts.first {
+        case "practice"?: return .later { control.answer(call) }
+        case "inApps"?:
+            return troubled(APIError(5_000_000).response) { api.answer(call) }
+        case "verifyReceipt"? where call.parts.count == 1:
+            return troubled(Response(json: ["status": 21_005])) {
+                receipts.answer(call, isProduction: false)
+            }
+        case "production"? where call.parts == ["production", "verifyReceipt"]:
+            return troubled(Response(json: ["status": 21_005])) {
+                receipts.answer(call, isProduction: true)
+            }
+        default: return .now(Response(status: 404))
+        }
+    }
+
+    /// Answers, or does what the trouble of the day wants instead.
+    private func troubled(
+        _ broken: Response, _ answer: @escaping @Sendable () -> Response
+    ) -> Answer {
+        let (stroke, waits) = api.store.read { $0.nextStroke() }
+        let retryAt = api.now().advanced(byMilliseconds: 60_000)
+        return .later {
+            if waits > 0 { pause(milliseconds: waits) }
+            return switch stroke {
+            case .internalError?: broken
+            case .limit?: APIError(4_290_000, retryAt: retryAt).response
+            case nil: answer()
+            }
+        }
+    }
+}

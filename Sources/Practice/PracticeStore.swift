@@ -1,0 +1,229 @@
+package import Core
+import Foundation
+internal import JSON
+internal import Threading
+
+/// What the store needs of the world around it.
+package struct PracticePort: Sendable {
+    /// The machine's clock.
+    package var now: @Sendable () -> Instant
+    /// Posts a notification's body, and gives the word for what came of it.
+    package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
+    /// Told before anything happens at an instant of the test clock: a service with a test clock of
+    /// its own follows by it.
+    package var follow: @Sendable (Instant) -> Void
+
+    package init(
+        now: @escaping @Sendable () -> Instant,
+        send: @escaping @Sendable (_ url: String, _ body: [UInt8]) -> String,
+        follow: @escaping @Sendable (Instant) -> Void = { _ in }
+    ) {
+        self.now = now
+        self.send = send
+        self.follow = follow
+    }
+}
+
+/// The practice store at work: one world, changed by one wish at a time, kept in a folder.
+package final class PracticeStore: Sendable {
+    package let authority: Authority
+    private let folder: DataFolder?
+    private let port: PracticePort
+    private let state: Monitor<World>
+    /// Held for as long as a wish takes, its notifications included. Reads need it not: whoever is
+    /// sent a notification may ask the store before it answers.
+    private let turn = Monitor(())
+    private let isStopped = Monitor(false)
+    private let isUnsaved = Monitor(false)
+
+    private static let stateFile = "state.json"
+
+    /// `folder` keeps the store from one start to the next; without it, nothing is kept.
+    package init(
+        _ world: World, authority: Authority, folder: DataFolder? = nil, port: PracticePort
+    ) {
+        self.authority = authority
+        self.folder = folder
+        self.port = port
+        state = Monitor(world)
+    }
+
+    /// The world that the folder keeps; `nil` where it keeps none.
+    package static func world(in folder: DataFolder) throws(PracticeError) -> World? {
+        guard folder.holds(stateFile) else { return nil }
+        let bytes = try folder.bytes(stateFile)
+        do {
+            return try JSONDecoder().decode(World.self, from: Data(bytes))
+        } catch {
+            throw .broken(
+                "\(folder.path)/\(stateFile) is of another release; start in a new folder")
+        }
+    }
+
+    private func save() throws(PracticeError) {
+        guard let folder else { return }
+        let world = state.change(wake: .nobody) { $0 }
+        guard let data = try? JSONEncoder().encode(world) else {
+            throw .broken("the store's state cannot be written down")
+        }
+        try folder.write(Self.stateFile, Array(data), isSecret: true)
+    }
+
+    /// Looks at the world as it is at this moment of its clock.
+    package func read<Result, Failure: Error>(
+        _ body: (inout World) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let machine = port.now()
+        return try state.change(wake: .nobody) { world throws(Failure) -> Result in
+            if let offset = world.clockOffset {
+                let running = machine.advanced(byMilliseconds: offset)
+                let limit = world.nextDue.map { min($0, running) } ?? running
+                world.now = max(world.now, limit)
+            }
+            return try body(&world)
+        }
+    }
+
+    /// Does one thing to the world, then everything that is due because of it.
+    package func change<Result>(
+        _ body: (inout World) throws(PracticeError) -> Result
+    ) throws(PracticeError) -> Result {
+        try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
+            runDue(until: clock)
+            let result = try state.change(wake: .nobody) { world throws(PracticeError) in
+                try body(&world)
+            }
+            runDue(until: clock)
+            try save()
+            return result
+        }
+    }
+
+    package func perform(_ step: Step) throws(PracticeError) -> HandOver {
+        let outcome = try change { world throws(PracticeError) in try world.perform(step) }
+        return read { HandOver(outcome, in: $0, by: authority) }
+    }
+
+    /// Moves the clock forward, and does everything on the way at its own instant.
+    @discardableResult
+    package func advance(to target: Instant) throws(PracticeError) -> [Event] {
+        try turn.change(wake: .nobody) { _ throws(PracticeError) -> [Event] in
+            let now = clock
+            if target < now {
+                throw .refused("the clock stands at \(now.text) already, and only goes forward")
+            }
+            let events = runDue(until: target)
+            state.change(wake: .nobody) { world in
+                if let offset = world.clockOffset {
+                    world.clockOffset = offset + target.milliseconds - now.milliseconds
+                }
+            }
+            port.follow(target)
+            try save()
+            return events
+        }
+    }
+
+    /// Where the store's clock stands or has run to.
+    private var clock: Instant {
+        let machine = port.now()
+        return state.change(wake: .nobody) { world in
+            world.clockOffset.map { max(world.now, machine.advanced(byMilliseconds: $0)) }
+                ?? world.now
+        }
+    }
+
+    /// What happened on the way.
+    package struct Event: Sendable {
+        package let at: Instant
+        package let text: String
+    }
+
+    @discardableResult
+    private func runDue(until target: Instant) -> [Event] {
+        var events: [Event] = []
+        var followed: Instant?
+        while true {
+            let due = state.change(wake: .nobody) { $0.nextDue }
+            if let due, due <= target, due != followed {
+                port.follow(due)
+                followed = due
+            }
+            let (done, now) = state.change(wake: .nobody) { ($0.doNext(by: target), $0.now) }
+            switch done {
+            case .nothing: return events
+            case .changed(let outcome):
+                let text = "\(outcome.customer ?? "shop") \(outcome.transaction ?? "")"
+                events.append(Event(at: now, text: text))
+            case .refused(let step, let error):
+                events.append(Event(at: now, text: "\(step.do.rawValue) was refused: \(error)"))
+            case .post(let index):
+                let result = attempt(index)
+                state.change(wake: .nobody) { $0.record(result, of: index) }
+                let posting = state.change(wake: .nobody) { $0.postings[index] }
+                let type = [posting.type, posting.subtype].compactMap(\.self).joined(separator: " ")
+                events.append(Event(at: now, text: "\(type): \(result)"))
+            }
+        }
+    }
+
+    /// Sends a notification without holding the world.
+    private func attempt(_ index: Int) -> String {
+        let (posting, url) = state.change(wake: .nobody) {
+            ($0.postings[index], $0.shop.app.notificationURL)
+        }
+        guard let url else { return "OTHER" }
+        let body = body(of: posting)
+        var result = ""
+        for _ in 0..<max(1, posting.copies) { result = port.send(url, body) }
+        return result
+    }
+
+    /// The body as it is posted.
+    package func body(of posting: Posting) -> [UInt8] {
+        let payload = state.change(wake: .nobody) { world in
+            world.payload(of: posting) { authority.sign($0) }
+        }
+        let signed = posting.isSpoiled ? authority.spoil(payload) : authority.sign(payload)
+        let body: JSON = ["signedPayload": .string(signed)]
+        return body.bytes
+    }
+
+    /// Changes the world for a caller that whoever is being sent a notification may be: it waits for
+    /// nothing, and what is due because of it is done soon after.
+    func changeSoon<Result>(_ body: (inout World) -> Result) -> Result {
+        defer { isUnsaved.change { $0 = true } }
+        return read { world in
+            world.tick()
+            defer { world.lastChange = world.now }
+            return body(&world)
+        }
+    }
+
+    /// Does what is due as its clock runs and calls come in, until it is stopped.
+    package func run() {
+        startThread("practice clock") { [self] in
+            while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
+                let due = state.change(wake: .nobody) { $0.nextDue }
+                let isDue = due.map { $0 <= clock } ?? false
+                guard isUnsaved.change(wake: .nobody, { take(&$0) }) || isDue else { continue }
+                turn.change(wake: .nobody) { _ in
+                    runDue(until: clock)
+                    // A disk that is full now is told of by the next wish.
+                    try? save()
+                }
+            }
+        }
+    }
+
+    package func stop() {
+        isStopped.change { $0 = true }
+        turn.change(wake: .nobody) { _ in try? save() }
+    }
+}
+
+/// The flag as it was; it is down afterwards.
+private func take(_ flag: inout Bool) -> Bool {
+    defer { flag = false }
+    return flag
+}

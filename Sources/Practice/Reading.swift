@@ -1,0 +1,78 @@
+import Foundation
+internal import JSON
+
+/// What the practice store says no to, and why.
+package enum PracticeError: Error, Equatable, CustomStringConvertible {
+    /// The wish itself is wrong.
+    case invalid(String)
+    /// The wish is right, and the store is not as it needs to be.
+    case refused(String)
+    /// The file system, or a library, did not do its part.
+    case broken(String)
+
+    package var description: String {
+        switch self {
+        case .invalid(let text), .refused(let text), .broken(let text): text
+        }
+    }
+}
+
+/// Reads a value from JSON, and refuses members that it does not know by name.
+func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Value {
+    let json: JSON
+    do {
+        json = try JSON.read(bytes)
+    } catch {
+        throw .invalid("it is no JSON: \(error)")
+    }
+    do {
+        let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
+        let known = try JSON.read([UInt8](JSONEncoder().encode(value)))
+        if let path = unknownMember(of: json, in: known) {
+            throw PracticeError.invalid("\(path) is not known; see docs/practice-store.md")
+        }
+        return value
+    } catch let error as PracticeError {
+        throw error
+    } catch let error as DecodingError {
+        throw .invalid(sentence(of: error))
+    } catch {
+        throw .invalid("it cannot be read: \(error)")
+    }
+}
+
+/// The path of a member that reading lost, if there is one.
+private func unknownMember(of json: JSON, in known: JSON) -> String? {
+    if let object = json.object {
+        for member in object.members where !member.value.isNull {
+            guard let other = known[member.name] else { return member.name }
+            if let path = unknownMember(of: member.value, in: other) {
+                return "\(member.name).\(path)"
+            }
+        }
+    }
+    for (index, (value, other)) in zip(json.array ?? [], known.array ?? []).enumerated() {
+        if let path = unknownMember(of: value, in: other) { return "[\(index)].\(path)" }
+    }
+    return nil
+}
+
+private func sentence(of error: DecodingError) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+        let names = path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+        return names.isEmpty ? "it" : names.joined(separator: ".")
+    }
+    switch error {
+    case .keyNotFound(let key, let context):
+        return "\(place(context.codingPath + [key])) is missing"
+    case .typeMismatch(_, let context):
+        return "\(place(context.codingPath)) has the wrong type; see docs/practice-store.md"
+    case .valueNotFound(_, let context):
+        return "\(place(context.codingPath)) is null; give it a value or leave it out"
+    case .dataCorrupted(let context):
+        let isOurs = context.debugDescription.hasPrefix("is \"")
+        return place(context.codingPath) + " "
+            + (isOurs ? context.debugDescription : "has a value that is not known")
+    @unknown default: return "it cannot be read: \(error)"
+    }
+}

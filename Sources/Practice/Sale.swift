@@ -1,0 +1,130 @@
+package import Core
+
+/// One transaction, as the store keeps it.
+package struct Sale: Codable, Sendable {
+    package struct Revocation: Codable, Sendable {
+        package enum Extent: String, Sendable, Codable {
+            case full = "REFUND_FULL"
+            case prorated = "REFUND_PRORATED"
+            case family = "FAMILY_REVOKE"
+        }
+        package var at: Instant
+        package var extent: Extent
+        /// The share that was paid back, in thousandths of a percent.
+        package var milliPercent: Int64?
+        package var isForApp: Bool
+    }
+
+    /// Where a period stands in a commitment of twelve months.
+    package struct Commitment: Codable, Sendable {
+        package var number: Int64
+        package var ends: Instant
+        package static let total: Int64 = 12
+    }
+
+    package let id: String
+    package let original: String
+    package let customer: String
+    package let product: String
+    package let kind: ProductKind
+    package let group: String?
+    package let purchased: Instant
+    package let originallyPurchased: Instant
+    package var expires: Instant?
+    package var quantity: Int64 = 1
+    package let lineItem: String
+    package let order: String
+    package var isRenewal = false
+    package var price: Int64
+    package var currency: String
+    package var offer: Article.Offer?
+    package var isShared = false
+    package var token: String?
+    package var revocation: Revocation?
+    package var isUpgraded = false
+    package var commitment: Commitment?
+    package var isFinished = false
+    /// When the store last changed something about it.
+    package var changed: Instant
+}
+
+/// What the store knows about the renewal of one subscription.
+package struct Subscription: Codable, Sendable {
+    package enum Phase: String, Sendable, Codable {
+        case active
+        case grace
+        case retry
+        case ended
+        case revoked
+    }
+
+    /// Why it will not go on, as the store numbers it.
+    package enum Intent: Int64, Sendable, Codable {
+        case cancelled = 1
+        case billing = 2
+        case priceRefused = 3
+        case withdrawn = 4
+        case other = 5
+    }
+
+    struct PriceChange: Codable, Sendable {
+        var price: Int64
+        var needsConsent: Bool
+        var isConsented: Bool
+    }
+
+    package let original: String
+    package let customer: String
+    package let group: String
+    package var product: String
+    package var nextProduct: String
+    package var willRenew = true
+    package var phase = Phase.active
+    /// The transaction of the newest period.
+    package var latest: String
+    /// When the newest period ends.
+    package var ends: Instant
+    package var graceUntil: Instant?
+    var retryUntil: Instant?
+    package var intent: Intent?
+    var token: String?
+    /// When the present run of periods began.
+    var streakStart: Instant
+    var price: Int64
+    var change: PriceChange?
+    /// The offer of the present period, and how many payments it has left.
+    var offer: Article.Offer?
+    var paymentsLeft = 0
+    /// An offer that the next period begins with.
+    var nextOffer: Article.Offer?
+    /// Whether a commitment begins again when it is over.
+    var willCommitAgain = true
+    /// The family organiser's subscription that this is a share of.
+    package var sharedFrom: String?
+    var extensions: [Instant] = []
+
+    package var isServing: Bool { phase == .active || phase == .grace }
+
+    /// When the store itself will do something about it.
+    var due: Instant? {
+        // A share follows the subscription that it is a share of.
+        if sharedFrom != nil { return nil }
+        return switch phase {
+        case .active: ends
+        case .grace: graceUntil
+        case .retry: retryUntil
+        case .ended, .revoked: nil
+        }
+    }
+
+    /// As the server API and notifications number it.
+    package var status: Int64 {
+        switch phase {
+        case .active: 1
+        case .ended: 2
+        case .retry: 3
+        case .grace: 4
+        case .revoked: 5
+        }
+    }
+}

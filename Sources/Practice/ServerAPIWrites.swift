@@ -1,0 +1,227 @@
+internal import Core
+import Foundation
+internal import HTTPServer
+internal import JSON
+
+/// The calls that change something, and those about notifications.
+extension ServerAPI {
+    func change(_ route: Route, _ call: Call) throws(APIError) -> Response {
+        let id = try number(route.arguments[0])
+        guard let sale = store.read({ $0.sale(id) }) else { throw APIError(4_040_010) }
+        switch route.name {
+        case .finish:
+            store.changeSoon { $0.changeSale(id) { $0.isFinished = true } }
+            return Response(status: 200)
+        case .token:
+            guard let token = try call.json()["appAccountToken"]?.string, isUUID(token) else {
+                throw APIError(4_000_183)
+            }
+            if sale.isShared { throw APIError(4_000_185) }
+            if sale.original != id { throw APIError(4_000_187) }
+            store.changeSoon { $0.setToken(token, of: id) }
+            return Response(status: 200)
+        case .consumption:
+            let json = try call.json()
+            if let code = Self.mistake(in: json) { throw APIError(code) }
+            store.changeSoon { $0.consumption[id] = json.text }
+            return Response(status: 202)
+        default: throw APIError(4_000_047)
+        }
+    }
+
+    private static let deliveries = [
+        "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM",
+        "UNDELIVERED_SERVER_OUTAGE", "UNDELIVERED_OTHER",
+    ]
+
+    /// The code of the first thing that is wrong with what is told about consumption.
+    private static func mistake(in json: JSON) -> Int64? {
+        if json["customerConsented"] != true { return 4_000_035 }
+        if json["sampleContentProvided"]?.bool == nil { return 4_000_041 }
+        guard let delivery = json["deliveryStatus"]?.string, deliveries.contains(delivery) else {
+            return 4_000_036
+        }
+        if let percent = json["consumptionPercentage"], !percent.isNull {
+            guard let number = percent.integer, (0...100_000).contains(number) else {
+                return 4_000_000
+            }
+        }
+        if let preference = json["refundPreference"], !preference.isNull {
+            let known = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
+            if !known.contains(preference.string ?? "") { return 4_000_000 }
+        }
+        return nil
+    }
+
+    func extend(_ route: Route, _ call: Call) throws(APIError) -> Response {
+        if route.name == .extendAllStatus { return try extensionStatus(route) }
+        let json = try call.json()
+        guard let days = json["extendByDays"]?.integer, (1...90).contains(days) else {
+            throw APIError(4_000_009)
+        }
+        guard let reason = json["extendReasonCode"]?.integer, (0...3).contains(reason) else {
+            throw APIError(4_000_010)
+        }
+        guard let request = json["requestIdentifier"]?.string, (1...128).contains(request.count)
+        else { throw APIError(4_000_011) }
+        if route.name == .extendAll {
+            guard let product = json["productId"]?.string,
+                store.read({ $0.shop.article(product)?.kind }) == .autoRenewable
+            else { throw APIError(4_000_023) }
+            store.changeSoon { $0.extendAll(product, byDays: days, request: request) }
+            return Response(json: ["requestIdentifier": .string(request)])
+        }
+        let original = try number(route.arguments[0], code: 4_000_008)
+        let refusal = store.changeSoon { $0.extend(original, byDays: days) }
+        if let refusal { throw APIError(refusal) }
+        return store.read { world in
+            let subscription = world.subscriptions[original]
+            let lineItem = subscription.flatMap { world.sale($0.latest)?.lineItem }
+            return Response(json: [
+                "originalTransactionId": .string(original),
+                "webOrderLineItemId": .optional(lineItem), "success": true,
+                "effectiveDate": .integer(subscription?.ends.milliseconds ?? 0),
+            ])
+        }
+    }
+
+    private func extensionStatus(_ route: Route) throws(APIError) -> Response {
+        let (product, request) = (route.arguments[0], route.arguments[1])
+        let found = store.read { world in
+            world.massExtensions.first { $0.product == product && $0.request == request }
+        }
+        guard let found else { throw APIError(4_040_009) }
+        return Response(json: [
+            "requestIdentifier": .string(request), "complete": true,
+            "completeDate": .integer(found.at.milliseconds),
+            "succeededCount": .integer(found.succeeded), "failedCount": .integer(found.failed),
+        ])
+    }
+
+    func test(_ route: Route) throws(APIError) -> Response {
+        if route.name == .test {
+            let name = store.changeSoon { world -> String? in
+                guard world.shop.app.notificationURL != nil else { return nil }
+                world.post("TEST", about: nil)
+                return world.postings.last?.id
+            }
+            guard let name else { throw APIError(4_040_007) }
+            return Response(json: ["testNotificationToken": .string(name)])
+        }
+        guard isUUID(route.arguments[0]) else { throw APIError(4_000_020) }
+        let posting = store.read { world in
+            world.postings.first { $0.id == route.arguments[0] && $0.type == "TEST" }
+        }
+        guard let posting else { throw APIError(4_040_008) }
+        return Response(json: item(of: posting))
+    }
+
+    /// What is told of one notification.
+    private func item(of posting: Posting) -> JSON {
+        let signed = store.read { world in
+            store.authority.sign(world.payload(of: posting) { store.authority.sign($0) })
+        }
+        let attempts = posting.attempts.map { attempt -> JSON in
+            [
+                "attemptDate": .integer(attempt.at.milliseconds),
+                "sendAttemptResult": .string(attempt.result),
+            ]
+        }
+        return ["signedPayload": .string(signed), "sendAttempts": .array(attempts)]
+    }
+
+    func notifications(_ call: Call) throws(APIError) -> Response {
+        let json = try call.json()
+        let filter = try PostingFilter(json, now: store.read { $0.now })
+        var start = 0
+        if let token = call.one("paginationToken") {
+            guard let place = Int(token), place >= 0 else { throw APIError(4_000_014) }
+            start = place
+        }
+        // Places in the list of all notifications never change, so a token stays good.
+        let found = store.read { world in
+            world.postings.indices.dropFirst(start).filter { filter.takes(world.postings[$0]) }
+                .prefix(Self.page + 1).map { ($0, world.postings[$0]) }
+        }
+        let hasMore = found.count > Self.page
+        var object = JSONObject()
+        if hasMore { object.append("paginationToken", .string(String(found[Self.page].0))) }
+        object.append("hasMore", .bool(hasMore))
+        let items = found.prefix(Self.page).map { item(of: $0.1) }
+        object.append("notificationHistory", .array(items))
+        return Response(json: .object(object))
+    }
+}
+
+private func isUUID(_ text: String) -> Bool { UUID(uuidString: text) != nil }
+
+/// Which notifications are asked for.
+private struct PostingFilter {
+    private let start: Int64
+    private let end: Int64
+    private let type: String?
+    private let subtype: String?
+    private let transaction: String?
+    private let onlyFailures: Bool
+
+    /// How far back the store tells of what it sent.
+    private static let reach: Int64 = 180 * 86_400_000
+
+    init(_ json: JSON, now: Instant) throws(APIError) {
+        guard let start = json["startDate"]?.integer, start >= 0 else { throw APIError(4_000_015) }
+        guard let end = json["endDate"]?.integer, end >= 0 else { throw APIError(4_000_016) }
+        if start > end { throw APIError(4_000_013) }
+        // A day more, for clients that ask for just as much.
+        if start < now.milliseconds - Self.reach - 86_400_000 { throw APIError(4_000_012) }
+        self.start = start
+        self.end = end
+        type = json["notificationType"]?.string
+        subtype = json["notificationSubtype"]?.string
+        transaction = json["transactionId"]?.string
+        onlyFailures = json["onlyFailures"]?.bool ?? false
+        if type != nil, transaction != nil { throw APIError(4_000_019) }
+        if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
+    }
+
+    private static let types: Set<String> = [
+        "SUBSCRIBED", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "OFFER_REDEEMED",
+        "DID_RENEW", "EXPIRED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "PRICE_INCREASE",
+        "REFUND", "REFUND_DECLINED", "CONSUMPTION_REQUEST", "RENEWAL_EXTENDED", "REVOKE", "TEST",
+        "RENEWAL_EXTENSION", "REFUND_REVERSED", "EXTERNAL_PURCHASE_TOKEN", "ONE_TIME_CHARGE",
+        "RESCIND_CONSENT", "METADATA_UPDATE", "MIGRATION", "PRICE_CHANGE",
+    ]
+
+    func takes(_ posting: Posting) -> Bool {
+        guard let last = posting.attempts.last else { return false }
+        let at = posting.at.milliseconds
+        return start <= at && at <= end && (type == nil || posting.type == type)
+            && (subtype == nil || posting.subtype == subtype)
+            && (transaction == nil || posting.transaction == transaction)
+            && (!onlyFailures || last.result != "SUCCESS")
+    }
+}
+
+extension World {
+    /// Extends every subscription of that product that can be, and tells how many there were.
+    mutating func extendAll(_ product: String, byDays days: Int64, request: String) {
+        let all = subscriptions.values.filter { $0.product == product && $0.isServing }
+            .map(\.original).sorted()
+        var (succeeded, failed): (Int64, Int64) = (0, 0)
+        for original in all {
+            if extend(original, byDays: days) == nil {
+                succeeded += 1
+            } else {
+                failed += 1
+                post("RENEWAL_EXTENSION", "FAILURE", about: subscriptions[original]?.latest)
+            }
+        }
+        massExtensions.append(
+            MassExtension(
+                request: request, product: product, at: now, succeeded: succeeded, failed: failed))
+        let summary: JSON = [
+            "requestIdentifier": .string(request), "productId": .string(product),
+            "succeededCount": .integer(succeeded), "failedCount": .integer(failed),
+        ]
+        append("RENEWAL_EXTENSION", "SUMMARY", .summary(summary.text))
+    }
+}

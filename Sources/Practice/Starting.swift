@@ -1,0 +1,40 @@
+package import Core
+import Foundation
+
+/// What is settled when a store starts.
+extension World {
+    /// Lets the clock run with the machine's.
+    package mutating func runWithMachine() { clockOffset = 0 }
+
+    /// Where notifications are posted from now on.
+    package mutating func send(to url: String) { shop.app.notificationURL = url }
+
+    /// Goes on after a pause with what the shop's file says now.
+    package mutating func takeUp(
+        _ shop: Shop, pace: Pace?, clock: Instant?
+    ) throws(PracticeError) {
+        let url = self.shop.app.notificationURL
+        self.shop = shop
+        self.shop.app.notificationURL = shop.app.notificationURL ?? url
+        if let pace, pace != self.pace {
+            throw .refused("this store has another pace; start in a new folder to change it")
+        }
+        guard let clock else { return }
+        if clockOffset != nil {
+            throw .refused("this store's clock runs; start in a new folder for a test clock")
+        }
+        if clock < now {
+            throw .refused("this store's clock stands at \(now.text), and only goes forward")
+        }
+    }
+}
+
+extension Shop {
+    /// As its file is written, for people to change.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let data = (try? encoder.encode(self)) ?? Data()
+        return String(decoding: data, as: UTF8.self) + "\n"
+    }
+}

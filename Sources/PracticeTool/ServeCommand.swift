@@ -1,0 +1,67 @@
+import Core
+import Practice
+
+extension PracticeTool {
+    /// Runs the store until it is told to stop.
+    static func serve(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(
+            words, valued: ["listen", "data-dir", "notify", "clock", "pace", "seed"], bare: [])
+        guard let path = arguments["data-dir"] else {
+            throw .usage("--data-dir is missing; see: deed-practice --help")
+        }
+        StopSignal.hold()
+        do throws(PracticeError) {
+            let folder = try DataFolder(path)
+            let authority = try Authority(in: folder)
+            var world = try world(in: folder, arguments)
+            if let url = arguments["notify"] { world.send(to: url) }
+            let postman = try Postman()
+            let store = PracticeStore(
+                world, authority: authority, folder: folder,
+                port: PracticePort(now: machineClock, send: { postman.send($0, $1) }))
+            let server = try PracticeServer(
+                store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
+            write("serving on http://127.0.0.1:\(server.port)")
+            write("roots for Deed: \(path)/roots (deed serve --extra-roots \(path)/roots)")
+            write("server API: issuer \(authority.issuer), key id \(authority.keyID)")
+            write("            \(path)/keys/AuthKey_\(authority.keyID).p8")
+            write("the app is \(world.shop.app.bundleID); what it sells is in \(path)/shop.json")
+            StopSignal.wait()
+            server.stop()
+        } catch {
+            switch error {
+            case .invalid(let text): throw .usage(text)
+            case .refused(let text): throw .refused(text)
+            case .broken(let text): throw .fault(text)
+            }
+        }
+    }
+
+    /// The world that the folder keeps, or a new one that begins now.
+    private static func world(
+        in folder: DataFolder, _ arguments: Arguments
+    ) throws(PracticeError) -> World {
+        if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
+        let shop = try Shop(try folder.bytes("shop.json"))
+        let start = try arguments["clock"].map { text throws(PracticeError) in
+            guard let instant = Instant(text: text) else {
+                throw .invalid("--clock must be an instant like 2026-01-01T00:00:00Z")
+            }
+            return instant
+        }
+        let pace = try arguments["pace"].map { text throws(PracticeError) in
+            guard let pace = text == "sandbox" ? .sandbox : Pace(text) else {
+                throw .invalid("--pace must be calendar, or the length of a month like 5m")
+            }
+            return pace
+        }
+        let seed = arguments["seed"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
+        if var kept = try PracticeStore.world(in: folder) {
+            try kept.takeUp(shop, pace: pace, clock: start)
+            return kept
+        }
+        var world = World(shop, from: start ?? machineClock(), pace: pace ?? .calendar, seed: seed)
+        if start == nil { world.runWithMachine() }
+        return world
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import JSON
+import Practice
+
+/// The commands that ask a store which runs.
+extension PracticeTool {
+    private static let common: Set<String> = ["store"]
+    private static let texts: Set<String> = [
+        "customer", "product", "offer", "token", "version", "transaction", "with",
+    ]
+    private static let numbers: Set<String> = ["quantity", "days", "price"]
+    private static let switches: Set<String> = ["prorated", "for-app", "ask", "needs-consent"]
+
+    static func step(_ name: String, _ words: [String]) throws(ToolEnd) {
+        guard let act = Step.Act.allCases.first(where: { dashed($0.rawValue) == name }) else {
+            throw .usage("there is no command \"\(name)\"; see: deed-practice --help")
+        }
+        let arguments = try Arguments(
+            words, valued: common.union(texts).union(numbers).union(["percent"]),
+            bare: switches.union(["json"]))
+        if let word = arguments.positionals.first {
+            throw .usage("\"\(word)\" is one argument too many; see: deed-practice --help")
+        }
+        var object = JSONObject()
+        object.append("do", .string(act.rawValue))
+        for (name, value) in arguments.values.sorted(by: { $0.key < $1.key }) where name != "store" {
+            let member = name.replacing("-", with: "_")
+            if numbers.contains(name) {
+                guard let number = Int64(value) else {
+                    throw .usage("--\(name) must be a whole number")
+                }
+                object.append(member, .integer(number))
+            } else if name == "percent" {
+                guard Double(value) != nil else { throw .usage("--percent must be a number") }
+                object.append(member, .decimal(value))
+            } else {
+                object.append(member, .string(value))
+            }
+        }
+        for flag in switches where arguments.flags.contains(flag) {
+            object.append(flag.replacing("-", with: "_"), true)
+        }
+        let answer = try StoreClient(arguments).ask("POST", "/practice/steps", .object(object))
+        arguments.flags.contains("json") ? write(answer.text) : write(text(of: answer))
+    }
+
+    static func restore(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: ["store", "customer"], bare: ["json"])
+        guard let customer = arguments["customer"] else {
+            throw .usage("--customer is missing; see: deed-practice --help")
+        }
+        let answer = try StoreClient(arguments).ask(
+            "GET", "/practice/handover?customer=\(encoded(customer))")
+        arguments.flags.contains("json") ? write(answer.text) : write(text(of: answer))
+    }
+
+    static func advance(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: common, bare: ["json"])
+        guard let text = arguments.positionals.first, arguments.positionals.count == 1 else {
+            throw .usage("advance needs one length, like 40d, or an instant")
+        }
+        let member = text.contains(":") ? "to" : "by"
+        let answer = try StoreClient(arguments).ask(
+            "POST", "/practice/advance", [member: .string(text)])
+        report(answer, arguments)
+    }
+
+    static func lives(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: common, bare: ["json", "no-jump"])
+        guard arguments.positionals.count == 2, arguments.positionals[0] == "run" else {
+            throw .usage("write: deed-practice lives run FILE")
+        }
+        let file = arguments.positionals[1]
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw .refused("\(file) cannot be read; see its name and rights")
+        }
+        guard let json = try? JSON.read(Array(data)) else {
+            throw .refused("\(file) is no JSON; see docs/practice-store.md")
+        }
+        let jump = arguments.flags.contains("no-jump") ? "?jump=no" : ""
+        report(try StoreClient(arguments).ask("POST", "/practice/lives\(jump)", json), arguments)
+    }
+
+    static func trouble(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: common, bare: ["json"])
+        guard let text = arguments.positionals.first, let json = try? JSON.read(text) else {
+            throw .usage("trouble needs rates as JSON, like '{\"drop\":0.1,\"seed\":7}'")
+        }
+        let answer = try StoreClient(arguments).ask("PUT", "/practice/trouble", json)
+        write(arguments.flags.contains("json") ? answer.text : "switched")
+    }
+
+    static func show(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: ["store", "customer"], bare: ["json"])
+        let query = arguments["customer"].map { "?customer=\(encoded($0))" } ?? ""
+        let answer = try StoreClient(arguments).ask("GET", "/practice/state\(query)")
+        if arguments.flags.contains("json") { return write(answer.text) }
+        write("now \(answer["now"]?.string ?? "")   next \(answer["next_due"]?.string ?? "-")")
+        for customer in answer["customers"]?.array ?? [] {
+            write(customer["customer"]?.string ?? "")
+            for purchase in customer["purchases"]?.array ?? [] {
+                let members = ["purchase", "product", "state", "until"]
+                let texts = members.compactMap { purchase[$0]?.string }
+                write("  " + texts.joined(separator: "   "))
+            }
+        }
+        for posting in answer["notifications"]?.array ?? [] {
+            let texts = ["at", "type", "subtype", "customer"].compactMap { posting[$0]?.string }
+            let attempts = (posting["attempts"]?.array ?? []).compactMap(\.string)
+            write(texts.joined(separator: " ") + ": " + attempts.joined(separator: ", "))
+        }
+    }
+
+    private static func report(_ answer: JSON, _ arguments: Arguments) {
+        if arguments.flags.contains("json") { return write(answer.text) }
+        for event in answer["events"]?.array ?? [] { write(event.string ?? "") }
+        write("now \(answer["now"]?.string ?? "")")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+
+    /// What was done, and how to hand it to a back end.
+    private static func text(of answer: JSON) -> String {
+        var lines: [String] = []
+        let customer = answer["customer"]?.string ?? ""
+        if let note = answer["note"]?.string { lines.append(note) }
+        if let transaction = answer["transaction"]?.string {
+            lines.append("transaction \(transaction)")
+        }
+        let many = answer["signed_transactions"]?.array
+        let one = answer["signed_transaction"]?.string.map { [JSON.string($0)] }
+        guard let signed = many ?? one, !signed.isEmpty else { return lines.joined(separator: "\n") }
+        let body: JSON = ["signed_transactions": .array(signed), "environment": "sandbox"]
+        lines += [
+            "", "hand it to your back end, which hands it to Deed:", "",
+            "curl -H \"Authorization: Bearer $DEED_KEY\" -H 'Content-Type: application/json' \\",
+            "    http://127.0.0.1:8080/v1/customers/\(encoded(customer))/receipts \\",
+            "    -d '\(body.text)'",
+        ]
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,3 @@
+import Foundation
+
+exit(PracticeTool.run(Array(CommandLine.arguments.dropFirst())))
