@@ -152,7 +152,7 @@ let package = Package(
                 "deed-practice", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
                 "Minting", "Outbound", "Practice", "Telemetry", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            exclude: ["apple_library.py"], swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],

@@ -29,9 +29,13 @@ package final class MintedKey: @unchecked Sendable {
 
     /// Reads what `pem` wrote; `nil` for anything else.
     package init?(pem: String) {
-        let buffer = BIO_new_mem_buf(pem, Int32(clamping: pem.utf8.count))
-        defer { BIO_free(buffer) }
-        guard let key = PEM_read_bio_PrivateKey(buffer, nil, nil, nil) else { return nil }
+        // OpenSSL copies nothing here, and reads the text later.
+        let key = Array(pem.utf8).withUnsafeBytes { bytes in
+            let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+            defer { BIO_free(buffer) }
+            return PEM_read_bio_PrivateKey(buffer, nil, nil, nil)
+        }
+        guard let key else { return nil }
         handle = key
     }
 

@@ -55,7 +55,11 @@ struct ControlAPI: Sendable {
 
     private func run(_ scenario: Scenario, jumps: Bool) throws(PracticeError) -> JSON {
         let end = try store.change { world throws(PracticeError) in try world.plan(scenario) }
-        return report(jumps ? try store.advance(to: end) : [])
+        if !jumps { return report([]) }
+        var object = report(try store.advance(to: end)).object ?? JSONObject()
+        let unmet = store.read { $0.unmet(scenario) }
+        object.append("unmet", .array(unmet.map(JSON.string)))
+        return .object(object)
     }
 
     private func report(_ events: [PracticeStore.Event]) -> JSON {
@@ -74,7 +78,8 @@ struct ControlAPI: Sendable {
             }
             let sales = world.sales(of: customer)
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
-            var object = HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
+            var object =
+                HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
             // Of a subscription the newest period, of consumables those that were not finished.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
@@ -89,7 +94,7 @@ struct ControlAPI: Sendable {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// How the store stands, for people.
     func summary(of customer: String?) -> JSON {
         let wanted = customer.map { [$0] } ?? customers

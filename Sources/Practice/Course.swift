@@ -1,7 +1,7 @@
 package import Core
 
 /// What the store does by itself as time goes on.
-extension World {
+extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
@@ -155,7 +155,7 @@ extension World {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// How a purchase stands now, by the store's own books.
     package struct Standing: Hashable, Sendable {
         package let original: String

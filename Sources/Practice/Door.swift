@@ -128,7 +128,8 @@ private final class Passage: Sendable {
             case .reset?:
                 var linger = linger(l_onoff: 1, l_linger: 0)
                 setsockopt(
-                    client, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+                    client, SOL_SOCKET, SO_LINGER, &linger,
+                    socklen_t(MemoryLayout.size(ofValue: linger)))
                 return
             case .truncate?:
                 _ = sendAll(Array(bytes.prefix(max(1, bytes.count * 3 / 4))), to: client)

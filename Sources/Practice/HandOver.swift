@@ -12,7 +12,7 @@ package struct HandOver: Sendable {
     package let appTransaction: String
     package let note: String?
 
-    package init(_ outcome: Outcome, in world: World, by authority: Authority) {
+    package init(_ outcome: Outcome, in world: PracticeWorld, by authority: Authority) {
         let customer = outcome.customer ?? ""
         self.customer = customer
         transaction = outcome.transaction

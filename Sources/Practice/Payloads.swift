@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 /// What the store signs, as JSON, before it is signed.
-extension World {
+extension PracticeWorld {
     package func payload(of sale: Sale, signedAt: Instant? = nil) -> JSON {
         var object = JSONObject()
         object.append("transactionId", .string(sale.id))
@@ -89,7 +89,8 @@ extension World {
         }
         if subscription.willRenew, subscription.isServing {
             object.append("renewalDate", .integer(subscription.ends.milliseconds))
-            object.append("renewalPrice", .integer(subscription.change?.price ?? subscription.price))
+            object.append(
+                "renewalPrice", .integer(subscription.change?.price ?? subscription.price))
             object.append("currency", "USD")
         }
         object.append(

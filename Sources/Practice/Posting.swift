@@ -38,7 +38,7 @@ package struct Posting: Codable, Sendable {
     var isSpoiled = false
 }
 
-extension World {
+extension PracticeWorld {
     /// Notes a notification about a transaction and, where it has one, its subscription.
     mutating func post(_ type: String, _ subtype: String? = nil, about transaction: String?) {
         guard let transaction, let sale = sale(transaction) else {
@@ -90,7 +90,7 @@ extension World {
     package mutating func record(_ result: String, of index: Int) {
         postings[index].attempts.append(Posting.Attempt(at: now, result: result))
         let tries = postings[index].attempts.count
-        let hours = shop.app.retries == .production ? World.retryHours : []
+        let hours = shop.app.retries == .production ? PracticeWorld.retryHours : []
         if result == "SUCCESS" || tries > hours.count {
             postings[index].next = nil
             openPostings.removeAll { $0 == index }

@@ -29,7 +29,7 @@ package final class PracticeStore: Sendable {
     package let authority: Authority
     private let folder: DataFolder?
     private let port: PracticePort
-    private let state: Monitor<World>
+    private let state: Monitor<PracticeWorld>
     /// Held for as long as a wish takes, its notifications included. Reads need it not: whoever is
     /// sent a notification may ask the store before it answers.
     private let turn = Monitor(())
@@ -40,7 +40,7 @@ package final class PracticeStore: Sendable {
 
     /// `folder` keeps the store from one start to the next; without it, nothing is kept.
     package init(
-        _ world: World, authority: Authority, folder: DataFolder? = nil, port: PracticePort
+        _ world: PracticeWorld, authority: Authority, folder: DataFolder? = nil, port: PracticePort
     ) {
         self.authority = authority
         self.folder = folder
@@ -49,11 +49,11 @@ package final class PracticeStore: Sendable {
     }
 
     /// The world that the folder keeps; `nil` where it keeps none.
-    package static func world(in folder: DataFolder) throws(PracticeError) -> World? {
+    package static func world(in folder: DataFolder) throws(PracticeError) -> PracticeWorld? {
         guard folder.holds(stateFile) else { return nil }
         let bytes = try folder.bytes(stateFile)
         do {
-            return try JSONDecoder().decode(World.self, from: Data(bytes))
+            return try JSONDecoder().decode(PracticeWorld.self, from: Data(bytes))
         } catch {
             throw .broken(
                 "\(folder.path)/\(stateFile) is of another release; start in a new folder")
@@ -71,7 +71,7 @@ package final class PracticeStore: Sendable {
 
     /// Looks at the world as it is at this moment of its clock.
     package func read<Result, Failure: Error>(
-        _ body: (inout World) throws(Failure) -> Result
+        _ body: (inout PracticeWorld) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let machine = port.now()
         return try state.change(wake: .nobody) { world throws(Failure) -> Result in
@@ -86,7 +86,7 @@ package final class PracticeStore: Sendable {
 
     /// Does one thing to the world, then everything that is due because of it.
     package func change<Result>(
-        _ body: (inout World) throws(PracticeError) -> Result
+        _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
             runDue(until: clock)
@@ -191,7 +191,7 @@ package final class PracticeStore: Sendable {
 
     /// Changes the world for a caller that whoever is being sent a notification may be: it waits for
     /// nothing, and what is due because of it is done soon after.
-    func changeSoon<Result>(_ body: (inout World) -> Result) -> Result {
+    func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         defer { isUnsaved.change { $0 = true } }
         return read { world in
             world.tick()

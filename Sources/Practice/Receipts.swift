@@ -3,7 +3,7 @@ internal import JSON
 internal import Minting
 
 /// Receipts of the old kind, and what verifyReceipt answers about them.
-extension World {
+extension PracticeWorld {
     /// What lies on a customer's device: everything bought but consumables that were finished.
     package func receipt(of customer: String, by authority: Authority) -> [UInt8] {
         let bought = sales(of: customer).filter { $0.kind != .consumable || !$0.isFinished }
@@ -83,7 +83,8 @@ extension World {
     private func receiptMembers(of customer: String?, _ bought: [Sale]) -> JSON {
         let install = customer.flatMap { installs[$0] }
         var object = JSONObject()
-        object.append("receipt_type", environment == "Production" ? "Production" : "ProductionSandbox")
+        object.append(
+            "receipt_type", environment == "Production" ? "Production" : "ProductionSandbox")
         object.append("adam_id", 0)
         object.append("app_item_id", 0)
         object.append("bundle_id", .string(shop.app.bundleID))
@@ -112,7 +113,8 @@ extension World {
             object.append(date: "expires_date", expires)
             object.append("web_order_line_item_id", .string(sale.lineItem))
             let isIntro = sale.offer?.kind == .introductory && sale.offer?.isTrial == false
-            object.append("is_trial_period", .string(sale.offer?.isTrial == true ? "true" : "false"))
+            object.append(
+                "is_trial_period", .string(sale.offer?.isTrial == true ? "true" : "false"))
             object.append("is_in_intro_offer_period", .string(isIntro ? "true" : "false"))
         }
         if let cancelled = cancelled(sale) {

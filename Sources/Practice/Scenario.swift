@@ -19,6 +19,8 @@ package struct Scenario: Codable, Sendable {
     package var lives: [Life]
     /// How long the lives go on after the beginning.
     package var until: Wait
+    /// How each customer's purchases stand in the end, by product.
+    package var expect: [String: [String: String]]?
 
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
@@ -42,7 +44,7 @@ extension Scenario.Life.Moment: Codable {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// Notes the steps of a scenario, and gives the instant at which it is over.
     package mutating func plan(_ scenario: Scenario) throws(PracticeError) -> Instant {
         if let start = scenario.start {
@@ -58,10 +60,27 @@ extension World {
         for life in scenario.lives {
             for moment in life.steps {
                 let at = pace.end(of: moment.at, after: start)
-                steps.append((at, moment.step.changed { $0.customer = $0.customer ?? life.customer }))
+                steps.append(
+                    (at, moment.step.changed { $0.customer = $0.customer ?? life.customer }))
             }
         }
         plan(steps)
         return pace.end(of: scenario.until, after: start)
+    }
+}
+
+extension PracticeWorld {
+    /// What did not come as the scenario says, in sentences.
+    package func unmet(_ scenario: Scenario) -> [String] {
+        (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
+            var found: [String: String] = [:]
+            for standing in standings(of: customer) { found[standing.product] = standing.word }
+            return Set(products.keys).union(found.keys).sorted().compactMap { product in
+                let (wanted, word) = (
+                    products[product] ?? "not bought", found[product] ?? "not bought"
+                )
+                return wanted == word ? nil : "\(product) of \(customer) is \(word), not \(wanted)"
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 internal import Core
 
-extension World {
+extension PracticeWorld {
     mutating func buy(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         guard let id = step.product else { throw .invalid("buy needs a product") }
         guard let article = shop.article(id) else {
@@ -154,7 +154,7 @@ extension World {
     }
 }
 
-extension World {
+extension PracticeWorld {
     func isCommitted(_ subscription: Subscription) -> Bool {
         shop.article(subscription.product)?.commitment == true
     }

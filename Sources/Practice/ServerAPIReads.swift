@@ -109,7 +109,7 @@ extension ServerAPI {
 
     /// One page of what comes behind a position, and the position behind it.
     private func append(
-        _ sales: [Sale], after: Position?, _ filter: HistoryFilter, _ world: World,
+        _ sales: [Sale], after: Position?, _ filter: HistoryFilter, _ world: PracticeWorld,
         to object: inout JSONObject
     ) {
         let rest = sales.filter { sale in
@@ -228,12 +228,13 @@ struct HistoryFilter {
         "CONSUMABLE": .consumable, "NON_CONSUMABLE": .nonConsumable,
     ]
 
-    func takes(_ sale: Sale, _ world: World) -> Bool {
+    func takes(_ sale: Sale, _ world: PracticeWorld) -> Bool {
         let purchased = sale.purchased.milliseconds
         return start <= purchased && purchased <= end
             && (products.isEmpty || products.contains(sale.product))
             && (kinds.isEmpty || kinds.contains(sale.kind))
-            && (groups.isEmpty || sale.group.map { groups.contains(world.groupNumber($0)) } ?? false)
+            && (groups.isEmpty
+                || sale.group.map { groups.contains(world.groupNumber($0)) } ?? false)
             && (ownership.map { ($0 == "FAMILY_SHARED") == sale.isShared } ?? true)
             && (isRevoked.map { $0 == (sale.revocation != nil) } ?? true)
     }
@@ -247,7 +248,7 @@ extension Call {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// The members that tell which app an answer is about.
     var appMembers: JSONObject {
         var object = JSONObject()

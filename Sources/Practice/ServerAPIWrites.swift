@@ -201,7 +201,7 @@ private struct PostingFilter {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// Extends every subscription of that product that can be, and tells how many there were.
     mutating func extendAll(_ product: String, byDays days: Int64, request: String) {
         let all = subscriptions.values.filter { $0.product == product && $0.isServing }

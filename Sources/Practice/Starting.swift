@@ -2,7 +2,7 @@ package import Core
 import Foundation
 
 /// What is settled when a store starts.
-extension World {
+extension PracticeWorld {
     /// Lets the clock run with the machine's.
     package mutating func runWithMachine() { clockOffset = 0 }
 

@@ -69,7 +69,7 @@ package struct Trouble: Codable, Hashable, Sendable {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// What strikes the next answer, and how long it waits.
     mutating func nextStroke() -> (stroke: Trouble.Stroke?, waits: Int64) {
         let waits = luck.strikes(trouble.slow) ? trouble.slowMilliseconds ?? 3000 : 0

@@ -1,7 +1,7 @@
 internal import Core
 
 /// Refunds, and what families share.
-extension World {
+extension PracticeWorld {
     mutating func refund(_ step: Step, of customer: String) throws(PracticeError) -> String {
         let sale = try sale(step, of: customer)
         if sale.isShared { throw .refused("\(sale.id) is shared; the one who paid is refunded") }
@@ -44,15 +44,21 @@ extension World {
     mutating func reverse(_ step: Step, of customer: String) throws(PracticeError) -> String {
         var step = step
         if step.transaction == nil {
-            step.transaction = sales.last {
-                $0.customer == customer && $0.revocation != nil
-                    && (step.product == nil || $0.product == step.product)
-            }?.id
+            step.transaction =
+                sales.last {
+                    $0.customer == customer && $0.revocation != nil
+                        && (step.product == nil || $0.product == step.product)
+                }?.id
         }
         guard step.transaction != nil else { throw .refused("\(customer) has no refund") }
         let sale = try sale(step, of: customer)
         guard let revocation = sale.revocation, revocation.extent != .family else {
             throw .refused("\(sale.id) is not refunded")
+        }
+        if let subscription = subscriptions[sale.original], subscription.latest != sale.id,
+            let expires = sale.expires, now < expires
+        {
+            throw .refused("\(sale.original) was bought again since; that period would run twice")
         }
         changeSale(sale.id) { $0.revocation = nil }
         restore(sale.original, after: sale.id)
@@ -70,7 +76,7 @@ extension World {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// The shares that family members have of a subscription, in order.
     func shares(of original: String) -> [Subscription] {
         subscriptions.values.filter { $0.sharedFrom == original && $0.phase != .revoked }
@@ -161,7 +167,9 @@ extension World {
         let opened = ["SUBSCRIBED", "DID_RENEW", "DID_CHANGE_RENEWAL_PREF", "OFFER_REDEEMED"]
             .contains(type)
         for child in shares(of: original) {
-            guard let latest = sale(child.latest), let source = sale(parent.latest) else { continue }
+            guard let latest = sale(child.latest), let source = sale(parent.latest) else {
+                continue
+            }
             var copy = parent.copy(named: child.original, for: child.customer)
             copy.latest = child.latest
             copy.streakStart = child.streakStart

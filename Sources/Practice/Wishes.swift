@@ -7,9 +7,15 @@ package struct Outcome: Sendable {
     package var transaction: String?
     /// What the store says beside that.
     package var note: String?
+
+    package init(customer: String? = nil, transaction: String? = nil, note: String? = nil) {
+        self.customer = customer
+        self.transaction = transaction
+        self.note = note
+    }
 }
 
-extension World {
+extension PracticeWorld {
     /// Takes a step at the store's present instant.
     package mutating func perform(_ step: Step) throws(PracticeError) -> Outcome {
         tick()
@@ -143,7 +149,7 @@ extension World {
     }
 }
 
-extension World {
+extension PracticeWorld {
     private mutating func cancel(_ subscription: Subscription) throws(PracticeError) {
         let original = subscription.original
         if subscription.sharedFrom != nil {
@@ -248,7 +254,7 @@ struct ExtensionRefusal: Sendable {
     let sentence: String
 }
 
-extension World {
+extension PracticeWorld {
     /// Moves the end of the present period; `nil` when that was done.
     mutating func extend(_ original: String, byDays days: Int64) -> ExtensionRefusal? {
         guard let subscription = subscriptions[original] else {

@@ -40,7 +40,7 @@ extension PracticeTool {
     /// The world that the folder keeps, or a new one that begins now.
     private static func world(
         in folder: DataFolder, _ arguments: Arguments
-    ) throws(PracticeError) -> World {
+    ) throws(PracticeError) -> PracticeWorld {
         if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
         let shop = try Shop(try folder.bytes("shop.json"))
         let start = try arguments["clock"].map { text throws(PracticeError) in
@@ -60,7 +60,8 @@ extension PracticeTool {
             try kept.takeUp(shop, pace: pace, clock: start)
             return kept
         }
-        var world = World(shop, from: start ?? machineClock(), pace: pace ?? .calendar, seed: seed)
+        var world = PracticeWorld(
+            shop, from: start ?? machineClock(), pace: pace ?? .calendar, seed: seed)
         if start == nil { world.runWithMachine() }
         return world
     }

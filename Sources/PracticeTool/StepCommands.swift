@@ -23,7 +23,8 @@ extension PracticeTool {
         }
         var object = JSONObject()
         object.append("do", .string(act.rawValue))
-        for (name, value) in arguments.values.sorted(by: { $0.key < $1.key }) where name != "store" {
+        for (name, value) in arguments.values.sorted(by: { $0.key < $1.key }) where name != "store"
+        {
             let member = name.replacing("-", with: "_")
             if numbers.contains(name) {
                 guard let number = Int64(value) else {
@@ -78,7 +79,10 @@ extension PracticeTool {
             throw .refused("\(file) is no JSON; see docs/practice-store.md")
         }
         let jump = arguments.flags.contains("no-jump") ? "?jump=no" : ""
-        report(try StoreClient(arguments).ask("POST", "/practice/lives\(jump)", json), arguments)
+        let answer = try StoreClient(arguments).ask("POST", "/practice/lives\(jump)", json)
+        report(answer, arguments)
+        let unmet = (answer["unmet"]?.array ?? []).compactMap(\.string)
+        if !unmet.isEmpty { throw .refused(unmet.joined(separator: "; ")) }
     }
 
     static func trouble(_ words: [String]) throws(ToolEnd) {
@@ -131,7 +135,9 @@ extension PracticeTool {
         }
         let many = answer["signed_transactions"]?.array
         let one = answer["signed_transaction"]?.string.map { [JSON.string($0)] }
-        guard let signed = many ?? one, !signed.isEmpty else { return lines.joined(separator: "\n") }
+        guard let signed = many ?? one, !signed.isEmpty else {
+            return lines.joined(separator: "\n")
+        }
         let body: JSON = ["signed_transactions": .array(signed), "environment": "sandbox"]
         lines += [
             "", "hand it to your back end, which hands it to Deed:", "",

@@ -31,6 +31,12 @@ struct ArrowTests {
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",
             "Telemetry",
         ],
+        "Minting": ["COpenSSL", "Core", "JSON"],
+        "Practice": [
+            "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting", "Outbound", "Telemetry",
+            "Threading",
+        ],
+        "PracticeTool": ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
         "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
     /// What of the toolchain a target may import; Core, none of it.
@@ -55,13 +61,32 @@ struct ArrowTests {
         }
     }
 
+    /// What only plays a store. What it signs must never be signed by `deed`.
+    static let playing: Set<String> = ["Minting", "Practice", "PracticeTool"]
+
     @Test("A C library has one owner")
     func owners() {
         for library in ["CPostgres", "COpenSSL", "CCurl"] {
             let owners = Set(
-                SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target))
+                SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target)
+            ).subtracting(Self.playing)
             #expect(owners.count == 1, "\(library) is imported by \(owners.sorted())")
         }
+    }
+
+    @Test("What plays a store is never linked into deed")
+    func noPlay() throws {
+        var linked: Set<String> = ["deed"]
+        var rest = linked
+        while let target = rest.popFirst() {
+            let imported = SourceTree.sources.filter { $0.target == target }
+                .flatMap(importedModules)
+            for module in imported where Self.allowed[module] != nil {
+                if linked.insert(module).inserted { rest.insert(module) }
+            }
+        }
+        #expect(linked.contains("Core"))
+        #expect(linked.isDisjoint(with: Self.playing))
     }
 
     private func importedModules(_ file: SourceTree.File) -> [String] {

@@ -2,7 +2,7 @@ package import Core
 
 /// All that the store knows. A value: the same wishes at the same instants make the same world, down
 /// to every name in it.
-package struct World: Codable, Sendable {
+package struct PracticeWorld: Codable, Sendable {
     package internal(set) var now: Instant
     package internal(set) var shop: Shop
     package internal(set) var pace: Pace
@@ -68,7 +68,7 @@ package struct World: Codable, Sendable {
     }
 }
 
-extension World {
+extension PracticeWorld {
     /// A number that no other thing of this store has.
     mutating func nextNumber() -> UInt64 {
         named += 1
@@ -123,7 +123,8 @@ extension World {
     mutating func install(_ customer: String, version: String? = nil) {
         if installs[customer] != nil { return }
         installs[customer] = Install(
-            appTransaction: String(704_000_000_000_000_000 + seed % 90_000 * 1_000_000_000 + nextNumber()),
+            appTransaction: String(
+                704_000_000_000_000_000 + seed % 90_000 * 1_000_000_000 + nextNumber()),
             version: version ?? shop.app.version, at: now)
     }
 

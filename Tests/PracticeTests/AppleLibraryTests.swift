@@ -1,0 +1,121 @@
+import Foundation
+import Glibc
+import Practice
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Apple's own Python library and the practice store", .timeLimit(.minutes(10)))
+struct AppleLibraryTests {
+    @Test("It talks to every call of the server API, meets its errors, and verifies what is signed")
+    func library() async throws {
+        try await aside { try talk() }
+    }
+
+    private func talk() throws {
+        let folder = try ScratchFolder()
+        let environment = folder.file("python")
+        let made = try run("/usr/bin/env", ["python3", "-m", "venv", environment])
+        #expect(made.code == 0, "install python3-venv: \(made.text)")
+        let installed = try run(
+            "\(environment)/bin/pip",
+            [
+                "install", "--quiet", "--disable-pip-version-check",
+                "app-store-server-library==3.1.*",
+            ])
+        try #require(
+            installed.code == 0,
+            "PyPI cannot be reached, which this test needs; see the network: \(installed.text)")
+
+        let program = try PracticeProgram(
+            in: folder.file("store"),
+            ["--clock", "2026-01-01T00:00:00Z", "--notify", "http://127.0.0.1:1/notifications"])
+        let finished = try run(
+            "\(environment)/bin/python",
+            [script, program.url, program.folder, program.issuer, program.keyID])
+        #expect(finished.code == 0, "\(finished.text)")
+        #expect(finished.text.contains("every call came out as it should"))
+        #expect(program.stop() == 0)
+    }
+
+    private var script: String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("apple_library.py").path
+    }
+}
+
+/// `deed-practice serve` as a process.
+final class PracticeProgram {
+    let folder: String
+    let url: String
+    let issuer: String
+    let keyID: String
+    private let process = Process()
+
+    init(in folder: String, _ arguments: [String] = []) throws {
+        self.folder = folder
+        process.executableURL = practiceProgram
+        process.arguments =
+            ["serve", "--data-dir", folder, "--listen", "127.0.0.1:0"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        var text = ""
+        while !text.contains("shop.json") {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { throw Unreadable() }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        let words = text.split { " \n,".contains($0) }.map(String.init)
+        func word(after other: String) -> String {
+            words.firstIndex(of: other).map { words[$0 + 1] } ?? ""
+        }
+        url = word(after: "on")
+        issuer = word(after: "issuer")
+        keyID = word(after: "id")
+    }
+
+    deinit { _ = stop() }
+
+    func stop() -> Int32 {
+        if process.isRunning { process.terminate() }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
+
+/// `deed-practice`, as it was built beside the tests.
+let practiceProgram: URL = {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    return URL(fileURLWithPath: tests ?? "").deletingLastPathComponent()
+        .appendingPathComponent("deed-practice")
+}()
+
+/// Runs what takes long on a thread of its own: tests share few.
+func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+        startThread("aside") { done.resume(with: Result { try body() }) }
+    }
+}
+
+/// What a program printed, and how it ended.
+func run(
+    _ program: String, _ arguments: [String], variables: [String: String] = [:]
+) throws -> (code: Int32, text: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+}

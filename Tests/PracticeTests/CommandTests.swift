@@ -1,0 +1,146 @@
+import Core
+import Foundation
+import JSON
+import Practice
+import TestSupport
+import Testing
+
+@Suite("The program deed-practice", .timeLimit(.minutes(5)))
+struct CommandTests {
+    private func call(
+        _ program: PracticeProgram, _ words: String...
+    ) throws -> (code: Int32, text: String) {
+        try run(practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url])
+    }
+
+    private func json(_ program: PracticeProgram, _ words: String...) throws -> JSON {
+        let finished = try run(
+            practiceProgram.path, words + ["--json"],
+            variables: ["DEED_PRACTICE_STORE": program.url])
+        #expect(finished.code == 0, "\(finished.text)")
+        return try JSON.read(Array(finished.text.utf8))
+    }
+
+    @Test("Each step prints what an app would hand over, ready to paste and as JSON")
+    func steps() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(
+                in: folder.file("store"), ["--clock", "2026-01-01T00:00:00Z"])
+            let bought = try json(program, "buy", "--customer", "u1", "--product", "pro.month")
+            #expect(bought["signed_transaction"]?.string?.hasPrefix("eyJ") == true)
+            #expect(bought["receipt"]?.string?.isEmpty == false)
+            #expect(bought["transaction"]?.string?.isEmpty == false)
+            let text = try call(program, "cancel", "--customer", "u1").text
+            #expect(text.contains("curl -H"))
+            #expect(text.contains("/v1/customers/u1/receipts"))
+            #expect(try call(program, "advance", "40d").text.contains("2026-02-01"))
+            let state = try json(program, "show", "--customer", "u1")
+            #expect(
+                state["customers"]?.array?.first?["purchases"]?.array?.first?["state"] == "ended")
+            #expect(try call(program, "fail-billing", "--customer", "u1").code == 0)
+            let restored = try json(program, "restore", "--customer", "u1")
+            #expect(restored["signed_transactions"]?.array?.count == 1)
+        }
+    }
+
+    @Test("What cannot be done is refused in a sentence, with its own exit code")
+    func refusals() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(in: folder.file("store"))
+            let cases: [([String], Int32, String)] = [
+                ([], 2, "no command"), (["fly"], 2, "no command \"fly\""),
+                (["buy", "--customer", "u1", "--product", "moon"], 2, "no product moon"),
+                (["buy", "--customer", "u1"], 2, "needs a product"),
+                (["buy", "--product", "pro.month"], 2, "needs a customer"),
+                (["buy", "--customer", "u1", "--size", "3"], 2, "--size is not known"),
+                (["buy", "--customer", "u1", "--quantity", "x"], 2, "whole number"),
+                (["cancel", "--customer", "u1"], 1, "has no subscription"),
+                (["refund", "--customer", "u1"], 1, "has bought no"),
+                (["advance"], 2, "one length"), (["advance", "soon"], 2, "length like 40d"),
+                (["advance", "2001-01-01T00:00:00Z"], 1, "only goes forward"),
+                (["lives", "run", "/nowhere.json"], 1, "cannot be read"),
+                (["trouble", "{\"drop\":2}"], 2, "from 0 to 1"),
+                (["serve"], 2, "--data-dir is missing"),
+                (["show", "--store", "http://127.0.0.1:1"], 3, "does not answer"),
+                (
+                    ["serve", "--data-dir", folder.file("new"), "--listen", "0.0.0.0:0"], 2,
+                    "127.0.0.1"
+                ),
+            ]
+            for (words, code, sentence) in cases {
+                let ended = try run(
+                    practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url])
+                #expect(ended.code == code, "\(words): \(ended.text)")
+                #expect(ended.text.contains(sentence), "\(words): \(ended.text)")
+            }
+        }
+    }
+
+    @Test("A store that was killed goes on where it was, under the same roots")
+    func restart() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let path = folder.file("store")
+            let first = try PracticeProgram(in: path, ["--clock", "2026-01-01T00:00:00Z"])
+            _ = try call(first, "buy", "--customer", "u1", "--product", "pro.month")
+            _ = try call(first, "advance", "40d")
+            let (before, root) = (
+                try json(first, "show"),
+                try String(contentsOfFile: "\(path)/roots/receipts.pem", encoding: .utf8)
+            )
+            first.kill()
+            let second = try PracticeProgram(in: path)
+            #expect(try json(second, "show") == before)
+            #expect(second.keyID == first.keyID)
+            #expect(
+                try String(contentsOfFile: "\(path)/roots/receipts.pem", encoding: .utf8) == root)
+            #expect(try call(second, "advance", "20d").text.contains("2026-03-01"))
+            #expect(second.stop() == 0)
+        }
+    }
+
+    @Test("Keys lie where only their owner reads them, and roots where Deed does")
+    func folderRights() throws {
+        let folder = try ScratchFolder()
+        let program = try PracticeProgram(in: folder.file("store"))
+        let manager = FileManager.default
+        for name in ["private/receipts.pem", "keys/AuthKey_\(program.keyID).p8", "state.json"] {
+            let path = "\(program.folder)/\(name)"
+            if name == "state.json" { _ = try call(program, "install", "--customer", "u1") }
+            let mode = try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+        let roots = try manager.contentsOfDirectory(atPath: "\(program.folder)/roots").sorted()
+        #expect(roots == ["receipts.pem", "transactions.pem"])
+    }
+
+    @Test("At the sandbox's speed a month passes by itself, and the clock is the machine's")
+    func pace() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(in: folder.file("store"), ["--pace", "2s"])
+            _ = try call(program, "buy", "--customer", "u1", "--product", "pro.month")
+            try waitUntil {
+                let state = try? json(program, "show")
+                return (state?["notifications"]?.array?.count ?? 0) >= 3
+            }
+            let text = try json(program, "show")["now"]?.string ?? ""
+            let now = try #require(Instant(text: text))
+            #expect(abs(now.milliseconds - machineInstant().milliseconds) < 5000)
+        }
+    }
+
+    @Test("Scenarios run by the program", arguments: ["trial.json", "trouble.json"])
+    func lives(_ file: String) async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(
+                in: folder.file("store"), ["--clock", "2026-01-01T00:00:00Z"])
+            let ended = try call(program, "lives", "run", "\(exampleFolder)/\(file)")
+            #expect(ended.code == 0, "\(ended.text)")
+            #expect(ended.text.contains("now 2026"))
+        }
+    }
+}

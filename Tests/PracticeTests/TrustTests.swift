@@ -1,0 +1,104 @@
+import Core
+import Crypto
+import Evidence
+import JSON
+import Minting
+import Practice
+import Testing
+
+@Suite("Whom Deed believes when the practice store signs")
+struct TrustTests {
+    private static func makeWorld(_ environment: String) throws -> (PracticeWorld, HandOver) {
+        var world = PracticeWorld(.example, from: opening, seed: 3)
+        world.environment = environment
+        let outcome = try world.perform(Step(.buy, customer: "u1", product: "pro.month"))
+        return (world, HandOver(outcome, in: world, by: practice))
+    }
+
+    private static func pieces(_ environment: String) throws -> [(EvidenceKind, [UInt8])] {
+        let (world, given) = try makeWorld(environment)
+        let notification = world.payload(of: world.postings[0]) { practice.sign($0) }
+        let receipt = try #require(Base64.standard.decode(Array(given.receipt.utf8)))
+        return [
+            (.signedTransaction, Array((given.signedTransaction ?? "").utf8)),
+            (.renewalInfo, Array((given.signedRenewal ?? "").utf8)),
+            (.appTransaction, Array(given.appTransaction.utf8)), (.appReceipt, receipt),
+            (.notification, Array(practice.sign(notification).utf8)),
+        ]
+    }
+
+    private func refusal(
+        of bytes: [UInt8], _ kind: EvidenceKind, by verifier: Verifier
+    ) throws -> EvidenceRefusal? {
+        let terms = try Judge.terms(opening.days(1), .clientTransaction)
+        do throws(EvidenceRefusal) {
+            _ = try verifier.verify(bytes, as: kind, on: terms)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("With its roots among the extra ones, all that it signs is believed, as sandbox")
+    func extraRoots() throws {
+        let verifier = try Judge().verifier
+        for (kind, bytes) in try Self.pieces("Sandbox") {
+            #expect(EvidenceKind.detect(bytes) == kind)
+            #expect(try refusal(of: bytes, kind, by: verifier) == nil, "\(kind)")
+            let statement = try verifier.verify(
+                bytes, as: kind, on: Judge.terms(opening.days(1), .clientTransaction))
+            #expect(statement.environment == .sandbox)
+        }
+    }
+
+    @Test("It never moves a production answer, whatever it writes")
+    func production() throws {
+        let verifier = try Judge().verifier
+        for (kind, bytes) in try Self.pieces("Production") {
+            let refusal = try #require(try refusal(of: bytes, kind, by: verifier))
+            switch refusal {
+            case .extraRootForProduction, .inside(_, .extraRootForProduction): break
+            default: Issue.record("\(kind) is refused for \(refusal)")
+            }
+        }
+    }
+
+    @Test("Without its roots nothing that it signs is believed")
+    func noRoots() throws {
+        let verifier = Verifier(extraRoots: [])
+        for (kind, bytes) in try Self.pieces("Sandbox") {
+            let refusal = try #require(try refusal(of: bytes, kind, by: verifier))
+            switch refusal {
+            case .chain(.untrustedRoot), .inside(_, .chain(.untrustedRoot)): break
+            default: Issue.record("\(kind) is refused for \(refusal)")
+            }
+        }
+    }
+
+    @Test("Another practice store's roots vouch for nothing of this one")
+    func otherStore() throws {
+        let verifier = try Judge(Authority()).verifier
+        for (kind, bytes) in try Self.pieces("Sandbox") {
+            #expect(try refusal(of: bytes, kind, by: verifier) != nil, "\(kind)")
+        }
+    }
+
+    @Test("Receipt and signed transaction state the same purchase")
+    func forms() throws {
+        let (world, given) = try Self.makeWorld("Sandbox")
+        let verifier = try Judge().verifier
+        let receipt = try #require(Base64.standard.decode(Array(given.receipt.utf8)))
+        let old = try verifier.verify(
+            receipt, as: .appReceipt, on: Judge.terms(world.now, .offlineReceipt)
+        ).facts.transactions
+        let new = try verifier.verify(
+            Array((given.signedTransaction ?? "").utf8), as: .signedTransaction,
+            on: Judge.terms(world.now, .clientTransaction)
+        ).facts.transactions
+        #expect(old.count == 1)
+        #expect(old.map(\.transaction) == new.map(\.transaction))
+        #expect(old.map(\.product) == new.map(\.product))
+        #expect(old.map(\.purchased) == new.map(\.purchased))
+        #expect(old.map(\.expires) == new.map(\.expires))
+    }
+}
