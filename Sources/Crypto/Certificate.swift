@@ -93,7 +93,8 @@ package final class Certificate: @unchecked Sendable {
         X509_get_key_usage(handle) & usage.bit != 0
     }
 
-    func isNamedIssuer(of other: Certificate) -> Bool {
+    /// Whether its name is the one that the other certificate names as its issuer's.
+    package func isNamedIssuer(of other: Certificate) -> Bool {
         X509_NAME_cmp(
             X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
     }

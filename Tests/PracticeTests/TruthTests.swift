@@ -13,26 +13,30 @@ struct TruthTests {
     func lives() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed of lives: \(seed)")
-        let (seen, complaints) = (Mutex<Set<String>>([]), Mutex<[String]>([]))
-        try await aside { live(seed, seen, complaints) }
-        #expect(complaints.withLock { $0 } == [])
+        let found = Findings()
+        try await aside { live(seed, found) }
+        #expect(found.complaints.withLock { $0 } == [])
         let states: Set = ["active", "grace", "retry", "ended", "revoked", "sold"]
-        #expect(seen.withLock { $0 }.isSuperset(of: states), "seed \(seed)")
+        #expect(found.seen.withLock { $0 }.isSuperset(of: states), "seed \(seed)")
     }
 
-    private func live(
-        _ seed: UInt64, _ seen: borrowing Mutex<Set<String>>,
-        _ complaints: borrowing Mutex<[String]>
-    ) {
+    private final class Findings: Sendable {
+        let seen = Mutex<Set<String>>([])
+        let complaints = Mutex<[String]>([])
+    }
+
+    private func live(_ seed: UInt64, _ found: Findings) {
         inParallel(2) { lane in
             for number in stride(from: lane, to: 200, by: 2) {
                 do {
                     var life = try RandomLife(seed: seed &+ UInt64(number))
                     try life.run()
-                    seen.withLock { $0.formUnion(life.seen) }
-                    complaints.withLock { $0 += life.complaints.prefix(3) }
+                    found.seen.withLock { $0.formUnion(life.seen) }
+                    found.complaints.withLock { $0 += life.complaints.prefix(3) }
                 } catch {
-                    complaints.withLock { $0.append("life \(number) of seed \(seed): \(error)") }
+                    found.complaints.withLock {
+                        $0.append("life \(number) of seed \(seed): \(error)")
+                    }
                 }
             }
         }

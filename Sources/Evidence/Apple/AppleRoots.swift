@@ -18,7 +18,7 @@ package enum AppleRoots {
 
     static let signedRules = ChainRules(
         leafMarker: signingMarker, intermediateMarker: authorityMarker, leafKey: .p256,
-        allowsSHA1: false, allowsSelfSigned: false)
+        allowsSHA1: false, allowsSelfSigned: true)
 
     /// Marks certificates that sign receipts and transactions, and nothing else of Apple's.
     private static let signingMarker = "1.2.840.113635.100.6.11.1"

@@ -43,9 +43,19 @@ struct Members {
         try value(name) { $0.bool }
     }
 
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970. Xcode writes some of them with a fraction, which is cut off.
     func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
-        try integer(name).map(Instant.init(milliseconds:))
+        if isOfXcode, case .decimal(let text)? = object[name],
+            let whole = text.split(separator: ".", maxSplits: 1).first.flatMap({ Int64($0) }),
+            !text.contains(where: { $0 == "e" || $0 == "E" })
+        {
+            return Instant(milliseconds: whole)
+        }
+        return try integer(name).map(Instant.init(milliseconds:))
+    }
+
+    private var isOfXcode: Bool {
+        object["environment"] == "Xcode" || object["receiptType"] == "Xcode"
     }
 
     func members(_ name: String) throws(EvidenceRefusal) -> Members? {

@@ -30,7 +30,8 @@ struct SignedJSON {
     }
 
     /// The certificates of the header: the signer's and its issuer's. The third one is the root that
-    /// the sender would like to be trusted; nobody reads it.
+    /// the sender would like to be trusted; it is not read. What Xcode signs locally comes with one
+    /// certificate, which signed itself.
     fileprivate func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -40,7 +41,7 @@ struct SignedJSON {
         if algorithm != "ES256" { throw .algorithmRefused(algorithm) }
         if members.object["crit"] != nil { throw .unknownCriticalHeader }
         let chain = members.object["x5c"]?.array ?? []
-        if chain.count != 3 { throw .certificateCount(chain.count) }
+        if chain.count != 3, chain.count != 1 { throw .certificateCount(chain.count) }
         var certificates: [Certificate] = []
         for text in chain.prefix(2) {
             guard let text = text.string, let der = Base64.standard.decode(Array(text.utf8)) else {
@@ -50,6 +51,9 @@ struct SignedJSON {
                 try chainChecked { () throws(ChainRefusal) in
                     try Certificate(der: der)
                 })
+        }
+        if certificates.count == 1, !certificates[0].isNamedIssuer(of: certificates[0]) {
+            throw .certificateCount(1)
         }
         return certificates
     }
@@ -106,7 +110,8 @@ extension Verifier {
         let signed = try SignedJSON(bytes)
         let certificates = try signed.certificates()
         let chain = try chainChecked { () throws(ChainRefusal) in
-            try signedChains.verify(leaf: certificates[0], others: [certificates[1]])
+            try signedChains.verify(
+                leaf: certificates[0], others: Array(certificates.dropFirst()))
         }
         let prefix = signed.prefix()
         try requireSignature(of: signed, signed.digest(after: prefix), under: chain)

@@ -1,0 +1,115 @@
+import Core
+import Crypto
+import JSON
+import Minting
+import Testing
+
+@testable import Evidence
+
+/// Statements as Xcode signs them on a developer's machine: by one certificate that signed itself.
+@Suite("What Xcode signs locally")
+struct LocalSigningTests {
+    private static let signer = makeSigner(.p256)
+
+    private static func makeSigner(_ family: MintedKey.Family) -> MintedCertificate {
+        var plan = CertificatePlan(
+            name: "StoreKit Testing in Xcode", lifetime: "2023-01-01T00:00:00Z",
+            "2024-01-01T00:00:00Z", constraints: "critical,CA:TRUE,pathlen:0", usage: .signing,
+            markers: [])
+        plan.digest = .sha256
+        return MintedCertificate(plan, key: MintedKey(family))
+    }
+
+    private func plan(
+        _ payload: Payload, by signer: MintedCertificate = signer
+    ) -> SignedJSONPlan {
+        var plan = SignedJSONPlan(payload.json)
+        plan.certificates = [signer.der]
+        plan.key = signer.key
+        plan.extraHeader = [("kid", "Apple_Xcode_Key"), ("typ", "JWT")]
+        return plan
+    }
+
+    private func local(_ payload: Payload, _ member: String = "environment") -> Payload {
+        var payload = payload
+        payload[member] = "Xcode"
+        return payload
+    }
+
+    private func verifier(
+        _ origin: TrustAnchor.Origin = .extra, _ signer: MintedCertificate = signer
+    ) throws -> Verifier {
+        Verifier(anchors: [TrustAnchor(try Certificate(der: signer.der), origin)])
+    }
+
+    private func refused(
+        _ plan: SignedJSONPlan, _ kind: EvidenceKind = .signedTransaction, by verifier: Verifier
+    ) -> EvidenceRefusal? {
+        refusal(of: plan.bytes, as: kind, by: verifier)
+    }
+
+    @Test("It is believed as sandbox where its certificate is an extra root")
+    func believed() throws {
+        let verifier = try verifier()
+        let kinds: [(EvidenceKind, Payload)] = [
+            (.signedTransaction, local(.transaction)), (.renewalInfo, local(.renewal)),
+            (.appTransaction, local(.appTransaction, "receiptType")),
+        ]
+        for (kind, payload) in kinds {
+            let statement = try verifier.verify(plan(payload).bytes, as: kind, on: .usual)
+            #expect(statement.environment == .sandbox, "\(kind)")
+            #expect(statement.environmentName == "Xcode", "\(kind)")
+            #expect(statement.signedBy == ["StoreKit Testing in Xcode"])
+        }
+    }
+
+    @Test("Without that root, or with another of the same name, it is refused")
+    func untrusted() throws {
+        let good = plan(local(.transaction))
+        #expect(refused(good, by: .trusting) == .chain(.untrustedRoot))
+        #expect(refused(good, by: try verifier(.pinned)) == .chain(.untrustedRoot))
+        let other = LocalSigningTests.makeSigner(.p256)
+        #expect(refused(good, by: try verifier(.extra, other)) == .chain(.untrustedRoot))
+    }
+
+    @Test("It never vouches for production")
+    func production() throws {
+        var payload = Payload.transaction
+        payload["environment"] = "Production"
+        #expect(refused(plan(payload), by: try verifier()) == .extraRootForProduction)
+    }
+
+    @Test("A signature of another key is refused, and so is a key of another kind")
+    func keys() throws {
+        var forged = plan(local(.transaction))
+        forged.key = MintedKey(.p256)
+        #expect(refused(forged, by: try verifier()) == .signatureInvalid)
+        let wide = LocalSigningTests.makeSigner(.p384)
+        let signed = plan(local(.transaction), by: wide)
+        #expect(refused(signed, by: try verifier(.extra, wide)) == .chain(.unsupportedKey(.leaf)))
+    }
+
+    @Test("What was signed outside the certificate's year is refused")
+    func validity() throws {
+        var payload = local(.transaction)
+        payload["signedDate"] = .integer(1_735_689_600_000)
+        #expect(refused(plan(payload), by: try verifier()) == .chain(.expired))
+    }
+
+    @Test("A fraction of a millisecond is cut off, in what Xcode signs and nowhere else")
+    func fractions() throws {
+        var payload = local(.transaction)
+        payload["purchaseDate"] = .decimal("1682935199000.7297")
+        let statement = try verifier().verify(
+            plan(payload).bytes, as: .signedTransaction, on: .usual)
+        let purchased = statement.facts.transactions.first?.purchased
+        #expect(purchased == Instant(milliseconds: 1_682_935_199_000))
+        payload["purchaseDate"] = .decimal("1.6e12")
+        #expect(refused(plan(payload), by: try verifier()) == .invalidMember("purchaseDate"))
+        var genuine = Payload.transaction
+        genuine["purchaseDate"] = .decimal("1682935199000.7297")
+        #expect(
+            refusal(of: Array(genuine.signed().utf8), as: .signedTransaction)
+                == .invalidMember("purchaseDate"))
+    }
+}
