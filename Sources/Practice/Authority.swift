@@ -59,8 +59,8 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Keeps it in a folder, or takes it from there: `roots/` for whoever shall trust it, `keys/` for
-    /// back ends, `private/` for the store alone.
+    /// Keeps it in a folder, or takes it from there: `roots/` for services that shall trust it, `keys/`
+    /// for back ends, `private/` for the store alone.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept

@@ -14,7 +14,7 @@ package final class PracticeServer: Sendable {
     private static let bodyLimit = 4 << 20
 
     /// `listen` is an address of this machine, like `127.0.0.1:9090`: nothing here asks for a key but
-    /// the server API, so nobody else may reach it.
+    /// the server API, so no other machine may reach it.
     package init(_ store: PracticeStore, listen: String, now: @escaping @Sendable () -> Instant)
         throws(PracticeError)
     {

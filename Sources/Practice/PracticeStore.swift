@@ -30,8 +30,8 @@ package final class PracticeStore: Sendable {
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
-    /// Held for as long as a wish takes, its notifications included. Reads need it not: whoever is
-    /// sent a notification may ask the store before it answers.
+    /// Held for as long as a wish takes, its notifications included. Reads need it not: the
+    /// receiver of a notification may ask the store before it answers.
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
@@ -189,8 +189,8 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that whoever is being sent a notification may be: it waits for
-    /// nothing, and what is due because of it is done soon after.
+    /// Changes the world for a caller that may just be receiving a notification: it waits for nothing,
+    /// and what is due because of it is done soon after.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         defer { isUnsaved.change { $0 = true } }
         return read { world in

@@ -233,7 +233,7 @@ refused(
     APIError.STATUS_REQUEST_NOT_FOUND, client.get_status_of_subscription_renewal_date_extensions,
     "other", "pro.year")
 
-# Notifications: nobody listens, so each attempt fails, and the history tells of it.
+# Notifications: no server listens, so each attempt fails, and the history tells of it.
 test = client.request_test_notification().testNotificationToken
 soon(lambda: client.get_test_notification_status(test).sendAttempts)
 status = client.get_test_notification_status(test)
