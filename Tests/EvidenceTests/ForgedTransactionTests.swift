@@ -97,7 +97,9 @@ struct ForgedTransactionTests {
         #expect(refused(plan.text) == .unknownCriticalHeader)
     }
 
-    @Test("Any number of certificates but three is refused, but for one that signed itself", arguments: [0, 1, 2, 4])
+    @Test(
+        "A genuine leaf among any number of certificates but three is refused",
+        arguments: [0, 1, 2, 4])
     func certificateCount(_ count: Int) {
         var plan = good
         plan.certificates = Array((good.certificates + good.certificates)[..<count])
