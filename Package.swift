@@ -28,6 +28,9 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
+        .target(name: "COpenAPI", exclude: ["openapi.json"]),
+        .target(name: "OpenAPI", dependencies: ["COpenAPI"], swiftSettings: common),
+
         .target(name: "Core", swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
@@ -60,7 +63,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "CatalogFile", "Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading",
+                "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",
+                "Threading",
             ],
             swiftSettings: safe),
         .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
@@ -97,7 +101,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "API", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON", "Ledger",
-                "Minting", "Postgres", "Service", "Telemetry", "Threading",
+                "Minting", "OpenAPI", "Postgres", "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -131,8 +135,9 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "Outbound",
-                "Postgres", "SQL", "Service", "Telemetry", "TestSupport", "Threading",
+                "API", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
+                "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
+                "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -26,6 +26,9 @@ package struct Migration: Sendable {
         Migration(
             number: 6, name: "0006_purchase_names",
             script: Script(embedded: PackageResources._006_purchase_names_sql)),
+        Migration(
+            number: 7, name: "0007_analysis",
+            script: Script(embedded: PackageResources._007_analysis_sql)),
     ]
 }
 

@@ -1,5 +1,6 @@
 import HTTPServer
 import JSON
+import OpenAPI
 package import Telemetry
 
 /// The calls of those who run Deed.
@@ -18,6 +19,7 @@ package struct Operations: Sendable {
             Route("GET", "/healthz", .open { .json(["alive": true]) }),
             Route("GET", "/readyz", .open(readiness)),
             Route("GET", "/metrics", .open(measures)),
+            Route("GET", "/openapi.json", .open(document)),
         ]
     }
 
@@ -26,6 +28,12 @@ package struct Operations: Sendable {
         if obstacles.isEmpty { return .json(["ready": true]) }
         return .json(
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
+    }
+
+    private func document() -> Response {
+        Response(
+            status: 200, headers: [Header("Content-Type", "application/json"), Response.askAgain],
+            body: OpenAPI.document)
     }
 
     private func measures() -> Response {

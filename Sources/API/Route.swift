@@ -1,4 +1,4 @@
-import Core
+package import Core
 import HTTPServer
 import Service
 
@@ -54,6 +54,30 @@ struct Route: Sendable {
         self.parameters = parameters
         self.bodyLimit = bodyLimit
         self.handling = handling
+    }
+}
+
+/// What a route says of itself to those who compare it with the document.
+package struct RouteOutline: Sendable {
+    package let method: String
+    package let pattern: String
+    package let parameters: [String]
+    package let bodyLimit: Int
+    /// The least that a key must be; `nil` where none is needed.
+    package let role: Role?
+
+    init(_ route: Route) {
+        method = route.method
+        pattern = route.pattern
+        parameters = route.parameters
+        bodyLimit = route.bodyLimit
+        role =
+            switch route.handling {
+            case .open, .unkeyed: nil
+            case .keyed(let role, _), .remembered(let role, _, _, _), .writing(let role, _),
+                .judging(let role, _):
+                role
+            }
     }
 }
 

@@ -10,6 +10,8 @@ package struct Router: Sendable {
     /// The longest body of calls that do not need a longer one.
     package static let bodyLimit = 64 << 10
 
+    /// Every call that it answers.
+    package let outlines: [RouteOutline]
     private let routes: RouteTable<MeasuredRoute>
     private let unrouted: RouteMeasures
     private let keys: KeyRing
@@ -45,6 +47,7 @@ package struct Router: Sendable {
             }
         }
         self.shortcut = shortcut
+        outlines = all.map(RouteOutline.init)
         routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys

@@ -20,8 +20,10 @@ struct ArrowTests {
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "Telemetry", "Threading"],
         "Outbound": ["CCurl"],
+        "OpenAPI": ["COpenAPI"],
         "API": [
-            "CatalogFile", "Core", "HTTPServer", "JSON", "Service", "Telemetry", "Threading",
+            "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",
+            "Threading",
         ],
         "deed": [
             "API", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
@@ -66,7 +68,7 @@ struct ArrowTests {
 
     @Test("A C library has one owner")
     func owners() {
-        for library in ["CPostgres", "COpenSSL", "CCurl"] {
+        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI"] {
             let owners = Set(
                 SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target)
             ).subtracting(Self.playing)

@@ -1,5 +1,6 @@
 import JSON
 import Outbound
+import TestSupport
 import Threading
 
 /// Calls the API of whichever service it is told, over connections that are kept open.
@@ -22,15 +23,18 @@ struct APIClient: ~Copyable {
         var request = OutboundRequest(method, url, headers: headers, body: Array(body.utf8))
         request.timeoutMilliseconds = timeoutMilliseconds
         let response = try http.send(request)
+        response.expectAsDocumented(method, url)
         return (response.status, String(decoding: response.body, as: UTF8.self))
     }
 
     mutating func get(
         _ url: String, headers: [(String, String)] = []
     ) throws -> OutboundResponse {
-        try http.send(
+        let response = try http.send(
             OutboundRequest(
                 "GET", url, headers: [("Authorization", "Bearer \(key)")] + headers))
+        response.expectAsDocumented("GET", url)
+        return response
     }
 
     /// Every event of a customer.
@@ -64,5 +68,14 @@ struct APIClient: ~Copyable {
             let words = line.split(separator: " ")
             if words.count == 2 { values[String(words[0])] = Int64(words[1]) }
         }
+    }
+}
+
+extension OutboundResponse {
+    fileprivate func expectAsDocumented(_ method: String, _ url: String) {
+        ReceivedAnswer(
+            method, url, status: status, headers: headers.map { (name: $0.0, value: $0.1) },
+            body: String(decoding: body, as: UTF8.self)
+        ).expectAsDocumented()
     }
 }

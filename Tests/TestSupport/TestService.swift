@@ -118,7 +118,8 @@ package final class TestService: Sendable {
         try database.number("select count(*) from deed.events")
     }
 
-    /// What the router answers; `target` is a path with or without a query.
+    /// What the router answers, held against the API's document; `target` is a path with or without a
+    /// query.
     package func send(
         _ method: String, _ target: String, key: NewKey? = nil,
         headers: [(String, String)] = [], body: String = ""
@@ -130,7 +131,12 @@ package final class TestService: Sendable {
             query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
             body: Array(body.utf8))
         let (response, isImmediate) = response(to: request)
-        return Reply(response, isImmediate: isImmediate)
+        let reply = Reply(response, isImmediate: isImmediate)
+        ReceivedAnswer(
+            method, target, status: reply.status,
+            headers: reply.headers.map { (name: $0.name, value: $0.value) }, body: reply.text
+        ).expectAsDocumented()
+        return reply
     }
 
     private func awaited(_ begin: (HTTPServer.Reply) -> Void) -> Response {

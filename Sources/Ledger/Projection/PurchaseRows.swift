@@ -65,16 +65,36 @@ struct PurchaseRows {
     }
 }
 
-/// The purchase's transactions in order, in the few members that another program would join.
+/// The purchase's transactions in order, in the members that `deed.transactions` makes columns of.
 private func transactionsText(_ purchase: Purchase) -> String {
-    let transactions = purchase.evidence.map { evidence -> JSON in
-        let fact = evidence.effective
-        return .members([
-            "transaction": .id(fact.transaction), "product": .id(fact.product),
-            "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
-            "revoked": .instant(fact.revocation?.at), "upgraded": .flag(fact.isUpgraded),
-            "quantity": .integer(fact.quantity),
-        ])
+    JSON.array(purchase.evidence.map { row(of: $0.effective) }).text
+}
+
+private func row(of fact: TransactionFact) -> JSON {
+    let (offer, revocation) = (fact.offer, fact.revocation)
+    return .members([
+        "transaction": .id(fact.transaction), "product": .id(fact.product),
+        "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
+        "upgraded": .flag(fact.isUpgraded), "quantity": .integer(fact.quantity),
+        "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
+        "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
+        "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),
+        // As without it for most.
+        "ownership": fact.ownership == .purchased ? nil : .text(fact.ownership.word),
+        "revoked": .instant(revocation?.at), "revoked_because": .text(revocation?.reason?.word),
+        "revoked_extent": .text(revocation?.extent?.word),
+        "revoked_milli_percent": .number(revocation?.milliPercent),
+        "evidence": .string(fact.rank.word), "signed": .instant(fact.signedAt),
+    ])
+}
+
+extension WordCodable {
+    /// Its word, or the store's own value behind `unknown_`.
+    fileprivate var word: String {
+        switch unknown {
+        case .string(let raw): "unknown_\(raw)"
+        case .some(let raw): "unknown_\(raw.text)"
+        case nil: Self.words.first { $0.value == self }?.word ?? "unknown"
+        }
     }
-    return JSON.array(transactions).text
 }
