@@ -247,14 +247,14 @@ struct AnalysisTests {
         #expect(
             try rows(of: "select because, share, amount from deed.refunds")
                 == ["issue_with_app 0.33333 0.6633267"])
+        let products = try rows(
+            of: """
+                select product, kind, entitlements, credits, duration, stacking,
+                    subscription_group, level, is_family_shared
+                from deed.products where product in ('chest', 'pass', 'solo') order by product
+                """)
         #expect(
-            try rows(
-                of: """
-                    select product, kind, entitlements, credits, duration, stacking,
-                        subscription_group, level, is_family_shared
-                    from deed.products where product in ('chest', 'pass', 'solo') order by product
-                    """
-            ) == [
+            products == [
                 "chest consumable [] {\"coins\":1000,\"gems\":5} null null null null true",
                 "pass non_renewing [\"pass\"] null P30D overlap null null true",
                 "solo auto_renewable [\"solo\",\"pro\"] null null null solo 1 false",

@@ -1,0 +1,276 @@
+import API
+import CatalogFile
+import Core
+import Foundation
+import JSON
+import OpenAPI
+import Service
+import TestSupport
+import Testing
+
+/// Holds the document and what is built against each other; that answers are as it says, every other
+/// test holds that asks for one.
+@Suite("The document of the API")
+struct DocumentTests {
+    private let document: APIDocument
+    private let service: TestService
+
+    init() throws {
+        document = try APIDocument.current.get()
+        service = try TestService()
+    }
+
+    @Test("Routes and document agree both ways: paths, roles, parameters and limits")
+    func routes() throws {
+        let built = Set(
+            service.router.outlines.map { route in
+                "\(route.method) \(route.pattern) \(route.role?.rawValue ?? "open") "
+                    + "\(route.bodyLimit) \(route.parameters.sorted())"
+            })
+        let written = Set(
+            document.operations.map { operation in
+                let role = operation.json["x-role"]?.string ?? "open"
+                let limit = operation.json["x-body-limit"]?.integer ?? 0
+                let parameters = document.parameters(of: operation, in: "query").sorted()
+                return
+                    "\(operation.method) \(operation.pattern.generic) \(role) \(limit) \(parameters)"
+            })
+        #expect(Set(built.map(\.generic)) == written)
+    }
+
+    @Test("A call that needs a key says so, and which headers it reads")
+    func keys() throws {
+        for operation in document.operations {
+            let isKeyed = operation.json["x-role"] != nil
+            #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed)
+            #expect(
+                (operation.answers[401] != nil) == (isKeyed || operation.pattern.contains("stores"))
+            )
+        }
+    }
+
+    @Test("Every call that takes an object takes the members that the document has")
+    func members() throws {
+        let admin = try service.key(.admin)
+        var asked = 0
+        for operation in document.operations {
+            guard let body = document.body(of: operation), body["additionalProperties"] == false,
+                operation.pattern != "/v1/catalog"
+            else { continue }
+            let reply = service.send(
+                operation.method, document.target(of: operation), key: admin,
+                body: #"{"no_such_member":1}"#)
+            let detail = try #require(try reply.json["detail"]?.string)
+            let list = try #require(detail.split(separator: "takes ").last).dropLast()
+            let written = (body["properties"]?.object?.members ?? []).map(\.name)
+            #expect(
+                Set(list.components(separatedBy: ", ")) == Set(written),
+                "\(operation.method) \(operation.pattern)")
+            asked += 1
+        }
+        #expect(asked > 15)
+    }
+
+    @Test("A catalog with every member that the document has holds none that means nothing")
+    func catalogMembers() throws {
+        for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
+            let schema = try #require(document.schema(name)?["properties"]?.object)
+            let kind = try #require(schema["kind"]?["const"]?.string)
+            var product = JSONObject()
+            for member in schema.members {
+                product.append(
+                    member.name, DocumentTests.catalogValues[member.name] ?? .string(kind))
+            }
+            let file = try CatalogFile.read(["products": [.object(product)]])
+            #expect(file.unknownMembers.isEmpty, "\(name)")
+        }
+    }
+
+    private static let catalogValues: [String: JSON] = [
+        "id": "a", "store": "apple", "entitlements": ["pro"], "family_shared": true,
+        "credits": ["coins": 1], "duration": "P1M", "stacking": "extend", "group": "g", "level": 1,
+    ]
+
+    @Test("The codes of the document are those of the page of errors")
+    func codes() throws {
+        let answered = document.operations.flatMap { $0.answers.values }.reduce(into: Set()) {
+            $0.formUnion($1.codes)
+        }
+        let evidence = Set(try #require(document.words(of: "EvidenceCode")))
+        let listed = Set(try ErrorPage.ours.get().codes)
+        // Told where no operation is, by the command line, and of one piece of evidence.
+        let elsewhere: Set = [
+            "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
+            "held_by_another", "moved_recently",
+        ]
+        #expect(listed.subtracting(answered) == elsewhere)
+        #expect(answered.subtracting(listed).isSubset(of: evidence))
+    }
+
+    @Test("The codes of evidence are those of the page of verification")
+    func evidenceCodes() throws {
+        let page = try String(
+            contentsOf: ErrorPage.root.appending(path: "docs/verify.md"), encoding: .utf8)
+        let rows = page.components(separatedBy: "## Refusals").last?.split(separator: "\n") ?? []
+        let codes = rows.filter { $0.hasPrefix("| `") }.flatMap { row in
+            (row.split(separator: "|").first ?? "").matches(of: /`([a-z_0-9]+)`/).map {
+                String($0.1)
+            }
+        }
+        let written = try #require(document.words(of: "EvidenceCode"))
+        // The queue waits for what is not evidence's fault.
+        #expect(Set(codes).union(["store_not_configured"]) == Set(written))
+    }
+
+    @Test("The words of the document are those of the rules")
+    func words() throws {
+        func expect<Word: CaseIterable & RawRepresentable<String>>(
+            _ name: String, _ words: Word.Type
+        ) {
+            #expect(document.words(of: name) == words.allCases.map(\.rawValue), "\(name)")
+        }
+        expect("Environment", Environment.self)
+        expect("Kind", ProductKind.self)
+        expect("Store", Store.self)
+        expect("State", Entitlement.State.self)
+        expect("TransferRule", TransferPolicy.Rule.self)
+        expect("SandboxAccess", SandboxAccess.Word.self)
+        expect("ReceiptJudge", ReceiptJudge.self)
+        let names = try String(
+            contentsOf: ErrorPage.root.appending(path: "Sources/Core/Events/EventName.swift"),
+            encoding: .utf8
+        ).matches(of: /case \.\w+: "([a-z_.]+)"/).map { String($0.1) }
+        let ofProjects = ["project", "key", "catalog", "app"]
+        let ofCustomers = names.filter { name in
+            name == "app.installed" || !ofProjects.contains { name.hasPrefix("\($0).") }
+        }
+        #expect(ofCustomers.count > 20)
+        #expect(Set(try #require(document.words(of: "EventType"))) == Set(ofCustomers))
+    }
+
+    @Test("Every example is as its schema says")
+    func examples() throws {
+        var found = 0
+        try document.visitExamples { place, example, schema in
+            let problems = try JSONSchema(schema).problems(of: example, named: document.schemas)
+            #expect(problems.isEmpty, "\(place): \(problems)")
+            found += 1
+        }
+        #expect(found > 80)
+        for operation in document.operations {
+            for (status, answer) in operation.json["responses"]?.object?.members.map({
+                ($0.name, document.resolve($0.value))
+            }) ?? [] {
+                #expect(
+                    answer["content"] == nil || document.hasExample(answer),
+                    "\(operation.method) \(operation.pattern) \(status) has no example")
+            }
+        }
+    }
+
+    @Test("It is served as it is written")
+    func served() throws {
+        let reply = service.send("GET", "/openapi.json")
+        #expect(reply.status == 200)
+        #expect(Array(reply.text.utf8) == OpenAPI.document)
+    }
+
+    @Test("The page of the API is made from it")
+    func page() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", ErrorPage.root.appending(path: "scripts/api-page").path, "--check",
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "docs/api.md is old; run: scripts/api-page")
+    }
+
+    @Test("An answer that the document does not have is told of")
+    func undocumented() {
+        let headers = [
+            (name: "Content-Type", value: "application/json"),
+            (name: "Cache-Control", value: "private, no-cache"),
+        ]
+        func problems(
+            _ path: String, _ status: Int, _ body: String,
+            _ headers: [(name: String, value: String)]
+        ) -> [String] {
+            ReceivedAnswer("GET", path, status: status, headers: headers, body: body)
+                .problems(by: document)
+        }
+        #expect(problems("/healthz", 200, #"{"alive":true}"#, headers) == [])
+        for (path, status, body) in [
+            ("/healthz", 200, #"{"alive":1}"#), ("/healthz", 200, "{}"),
+            ("/healthz", 200, #"{"alive":true,"well":true}"#), ("/healthz", 200, "alive"),
+            ("/healthz", 201, #"{"alive":true}"#), ("/healthy", 200, #"{"alive":true}"#),
+        ] {
+            #expect(problems(path, status, body, headers) != [], "\(path) \(status) \(body)")
+        }
+        let alive = #"{"alive":true}"#
+        #expect(problems("/healthz", 200, alive, Array(headers.prefix(1))) != [])
+        #expect(problems("/healthz", 200, alive, headers + [(name: "X-New", value: "1")]) != [])
+        #expect(throws: JSONSchema.Unreadable.self) { try JSONSchema(["maximal": 3]) }
+    }
+}
+
+extension String {
+    /// The names of arguments do not matter: `/v1/orders/{}`.
+    fileprivate var generic: String { replacing(/\{\w+\}/, with: "{}") }
+}
+
+extension APIDocument {
+    fileprivate func schema(_ name: String) -> JSON? { json["components"]?["schemas"]?[name] }
+
+    fileprivate func words(of name: String) -> [String]? {
+        schema(name)?["enum"]?.array?.compactMap(\.string)
+    }
+
+    fileprivate func parameters(of operation: Operation, in place: String) -> [String] {
+        (operation.json["parameters"]?.array ?? []).map(resolve).filter {
+            $0["in"]?.string == place
+        }.compactMap { $0["name"]?.string }
+    }
+
+    fileprivate func body(of operation: Operation) -> JSON? {
+        let content = operation.json["requestBody"]?["content"]?["application/json"]
+        return content?["schema"].map(resolve)
+    }
+
+    /// The path with the example of each argument.
+    fileprivate func target(of operation: Operation) -> String {
+        (operation.json["parameters"]?.array ?? []).map(resolve).reduce(operation.pattern) {
+            $0.replacing(
+                "{\($1["name"]?.string ?? "")}", with: $1["example"]?.string ?? "")
+        }
+    }
+
+    /// Whether the content has an example, or its schema.
+    fileprivate func hasExample(_ answer: JSON) -> Bool {
+        (answer["content"]?.object?.members ?? []).allSatisfy { media in
+            media.value["example"] != nil
+                || media.value["schema"].map(resolve)?["examples"] != nil
+        }
+    }
+
+    /// Everything that is given as an example of a schema, wherever it stands.
+    fileprivate func visitExamples(_ visit: (String, JSON, JSON) throws -> Void) rethrows {
+        try visitExamples(of: json, at: "", visit)
+    }
+
+    private func visitExamples(
+        of json: JSON, at place: String, _ visit: (String, JSON, JSON) throws -> Void
+    ) rethrows {
+        if let schema = json["schema"], let example = json["example"] {
+            try visit(place, example, schema)
+        }
+        if json["type"] != nil || json["oneOf"] != nil {
+            for example in json["examples"]?.array ?? [] { try visit(place, example, json) }
+        }
+        for member in json.object?.members ?? []
+        where !["example", "examples", "default"].contains(member.name) {
+            try visitExamples(of: member.value, at: "\(place)/\(member.name)", visit)
+        }
+    }
+}
