@@ -257,7 +257,7 @@ struct AnalysisTests {
             products == [
                 "chest consumable [] {\"coins\":1000,\"gems\":5} null null null null true",
                 "pass non_renewing [\"pass\"] null P30D overlap null null true",
-                "solo auto_renewable [\"solo\",\"pro\"] null null null solo 1 false",
+                "solo auto_renewable [\"pro\",\"solo\"] null null null solo 1 false",
             ])
     }
 

@@ -33,6 +33,9 @@ def whole(value):
 def before_call(context, case, kwargs):
     if not is_meant_well(case):
         return
+    # In ASCII the generator loses the pattern of this header in one of its phases.
+    if case.headers and ":" not in case.headers.get("Deed-After", ":"):
+        del case.headers["Deed-After"]
     query = case.query or {}
     body = case.body if isinstance(case.body, dict) else None
     if body is not None:
