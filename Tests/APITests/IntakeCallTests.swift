@@ -44,7 +44,8 @@ struct IntakeCallTests {
         let judged = item.judged(.tryAgain(.scripted), now: service.clock.now, jitter: 0)
         #expect(try service.ports.intake.change(judged))
         let waiting = try service.send("GET", path, key: backend).json
-        #expect(waiting["code"] == "store_not_configured" && waiting["detail"] == "The script says so.")
+        #expect(
+            waiting["code"] == "store_not_configured" && waiting["detail"] == "The script says so.")
         #expect(waiting["next_try_at"] == "2026-11-20T19:21:04.500Z")
     }
 

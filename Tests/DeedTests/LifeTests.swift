@@ -27,7 +27,10 @@ extension ProgramTests {
             }
             #expect(try eventually(within: 5000) { try hold.isWaitedFor })
             service.process.signal(SIGTERM)
-            #expect(eventually(within: 5000) { (try? RawClient(port: service.port)) == nil })
+            #expect(
+                eventually(within: 5000) {
+                    (try? RawClient(port: service.port, isDeed: true)) == nil
+                })
             #expect(service.process.wait(milliseconds: 300) == nil)
             hold.release()
             #expect(answer.wait(milliseconds: 10_000) { $0 } == 201)
@@ -129,7 +132,7 @@ extension ProgramTests {
             let installation = try Installation(database)
             let key = try installation.makeKey()
             let service = try installation.serve()
-            let raw = try RawClient(port: service.port)
+            let raw = try RawClient(port: service.port, isDeed: true)
             raw.send(
                 "POST /v1/customers/u1/grants HTTP/1.1\r\nHost: h\r\nIdempotency-Key: lost\r\n"
                     + "Authorization: Bearer \(key)\r\nContent-Length: \(Life.grant.utf8.count)"

@@ -100,7 +100,7 @@ extension ProgramTests {
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
-            let silent = try RawClient(port: services[0].port, milliseconds: 20_000)
+            let silent = try RawClient(port: services[0].port, milliseconds: 20_000, isDeed: true)
             #expect(silent.send(String(repeating: request, count: 1000)))
             var client = try APIClient(key: key)
             var slowest: Int64 = 0
@@ -132,7 +132,8 @@ extension ProgramTests {
             let query = "\(services[1].url)/v1/entitlements/query"
             #expect(try client.send("POST", query, body: body).status == 200)
             let silent = try (0..<count).map { _ in
-                try RawClient(port: services[1].port, milliseconds: 20_000, isNarrow: true)
+                try RawClient(
+                    port: services[1].port, milliseconds: 20_000, isNarrow: true, isDeed: true)
             }
             for client in silent { #expect(client.send(request)) }
             // Every answer is there and stays in its connection, where nobody takes it.

@@ -4,6 +4,9 @@ import Glibc
 package final class RawClient {
     private let socket: Int32
     private var unread: [UInt8] = []
+    /// What was asked and not answered yet, where the other side is Deed and promised how it answers.
+    private var asked: [(method: String, target: String)] = []
+    private let isDeed: Bool
 
     package struct Refused: Error {
         package let code: Int32
@@ -18,10 +21,11 @@ package final class RawClient {
 
     /// `milliseconds` is how long it waits for the other side to say anything. One that is narrow
     /// lets next to nothing lie in the buffers of its connection, so that answers that it does not take
-    /// stay with the sender.
+    /// stay with the sender. Answers of Deed are held against the API's document.
     package init(
-        port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false
+        port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false, isDeed: Bool = false
     ) throws(Refused) {
+        self.isDeed = isDeed
         // Programs that other tests start meanwhile must not hold it open.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, type, 0)
@@ -51,7 +55,13 @@ package final class RawClient {
 
     /// Sends `text`; `false` when the other side has closed.
     @discardableResult
-    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool {
+        let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
+        if isDeed, words.count == 3, words[2] == "HTTP/1.1" {
+            asked.append((String(words[0]), String(words[1])))
+        }
+        return send(Array(text.utf8))
+    }
 
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
@@ -89,7 +99,19 @@ package final class RawClient {
             guard receive() else { return nil }
         }
         reply.body = String(decoding: take(length), as: UTF8.self)
+        if !asked.isEmpty { expectAsDocumented(reply, to: asked.removeFirst()) }
         return reply
+    }
+
+    private func expectAsDocumented(_ reply: Reply, to asked: (method: String, target: String)) {
+        let lines = reply.head.split(separator: "\r\n").dropFirst()
+        let headers = lines.map { line in
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        ReceivedAnswer(
+            asked.method, asked.target, status: reply.status, headers: headers, body: reply.body
+        ).expectAsDocumented()
     }
 
     /// Whether the other side closes, and sends nothing more, before the time is up.

@@ -27,7 +27,8 @@ package final class ScriptedStore: Sendable {
 }
 
 extension IntakeReason {
-    package static let scripted = IntakeReason(code: "store_not_configured", sentence: "The script says so.")
+    package static let scripted = IntakeReason(
+        code: "store_not_configured", sentence: "The script says so.")
 }
 
 extension IntakePort {

@@ -31,7 +31,7 @@ package struct JSONSchema: Sendable {
     fileprivate enum Others: Sendable {
         case anything
         /// What is not listed is refused: in a test an answer with a member that the document does not
-        /// have is an answer that nobody was told of.
+        /// have is a broken promise.
         case nothing
         case like(JSONSchema)
     }
