@@ -38,14 +38,18 @@ struct DocumentTests {
         #expect(Set(built.map(\.generic)) == written)
     }
 
-    @Test("A call that needs a key says so, and which headers it reads")
+    @Test("A call that needs a key says so, and a write that it may be repeated")
     func keys() throws {
         for operation in document.operations {
             let isKeyed = operation.json["x-role"] != nil
-            #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed)
-            #expect(
-                (operation.answers[401] != nil) == (isKeyed || operation.pattern.contains("stores"))
-            )
+            let call = "\(operation.method) \(operation.pattern)"
+            #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed, "\(call)")
+            #expect(operation.answers[403] != nil || !isKeyed, "\(call)")
+            // The query is a read that has a body.
+            let isWrite = isKeyed && operation.method != "GET" && !call.hasSuffix("/query")
+            let headers = document.parameters(of: operation, in: "header")
+            #expect(headers.contains("Idempotency-Key") == isWrite, "\(call)")
+            #expect((operation.answers[422] != nil) == isWrite, "\(call)")
         }
     }
 
