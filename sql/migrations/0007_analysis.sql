@@ -43,6 +43,7 @@ from deed.transactions as t
 where t.revoked_at is not null and t.ownership = 'purchased'
     and t.revoked_extent is distinct from 'family';
 
+-- What lies beyond the head of its shard is no part of the log.
 create view deed.grants as
 select given.project, given.environment, given.customer, wish.grant_id, wish.entitlement,
     deed.instant(wish.starts) as starts_at, deed.instant(wish.ends) as ends_at, wish.reason,
@@ -60,17 +61,19 @@ left join (
         r.payload::json ->> 'grant' as grant_id, deed.instant(r.payload::json ->> 'at') as at,
         r.payload::json ->> 'reason' as reason, r.payload::json ->> 'ticket' as ticket
     from deed.events as r
-    where r.type = 'grant.revoked'
+    join deed.shards as s on s.shard = r.shard
+    where r.type = 'grant.revoked' and r.seq <= s.head
 ) as revoked
     on revoked.customer = given.customer and revoked.project = given.project
     and revoked.environment = given.environment and revoked.grant_id = wish.grant_id
     and revoked.version > given.version
-where given.type = 'grant.given'
+join deed.shards as s on s.shard = given.shard
+where given.type = 'grant.given' and given.seq <= s.head
     and not exists (
         select from deed.events as erased
         where erased.type = 'customer.erased' and erased.customer = given.customer
             and erased.project = given.project and erased.environment = given.environment
-            and erased.version > given.version
+            and erased.version > given.version and erased.seq <= s.head
     );
 
 -- What the catalog of now sells.
@@ -84,7 +87,9 @@ select p.project, coalesce(sold ->> 'store', 'apple') as store, sold ->> 'id' as
     p.catalog_version, deed.instant(newest.recorded_at) as since
 from deed.projects as p
 cross join lateral (
-    select e.payload, e.recorded_at from deed.events as e
+    select e.payload, e.recorded_at
+    from deed.events as e
+    join deed.shards as s on s.shard = e.shard and e.seq <= s.head
     where e.customer = '$project/' and e.project = p.project and e.environment = 'production'
         and e.type = 'catalog.changed'
     order by e.version desc
