@@ -65,76 +65,27 @@ struct PurchaseRows {
     }
 }
 
-/// The purchase's transactions in order, in the members that `deed.transactions` makes columns of; one
-/// that has nothing to say is left out. A long subscription writes all of it anew with each renewal, so
-/// the text is put together without an object in between.
+/// The purchase's transactions in order, in the members that `deed.transactions` makes columns of.
 private func transactionsText(_ purchase: Purchase) -> String {
-    var text: [UInt8] = [UInt8(ascii: "[")]
-    text.reserveCapacity(320 * purchase.evidence.count + 2)
-    for evidence in purchase.evidence {
-        if text.count > 1 { text.append(UInt8(ascii: ",")) }
-        append(evidence.effective, to: &text)
-    }
-    text.append(UInt8(ascii: "]"))
-    return String(decoding: text, as: UTF8.self)
+    JSON.array(purchase.evidence.map { row(of: $0.effective) }).text
 }
 
-private func append(_ fact: TransactionFact, to text: inout [UInt8]) {
-    text.append(text: "{\"transaction\":")
-    JSON.write(fact.transaction.text, to: &text)
-    text.append("product", fact.product.text)
-    text.append("purchased", fact.purchased)
-    text.append("expires", fact.expires)
-    if fact.isUpgraded { text.append(text: ",\"upgraded\":true") }
-    text.append("quantity", fact.quantity)
-    text.append("price", fact.price?.milliunits)
-    text.append("currency", fact.price?.currency)
-    if let offer = fact.offer {
-        text.append("offer", offer.kind?.word)
-        text.append("discount", offer.discount?.word)
-        text.append("offer_id", offer.identifier)
-        text.append("offer_period", offer.period)
-    }
-    // As without it for most.
-    if fact.ownership != .purchased { text.append("ownership", fact.ownership.word) }
-    if let revocation = fact.revocation {
-        text.append("revoked", revocation.at)
-        text.append("revoked_because", revocation.reason?.word)
-        text.append("revoked_extent", revocation.extent?.word)
-        text.append("revoked_milli_percent", revocation.milliPercent)
-    }
-    text.append("evidence", fact.rank.word)
-    text.append("signed", fact.signedAt)
-    text.append(UInt8(ascii: "}"))
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(_ name: String, _ value: String?) {
-        guard let value else { return }
-        append(name: name)
-        JSON.write(value, to: &self)
-    }
-
-    fileprivate mutating func append(_ name: String, _ value: Int64?) {
-        guard let value else { return }
-        append(name: name)
-        append(text: String(value))
-    }
-
-    fileprivate mutating func append(_ name: String, _ value: Instant?) {
-        guard let value else { return }
-        append(name: name)
-        append(UInt8(ascii: "\""))
-        value.append(to: &self)
-        append(UInt8(ascii: "\""))
-    }
-
-    /// The name of a member that stands behind another one.
-    private mutating func append(name: String) {
-        append(text: ",\"")
-        append(text: name)
-        append(text: "\":")
-    }
+private func row(of fact: TransactionFact) -> JSON {
+    let (offer, revocation) = (fact.offer, fact.revocation)
+    return .members([
+        "transaction": .id(fact.transaction), "product": .id(fact.product),
+        "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
+        "upgraded": .flag(fact.isUpgraded), "quantity": .integer(fact.quantity),
+        "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
+        "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
+        "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),
+        // As without it for most.
+        "ownership": fact.ownership == .purchased ? nil : .text(fact.ownership.word),
+        "revoked": .instant(revocation?.at), "revoked_because": .text(revocation?.reason?.word),
+        "revoked_extent": .text(revocation?.extent?.word),
+        "revoked_milli_percent": .number(revocation?.milliPercent),
+        "evidence": .string(fact.rank.word), "signed": .instant(fact.signedAt),
+    ])
 }
 
 extension WordCodable {
