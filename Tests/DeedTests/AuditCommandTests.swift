@@ -72,6 +72,7 @@ final class AuditCommandTests {
         _ = try deed.run(["checkpoint", "--out", file] + key)
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let forged = folder.file("forged")
+        _ = try deed.run("checkpoint", "--secret-key-file", folder.file("other.key"))
         try text.replacingOccurrences(of: "\"head\":1", with: "\"head\":0")
             .write(toFile: forged, atomically: true, encoding: .utf8)
         for (file, key) in [(forged, "secret.key"), (file, "other.key")] {

@@ -1,8 +1,10 @@
--- From pages that are chosen by chance: about twice as many as are wanted lie on them.
+-- From pages that are chosen by chance: about twice as many as are wanted lie on them, and of a small table
+-- there are at least a hundred.
 -- 1 how many
 select project, environment, customer
-from deed.customers tablesample system (least(100, 200.0 * $1::bigint / greatest(1, (
-    select reltuples from pg_class where oid = 'deed.customers'::regclass
-))::double precision))
+from deed.customers tablesample system (least(100, (
+    select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))
+    from pg_class where oid = 'deed.customers'::regclass
+))::double precision)
 order by random()
 limit $1::bigint
