@@ -30,6 +30,8 @@ let package = Package(
 
         .target(name: "COpenAPI", exclude: ["openapi.json"]),
         .target(name: "OpenAPI", dependencies: ["COpenAPI"], swiftSettings: common),
+        // Named so that the linker lets the HTTP library find our function before the library's own.
+        .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),
 
         .target(name: "Core", swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
@@ -54,7 +56,8 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
-            name: "HTTPServer", dependencies: ["CMicroHTTPD", "Telemetry", "Threading"],
+            name: "HTTPServer",
+            dependencies: ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(
             name: "PrivatePostgres", dependencies: ["JSON", "Postgres", "Telemetry", "Threading"],
@@ -160,7 +163,9 @@ let package = Package(
             exclude: ["apple_library.py"], swiftSettings: common),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
+            dependencies: [
+                "HTTPServer", "Histories", "Outbound", "Telemetry", "TestSupport", "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "OutboundTests",

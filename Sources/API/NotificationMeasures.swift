@@ -6,7 +6,7 @@ struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
         case recorded, known, queued, unreadable, unproven
         case unknownApp = "unknown_app"
-        case unstored
+        case unstored, throttled
     }
     private let counters: [Outcome: Counter]
 

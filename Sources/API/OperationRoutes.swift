@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import JSON
 import OpenAPI
 package import Telemetry
@@ -8,20 +8,37 @@ package struct Operations: Sendable {
     /// What keeps this instance from answering, in sentences; empty when it is ready.
     package var obstacles: @Sendable () -> [String]
     package var metrics: Metrics
+    package var log: Log
+    /// Whether these calls have an address of their own. Whether the service is alive is told at both.
+    package var isApart = false
 
-    package init(obstacles: @escaping @Sendable () -> [String], metrics: Metrics) {
+    package init(
+        obstacles: @escaping @Sendable () -> [String], metrics: Metrics, log: Log = .silent
+    ) {
         self.obstacles = obstacles
         self.metrics = metrics
+        self.log = log
     }
 
+    /// Those that the API's address answers.
     var routes: [Route] {
-        [
-            Route("GET", "/healthz", .open { .json(["alive": true]) }),
-            Route("GET", "/readyz", .open(readiness)),
+        let health = Route("GET", "/healthz", .open(health))
+        if isApart { return [health] }
+        return [
+            health, Route("GET", "/readyz", .open(readiness)),
             Route("GET", "/metrics", .open(measures)),
             Route("GET", "/openapi.json", .open(document)),
         ]
     }
+
+    /// The answer where these calls have an address of their own.
+    package func answer(_ request: borrowing Request) -> Response {
+        let calls = ["/healthz": health, "/readyz": readiness, "/metrics": measures]
+        guard let call = calls[request.path] else { return Problem.unknownRoute.response }
+        return request.isGet ? call() : Problem.wrongMethod(allowed: ["GET"]).response
+    }
+
+    private func health() -> Response { .json(["alive": true]) }
 
     private func readiness() -> Response {
         let obstacles = obstacles()

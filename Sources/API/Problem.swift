@@ -41,9 +41,13 @@ package struct Problem: Error, Sendable {
         case 405: "Method Not Allowed"
         case 409: "Conflict"
         case 413: "Content Too Large"
+        case 414: "URI Too Long"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 501: "Not Implemented"
         case 503: "Service Unavailable"
+        case 505: "HTTP Version Not Supported"
         default: "Internal Server Error"
         }
     }
@@ -116,6 +120,13 @@ extension Problem {
             member: "body")
     }
 
+    /// More came than may from those whom nobody knows.
+    static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
+        Problem(
+            status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
+            headers: [Header("Retry-After", String(seconds))])
+    }
+
     /// Something that passes: come again.
     static func busy(_ detail: String, code: String = "busy") -> Problem {
         Problem(
@@ -180,6 +191,9 @@ extension Problem {
         switch refusal {
         case .busy:
             self = .busy("Every worker is at work and their queue is full; try again in a second.")
+        case .throttled:
+            self = .throttled(
+                "More came without a known key than is looked at; try again in a second.")
         case .tooManyConnections:
             self = .busy(
                 "There are as many connections as may be; use fewer, and keep them alive.",
@@ -188,11 +202,7 @@ extension Problem {
             self = .busy("This instance is stopping; try again.", code: "stopping")
         case .bodyTooLarge(let limit):
             self = .bodyTooLarge(limit: limit)
-        case .ambiguousLength:
-            self.init(
-                status: 400, code: "ambiguous_length",
-                detail: "The headers leave in doubt where the body ends; send one"
-                    + " Content-Length, or Transfer-Encoding: chunked, and not both.")
+        case .unframed(let fault): self.init(fault)
         case .malformedTarget:
             self.init(
                 status: 400, code: "malformed_target",

@@ -21,14 +21,19 @@ struct Route: Sendable {
         /// The same, but answered at once when the first can do it from memory, and without a worker
         /// when the second can ask for all that it takes.
         case remembered(Role, Recall, Ask, Respond)
-        /// For anyone, about a body that proves itself; answered when its commands are committed.
-        case unkeyed(@Sendable (_ body: [UInt8]) -> Writing)
+        /// For anyone, about a body that proves itself; answered when its commands are committed. What
+        /// it may cost is decided first.
+        case unkeyed(Receive)
         /// For keys of a role or a stronger one; answered when its commands are committed. To make
         /// them takes no longer than to read the body, and nothing else.
         case writing(Role, Write)
         /// The same, where to make them takes a while: it is done by a worker.
         case judging(Role, Write)
     }
+    typealias Receive =
+        @Sendable (_ body: [UInt8], _ client: ClientAddress?) throws(Problem) -> (
+            Room, @Sendable () -> Writing
+        )
     typealias Respond = @Sendable (Call) throws(Problem) -> Response
     typealias Recall = @Sendable (Call) throws(Problem) -> Response?
     typealias Ask = @Sendable (Call) throws(Problem) -> Asking?

@@ -13,8 +13,9 @@ package struct Router: Sendable {
     /// Every call that it answers.
     package let outlines: [RouteOutline]
     private let routes: RouteTable<MeasuredRoute>
-    private let unrouted: RouteMeasures
-    private let keys: KeyRing
+    let unrouted: RouteMeasures
+    let keys: KeyRing
+    let failedKeys: FailedKeys
     private let submit: Submit
     private let announce: @Sendable (Int) -> Void
     private let shortcut: Shortcut?
@@ -51,6 +52,7 @@ package struct Router: Sendable {
         routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
+        failedKeys = FailedKeys(operations, now: ports.now)
         submit = ports.ledger.submit
         announce = ports.ledger.announce
     }
@@ -71,12 +73,10 @@ package struct Router: Sendable {
                 return .now(measures.record(respond(), since: started))
             case .keyed(let role, let respond):
                 let draft = try draft(of: request, found)
-                return .later { [keys] in
-                    measures.record(draft.respond(role, keys, respond), since: started)
-                }
-            case .unkeyed(let make):
-                let body = request.body
-                return judged(measures, since: started) { make(body) }
+                return later(draft, role, respond, measures, since: started)
+            case .unkeyed(let receive):
+                let (room, make) = try receive(request.body, request.client)
+                return judged(in: room, measures, since: started, make)
             case .writing(let role, let make):
                 let draft = try draft(of: request, found)
                 guard let call = try draft.remembered(role) else {
@@ -101,9 +101,7 @@ package struct Router: Sendable {
                         }
                     }
                 }
-                return .later { [keys] in
-                    measures.record(draft.respond(role, keys, respond), since: started)
-                }
+                return later(draft, role, respond, measures, since: started)
             }
         } catch {
             return .now(measures.record(error.response, since: started))
@@ -113,21 +111,36 @@ package struct Router: Sendable {
     private func draft(
         of request: borrowing Request, _ found: (route: MeasuredRoute, arguments: [Substring])
     ) throws(Problem) -> CallDraft {
-        try CallDraft(request, keys, found.arguments, of: found.route.route.parameters)
+        let draft = try CallDraft(
+            request, keys, found.arguments, of: found.route.route.parameters)
+        if draft.key.known == nil { try failedKeys.requirePatience(with: draft.client) }
+        return draft
+    }
+
+    private func later(
+        _ draft: CallDraft, _ role: Role, _ respond: @escaping Route.Respond,
+        _ measures: RouteMeasures, since started: Int64
+    ) -> Answer {
+        .later(in: draft.room) { [keys, failedKeys] in
+            measures.record(draft.respond(role, keys, failedKeys, respond), since: started)
+        }
     }
 
     private func judged(
         _ draft: CallDraft, _ role: Role, _ make: @escaping Route.Write, _ measures: RouteMeasures,
         since started: Int64
     ) -> Answer {
-        judged(measures, since: started) { [keys] in draft.write(role, keys, make) }
+        judged(in: draft.room, measures, since: started) { [keys, failedKeys] in
+            draft.write(role, keys, failedKeys, make)
+        }
     }
 
     private func judged(
-        _ measures: RouteMeasures, since started: Int64, _ make: @escaping @Sendable () -> Writing
+        in room: Room, _ measures: RouteMeasures, since started: Int64,
+        _ make: @escaping @Sendable () -> Writing
     ) -> Answer {
         let announcement = Announcement(announce)
-        return .eventually { [submit] reply in
+        return .eventually(in: room) { [submit] reply in
             let writing = make()
             announcement.end()
             writing.perform(submit) { reply(measures.record($0, since: started)) }
@@ -143,7 +156,7 @@ package struct Router: Sendable {
         }
     }
 
-    private func find(
+    func find(
         method: String, path: String
     ) throws(Problem) -> (route: MeasuredRoute, arguments: [Substring]) {
         guard let place = routes.find(path) else { throw .unknownRoute }
@@ -152,7 +165,7 @@ package struct Router: Sendable {
     }
 }
 
-private final class MeasuredRoute: Sendable {
+final class MeasuredRoute: Sendable {
     let route: Route
     let measures: RouteMeasures
 
@@ -191,12 +204,15 @@ private struct CallDraft: Sendable {
     let idempotencyKey: String?
     let after: String?
     let knownTags: String?
+    /// Where it comes from, unless memory knows its key.
+    let client: ClientAddress?
 
     init(
         _ request: borrowing Request, _ keys: KeyRing, _ arguments: [Substring],
         of parameters: [String]
     ) throws(Problem) {
         key = try PresentedKey(request, keys)
+        client = key.known == nil ? request.client : nil
         self.arguments = arguments
         query = request.query
         self.parameters = parameters
@@ -207,6 +223,9 @@ private struct CallDraft: Sendable {
         knownTags = try request.single("If-None-Match")
     }
 
+    /// Who may turn out to have no key waits with those who have none.
+    var room: Room { key.known == nil ? .strangers : .known }
+
     /// The call, where its key is known in memory.
     func remembered(_ role: Role) throws(Problem) -> Call? {
         guard let used = key.known else { return nil }
@@ -214,26 +233,28 @@ private struct CallDraft: Sendable {
     }
 
     func respond(
-        _ role: Role, _ keys: KeyRing, _ work: Route.Respond
+        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ work: Route.Respond
     ) -> Response {
         do throws(Problem) {
-            return try work(try call(access: try access(role, keys)))
+            return try work(try call(access: try access(role, keys, failed)))
         } catch {
             return error.response
         }
     }
 
     func write(
-        _ role: Role, _ keys: KeyRing, _ make: Route.Write
+        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ make: Route.Write
     ) -> Writing {
         do throws(Problem) {
-            return try make(try call(access: try access(role, keys)))
+            return try make(try call(access: try access(role, keys, failed)))
         } catch {
             return .answered(error.response)
         }
     }
 
-    private func access(_ role: Role, _ keys: KeyRing) throws(Problem) -> Route.Access {
+    private func access(
+        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys
+    ) throws(Problem) -> Route.Access {
         let found: LiveKey?
         do throws(Fault) {
             // The call may have waited for a worker, and its key been revoked meanwhile.
@@ -245,7 +266,10 @@ private struct CallDraft: Sendable {
         } catch {
             throw Problem(error)
         }
-        guard let found else { throw .unknownKey }
+        guard let found else {
+            failed.note(from: client)
+            throw .unknownKey
+        }
         return try Route.Access(found, role)
     }
 
@@ -304,7 +328,7 @@ extension Request {
 
 extension Route.Access {
     /// What a key opens, unless its role is too weak.
-    fileprivate init(_ key: LiveKey, _ role: Role) throws(Problem) {
+    init(_ key: LiveKey, _ role: Role) throws(Problem) {
         if key.role < role { throw .wrongRole(needed: role, held: key.role) }
         self.init(key: key)
     }

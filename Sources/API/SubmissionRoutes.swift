@@ -8,10 +8,12 @@ struct SubmissionRoutes: Sendable {
     static let notificationLimit = 256 << 10
     private let submissions: Submissions
     private let measures: NotificationMeasures
+    private let gate: NotificationGate
 
     init(_ submissions: Submissions, measures: NotificationMeasures) {
         self.submissions = submissions
         self.measures = measures
+        gate = NotificationGate(submissions.ports)
     }
 
     var routes: [Route] {
@@ -27,7 +29,7 @@ struct SubmissionRoutes: Sendable {
                 .judging(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
             Route(
                 "POST", "/v1/stores/apple/notifications",
-                bodyLimit: SubmissionRoutes.notificationLimit, .unkeyed(notify)),
+                bodyLimit: SubmissionRoutes.notificationLimit, .unkeyed(receive)),
         ]
     }
 
@@ -50,9 +52,51 @@ struct SubmissionRoutes: Sendable {
         }
     }
 
-    private func notify(_ body: [UInt8]) -> Writing {
+    private func receive(
+        _ body: [UInt8], from client: ClientAddress?
+    ) throws(Problem) -> (Room, @Sendable () -> Writing) {
+        let address = client?.description
+        switch gate.judge(body, from: address) {
+        case .proven(let raw): return (.proven, { notify(raw, from: address) })
+        case .strange(let raw, let ticket):
+            return (
+                .strangers,
+                { withExtendedLifetime(ticket) { lookAt(raw, ticket, from: address) } }
+            )
+        case .refused(let refusal): throw problem(.unproven(refusal))
+        case .unreadable(let refusal): throw problem(.unreadable(refusal))
+        case .throttled: throw throttled()
+        }
+    }
+
+    private func lookAt(
+        _ raw: RawEvidence, _ ticket: NotificationGate.Ticket, from client: String?
+    ) -> Writing {
+        switch gate.rejudge(raw, ticket, from: client) {
+        case .proven(let raw), .strange(let raw, _): notify(raw, ticket, from: client)
+        case .refused(let refusal): .answered(problem(.unproven(refusal)).response)
+        case .unreadable(let refusal): .answered(problem(.unreadable(refusal)).response)
+        case .throttled: .answered(throttled().response)
+        }
+    }
+
+    private func problem(_ error: NotificationError) -> Problem {
+        measures.count(NotificationMeasures.Outcome(error))
+        return Problem(error)
+    }
+
+    private func throttled() -> Problem {
+        measures.count(.throttled)
+        return .throttled(
+            "More notifications that nobody has proven came than are looked at; send it again later.",
+            after: 60)
+    }
+
+    private func notify(
+        _ raw: RawEvidence, _ ticket: NotificationGate.Ticket? = nil, from client: String?
+    ) -> Writing {
         do throws(NotificationError) {
-            let wish = try submissions.recordingNotification(body)
+            let wish = try submissions.recordingNotification(raw)
             return .commands(wish.commands) { [measures] results in
                 do throws(CommandError) {
                     let answer = try wish.answer(results)
@@ -64,6 +108,12 @@ struct SubmissionRoutes: Sendable {
                 }
             }
         } catch {
+            switch error {
+            case .unproven: gate.noteRefusal(from: client)
+            case .unreadable, .unknownApp:
+                if let ticket { gate.noteUnused(ticket, from: client) }
+            case .fault: break
+            }
             measures.count(NotificationMeasures.Outcome(error))
             return .answered(Problem(error).response)
         }

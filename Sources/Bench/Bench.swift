@@ -13,6 +13,9 @@ private struct Bench: Sendable {
         Bench(name: "server-http", usage: "--listen 127.0.0.1:PORT --bytes FILE [--later yes]") {
             serve(BenchOptions($0))
         },
+        Bench(
+            name: "hold", usage: "--port PORT --connections COUNT --seconds SECONDS [--body slow]"
+        ) { holdConnections(BenchOptions($0)) },
         Bench(name: "core", usage: "[--json]") { benchCore(json: $0.contains("--json")) },
         Bench(name: "mint", usage: "--folder FOLDER --count COUNT") {
             mintEvidence(BenchOptions($0))

@@ -15,6 +15,7 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     write("\(folder)/root.pem", [pem(chain.root.der)])
     let header = chain.transactionHeader
     write("\(folder)/header", [header])
+    write("\(folder)/forgeable", [chain.headerEnd])
     let numbers = 1_000_000_000..<1_000_000_000 + count
     write("\(folder)/transactions", numbers.lazy.map { tail(of: transaction($0, chain), header) })
     let news = numbers.lazy.map { number in
@@ -39,6 +40,13 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
+    /// The end of a header that names this chain, in base64, behind a beginning of whole triples of bytes:
+    /// with another beginning each time, it is a header that nobody has seen.
+    fileprivate var headerEnd: String {
+        Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
+            .base64URL
+    }
+
     /// The first part of everything that this chain signs.
     fileprivate var transactionHeader: String {
         SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.base64URL

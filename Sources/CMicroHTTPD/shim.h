@@ -68,3 +68,10 @@ static inline int httpd_socket(struct MHD_Connection *connection) {
 static inline void *httpd_socket_context(struct MHD_Connection *connection) {
   return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
+
+/* Where the connection comes from; NULL where that is not known. */
+static inline const struct sockaddr *httpd_peer(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : NULL;
+}

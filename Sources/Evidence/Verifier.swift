@@ -11,6 +11,7 @@ package final class Verifier: Sendable {
     let signedChains: ChainVerifier
     let receiptCache = ChainCache<Digest32>(limit: 64)
     let signedCache = ChainCache<DigestPrefix>(limit: 64)
+    let refusedHeaders = RefusedChains(limit: 4096)
 
     /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
     package convenience init(extraRoots: [Certificate]) {

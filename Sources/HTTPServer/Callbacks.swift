@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import CReceive
 
 // MHD calls these. The context of the daemon is its `Reception`, that of a connection, and of each
 // request on it, its `Connection`.
@@ -10,11 +11,27 @@ func connectionChanged(
     guard let context, let handle, let slot else { return }
     let reception = Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
     if code == .CONNECTION_NOTIFY_STARTED {
-        slot.pointee = Unmanaged.passRetained(reception.accept(handle)).toOpaque()
+        let connection = reception.accept(handle)
+        let pointer = Unmanaged.passRetained(connection).toOpaque()
+        slot.pointee = pointer
+        _ = receive_register(connection.socket, pointer, reception.isEncrypted)
     } else if let pointer = slot.pointee {
-        reception.connections.remove(
-            Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
-        reception.dismiss()
+        _ = receive_register(httpd_socket(handle), nil, false)
+        let connection = Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+        reception.connections.remove(connection)
+        reception.dismiss(connection.peer)
+    }
+}
+
+/// Stands between each connection's socket and MHD.
+func bytesWanted(
+    context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, room: Int,
+    source: UnsafePointer<receive_source>?
+) -> Int {
+    guard let context, let source else { return 0 }
+    let connection = Unmanaged<Connection>.fromOpaque(context)
+    return connection._withUnsafeGuaranteedRef {
+        $0.receive(into: UnsafeMutableRawBufferPointer(start: buffer, count: room), from: source)
     }
 }
 
@@ -38,8 +55,7 @@ func requestReceived(
     if connection.isNew { return connection.begin(line) }
     guard uploadSize.pointee > 0 else { return connection.finish(line) }
     defer { uploadSize.pointee = 0 }
-    return connection.take(
-        UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), line)
+    return connection.take(UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee))
 }
 
 func requestCompleted(

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import CReceive
 import Glibc
 import Synchronization
 
@@ -20,13 +21,16 @@ final class Connection: @unchecked Sendable {
     /// From the head of a request to its answer. Each connection tells of itself: a common count would
     /// wander between the threads with each request.
     private let isInFlight = Atomic(false)
-    private let memo = Memo()
+    private let memo: Memo
     private var isFirst = true
+    private var inlet = Inlet()
+    /// How many requests the library has begun with.
+    private var begun = 0
     private var current = Exchange()
 
     /// What is known of the request at hand.
     private struct Exchange {
-        enum Stage { case head, body, suspended }
+        enum Stage { case head, asking, body, suspended }
         var stage = Stage.head
         var query: String?
         /// Whether the path or the query holds bytes that are no UTF-8.
@@ -38,8 +42,17 @@ final class Connection: @unchecked Sendable {
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
+        /// The answer where the body is of no account.
+        var early: Response?
+        /// What a worker told of the body.
+        var admission: Admission?
+        /// Of which stranger the body is.
+        var stranger: ClientAddress?
         /// Given while the connection was suspended.
         var answer: Response?
+
+        /// Whether nothing of the body is kept.
+        var isDropping: Bool { refusal != nil || early != nil }
 
         /// Whether a body of `count` bytes is read to its end, if only to be dropped.
         func isTolerable(_ count: Int) -> Bool { count - (limit ?? 0) <= Connection.tolerated }
@@ -53,7 +66,8 @@ final class Connection: @unchecked Sendable {
     /// For how much of a body that was only announced there is room at once.
     private static let trusted = 64 << 10
 
-    init(_ handle: OpaquePointer, reception: Reception, isExcess: Bool) {
+    init(_ handle: OpaquePointer, _ origin: Origin, reception: Reception, isExcess: Bool) {
+        memo = Memo(origin)
         self.handle = handle
         self.reception = reception
         self.isExcess = isExcess
@@ -61,19 +75,38 @@ final class Connection: @unchecked Sendable {
         deadline = Atomic(reception.connections.deadline(after: reception.timeouts.head))
     }
 
+    var peer: ClientAddress { memo.origin.peer }
+
     // MARK: One request, in the order of calls
 
+    /// Bytes for the library.
+    func receive(
+        into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
+    ) -> Int {
+        let count = inlet.receive(into: buffer, from: source)
+        if inlet.isHoldingHead, isIdle.load(ordering: .relaxed) { headBegins() }
+        return count
+    }
+
+    /// What is wrong with the bytes of the request at hand.
+    private var framingFault: FramingFault? {
+        guard let fault = inlet.fault, begun == inlet.heads else { return nil }
+        return fault
+    }
+
+    private func headBegins() {
+        isIdle.store(false, ordering: .relaxed)
+        if !isFirst { expire(after: reception.timeouts.head) }
+    }
+
     /// Nothing but the first line of the request was seen so far.
-    var isNew: Bool { current.stage == .head }
+    var isNew: Bool { current.stage == .head || current.stage == .asking }
 
     /// The first line is there, the headers are not.
     func open(_ target: UnsafePointer<CChar>) {
-        isIdle.store(false, ordering: .relaxed)
-        if isFirst {
-            isFirst = false
-        } else {
-            expire(after: reception.timeouts.head)
-        }
+        headBegins()
+        isFirst = false
+        begun += 1
         let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
         current.isTargetMalformed =
             (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) == nil
@@ -84,41 +117,85 @@ final class Connection: @unchecked Sendable {
     /// The head is there, and maybe a body will follow. No answer yet, as MHD would take one for
     /// the wish to close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
+        if current.stage == .asking { return admitted(line) }
         current.stage = .body
         isInFlight.store(true, ordering: .sequentiallyConsistent)
         expire(after: reception.timeouts.body)
-        let framing = Framing(handle)
-        let declared = framing.length ?? 0
-        if framing.isAmbiguous {
-            current.refusal = .ambiguousLength
-        } else if isExcess {
+        if let fault = framingFault { return refuse(.unframed(fault), closing: true) }
+        let declared = headerValue("Content-Length", of: handle).flatMap { Int($0) } ?? 0
+        if isExcess {
             current.refusal = .tooManyConnections
         } else if reception.isDraining {
             current.refusal = .draining
         } else if current.isTargetMalformed {
             current.refusal = .malformedTarget
-        } else if declared > 0 {
-            let limit = reception.rules.bodyLimit(line.methodText, line.pathText)
+        } else if declared > 0 || headerValue("Transfer-Encoding", of: handle) != nil {
+            let head = request(line)
+            return follow(reception.rules.admit(head), head.client, declared)
+        }
+        return readOn(declared)
+    }
+
+    private func follow(
+        _ admission: Admission, _ client: ClientAddress?, _ declared: Int
+    ) -> MHD_Result {
+        switch admission {
+        case .body(let limit, let room):
             current.limit = limit
+            if room != .known { current.stranger = client }
             if declared > limit {
                 current.refusal = .bodyTooLarge(limit: limit)
             } else {
                 current.body.reserveCapacity(min(declared, Self.trusted))
             }
+        case .refused(let response): current.early = response
+        case .asking(let ask):
+            let isQueued = reception.pool(.strangers).submit(
+                prepare: {
+                    current.stage = .asking
+                    MHD_suspend_connection(handle)
+                },
+                { [self] in
+                    current.admission = ask()
+                    reception.resume(handle)
+                })
+            if isQueued { return .YES }
+            current.refusal = .throttled
         }
-        guard let refusal = current.refusal else { return .YES }
+        return readOn(declared)
+    }
+
+    /// A worker has told what becomes of the body.
+    private func admitted(_ line: RequestLine) -> MHD_Result {
+        current.stage = .body
+        guard let admission = current.admission.take() else { return .NO }
+        let declared = headerValue("Content-Length", of: handle).flatMap { Int($0) } ?? 0
+        return follow(admission, request(line).client, declared)
+    }
+
+    /// Has the body read, if only to be dropped, or answers instead.
+    private func readOn(_ declared: Int) -> MHD_Result {
+        guard current.isDropping else { return .YES }
         let isReadable =
-            !framing.isAmbiguous && current.isTolerable(declared)
-            && headerValue("Expect", of: handle) == nil
-        return isReadable ? .YES : refuse(refusal, closing: true)
+            current.isTolerable(declared) && headerValue("Expect", of: handle) == nil
+        return isReadable ? .YES : dismiss(closing: true)
+    }
+
+    /// Answers a request of which nothing was kept.
+    private func dismiss(closing: Bool) -> MHD_Result {
+        if let early = current.early { return send(early, closing: closing) }
+        return current.refusal.map { refuse($0, closing: closing) } ?? .NO
+    }
+
+    private func request(_ line: RequestLine) -> Request {
+        Request(line, query: current.query, body: current.body, memo: memo, connection: handle)
     }
 
     /// Some of the body.
-    func take(_ bytes: UnsafeRawBufferPointer, _ line: RequestLine) -> MHD_Result {
+    func take(_ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         current.received += bytes.count
-        if current.refusal == nil {
-            let limit = current.limit ?? reception.rules.bodyLimit(line.methodText, line.pathText)
-            current.limit = limit
+        if !current.isDropping {
+            let limit = current.limit ?? 0
             if current.received > limit {
                 current.refusal = .bodyTooLarge(limit: limit)
                 current.body = []
@@ -126,7 +203,7 @@ final class Connection: @unchecked Sendable {
                 current.body.append(contentsOf: bytes)
                 // An array grows to more than what it holds.
                 if !reserve(current.body.capacity) {
-                    current.refusal = .busy
+                    current.refusal = current.stranger == nil ? .busy : .throttled
                     current.body = []
                 }
             }
@@ -138,9 +215,19 @@ final class Connection: @unchecked Sendable {
     /// announced: who only announces must not use it up.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
-        guard reception.reserve(bytes - current.reserved) else { return false }
-        current.reserved = bytes
-        return true
+        let more = bytes - current.reserved
+        let isThere =
+            current.stranger.map { reception.reserve(more, for: $0) } ?? reception.reserve(more)
+        if isThere { current.reserved = bytes }
+        return isThere
+    }
+
+    private func release() {
+        if let stranger = current.stranger {
+            reception.release(current.reserved, of: stranger)
+        } else {
+            reception.release(current.reserved)
+        }
     }
 
     /// The request is whole, or its reply was given.
@@ -150,37 +237,37 @@ final class Connection: @unchecked Sendable {
             return send(answer)
         }
         guard deadline.exchange(Self.never, ordering: .relaxed) != Self.swept else { return .NO }
-        if let refusal = current.refusal {
-            return refuse(refusal, closing: isExcess)
-        }
-        let request = Request(
-            line, query: current.query, body: current.body, memo: memo, connection: handle)
-        switch reception.rules.handler(request) {
+        if let fault = framingFault { return refuse(.unframed(fault), closing: true) }
+        if current.isDropping { return dismiss(closing: isExcess) }
+        switch reception.rules.handler(request(line)) {
         case .now(let response): return send(response)
         case .underway(let begin):
             suspend()
             begin(reply)
             return .YES
-        case .later(let work): return suspend { reply in reply(work()) }
-        case .eventually(let work): return suspend(work)
+        case .later(let room, let work): return suspend(in: room) { reply in reply(work()) }
+        case .eventually(let room, let work): return suspend(in: room, work)
         }
     }
 
     /// The answer is sent, or never will be.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
-        reception.release(current.reserved)
+        release()
         current = Exchange()
-        expire(after: reception.timeouts.idle)
-        isIdle.store(true, ordering: .relaxed)
+        let isHolding = inlet.isHoldingHead
+        expire(after: isHolding ? reception.timeouts.head : reception.timeouts.idle)
+        isIdle.store(!isHolding, ordering: .relaxed)
     }
 
     // MARK: Answering
 
-    private func suspend(_ work: @escaping @Sendable (Reply) -> Void) -> MHD_Result {
+    private func suspend(
+        in room: Room, _ work: @escaping @Sendable (Reply) -> Void
+    ) -> MHD_Result {
         current.body = []
-        let isQueued = reception.pool.submit(prepare: suspend) { [self] in work(reply) }
-        return isQueued ? .YES : refuse(.busy)
+        let isQueued = reception.pool(room).submit(prepare: suspend) { [self] in work(reply) }
+        return isQueued ? .YES : refuse(room == .known ? .busy : .throttled)
     }
 
     private func suspend() {

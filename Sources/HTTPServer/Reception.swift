@@ -1,20 +1,27 @@
 import CMicroHTTPD
 import Synchronization
 import Telemetry
+import Threading
 
 /// What the connections of one server share.
 final class Reception: Sendable {
     /// What the layer above decides about requests.
     struct Rules: Sendable {
-        let bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
+        let admit: @Sendable (borrowing Request) -> Admission
         let refusal: @Sendable (ServerRefusal) -> Response
         let handler: @Sendable (borrowing Request) -> Answer
     }
     let rules: Rules
     let timeouts: ServerTimeouts
+    let isEncrypted: Bool
     let connections: ConnectionTable
-    let pool: WorkerPool
+    private let pools: (known: WorkerPool, proven: WorkerPool, strangers: WorkerPool)
     private let limit: Int
+    private let limitPerAddress: Int
+    let proxies: TrustedProxies
+    private let shares = Mutex(ConnectionShares())
+    private let strangers = Mutex(StrangersMemory())
+    private let strangersMemory: Int
     /// Connections beyond the limit that are told so; any further one is only closed.
     private static let headroom = 64
     /// From the moment at which a connection is given to MHD, which starts to serve it later.
@@ -28,9 +35,10 @@ final class Reception: Sendable {
 
     private struct Refused: Sendable {
         let busy: Counter
+        let throttled: Counter
         let tooManyConnections: Counter
         let bodyTooLarge: Counter
-        let ambiguousLength: Counter
+        let unframed: Counter
         let malformedTarget: Counter
         let draining: Counter
     }
@@ -38,19 +46,31 @@ final class Reception: Sendable {
     init(_ settings: ServerSettings, metrics: Metrics, rules: Rules) {
         self.rules = rules
         timeouts = settings.timeouts
+        isEncrypted = settings.tls != nil
         limit = max(1, settings.connections)
+        limitPerAddress = max(1, settings.connectionsPerAddress)
+        proxies = settings.trustedProxies
+        strangersMemory = settings.strangersMemory
         bodyMemory = settings.bodyMemory
         connections = ConnectionTable(settings.timeouts)
-        pool = WorkerPool(workers: settings.workers, queue: settings.queue)
+        pools = (
+            known: WorkerPool(workers: settings.workers, queue: settings.queue),
+            proven: WorkerPool(
+                "proven", workers: min(8, settings.workers), queue: settings.queue),
+            strangers: WorkerPool(
+                "stranger", workers: settings.strangersWorkers, queue: settings.strangersQueue,
+                urgency: .last)
+        )
         func refused(_ reason: String) -> Counter {
             metrics.counter(
                 "deed_http_refused_total", "Requests that the server itself refused.",
                 labels: [("reason", reason)])
         }
         self.refused = Refused(
-            busy: refused("busy"), tooManyConnections: refused("too_many_connections"),
+            busy: refused("busy"), throttled: refused("throttled"),
+            tooManyConnections: refused("too_many_connections"),
             bodyTooLarge: refused("body_too_large"),
-            ambiguousLength: refused("ambiguous_length"),
+            unframed: refused("unframed"),
             malformedTarget: refused("malformed_target"), draining: refused("draining"))
         accepted = metrics.counter(
             "deed_http_connections_total", "Connections that were accepted.")
@@ -67,30 +87,59 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_body_bytes", "Memory that bodies of requests take.") {
             [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
         }
+        let pool = pools.known
         metrics.gauge("deed_http_worker_queue", "Requests that wait for a worker.") { [pool] in
             Int64(pool.depth)
         }
         metrics.gauge("deed_http_workers_busy", "Workers at work.") { [pool] in Int64(pool.busy) }
+        metrics.gauge(
+            "deed_http_keyless_queue", "Requests without a known key that wait for a worker."
+        ) { [pools] in Int64(pools.proven.depth + pools.strangers.depth) }
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
     /// How many connections there may be at once, those included that are told that they are too many.
     var capacity: Int { limit + Reception.headroom }
 
-    /// Whether there is room for one more connection; who gets it gives it back with `dismiss`.
-    func admit() -> Bool {
-        if admitted.add(1, ordering: .relaxed).newValue <= capacity { return true }
-        dismiss()
-        return false
+    func pool(_ room: Room) -> WorkerPool {
+        switch room {
+        case .known: pools.known
+        case .proven: pools.proven
+        case .strangers: pools.strangers
+        }
     }
 
-    func dismiss() { admitted.subtract(1, ordering: .relaxed) }
+    func stopPools() {
+        for room in Room.allCases { pool(room).stop() }
+    }
+
+    /// Whether there is room for one more connection of that address; who gets it gives it back with
+    /// `dismiss`.
+    func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
+        guard admitted.add(1, ordering: .relaxed).newValue <= capacity else {
+            admitted.subtract(1, ordering: .relaxed)
+            return .closed
+        }
+        if proxies.contains(client) { return .fine }
+        let standing = shares.withLock { $0.admit(client, limit: limitPerAddress) }
+        if standing == .closed { admitted.subtract(1, ordering: .relaxed) }
+        return standing
+    }
+
+    func dismiss(_ client: ClientAddress) {
+        admitted.subtract(1, ordering: .relaxed)
+        if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
+    }
 
     /// A connection is there, maybe one too many.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
-        let isExcess = connections.count >= limit
-        let connection = Connection(handle, reception: self, isExcess: isExcess)
+        let peer = httpd_peer(handle).map { ClientAddress($0) } ?? ClientAddress.unknown
+        let isExcess =
+            connections.count >= limit
+            || !proxies.contains(peer) && shares.withLock { $0.count(of: peer) > limitPerAddress }
+        let connection = Connection(
+            handle, Origin(peer, proxies), reception: self, isExcess: isExcess)
         connections.insert(connection)
         return connection
     }
@@ -102,6 +151,15 @@ final class Reception: Sendable {
         if bodyBytes.add(bytes, ordering: .relaxed).newValue <= bodyMemory { return true }
         release(bytes)
         return false
+    }
+
+    /// The same for a stranger's.
+    func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
+        strangers.withLock { $0.reserve(bytes, for: client, of: strangersMemory) }
+    }
+
+    func release(_ bytes: Int, of client: ClientAddress) {
+        if bytes > 0 { strangers.withLock { $0.release(bytes, of: client) } }
     }
 
     func release(_ bytes: Int) {
@@ -126,9 +184,10 @@ final class Reception: Sendable {
     func count(_ refusal: ServerRefusal) {
         switch refusal {
         case .busy: refused.busy.add()
+        case .throttled: refused.throttled.add()
         case .tooManyConnections: refused.tooManyConnections.add()
         case .bodyTooLarge: refused.bodyTooLarge.add()
-        case .ambiguousLength: refused.ambiguousLength.add()
+        case .unframed: refused.unframed.add()
         case .malformedTarget: refused.malformedTarget.add()
         case .draining: refused.draining.add()
         }

@@ -118,9 +118,33 @@ package struct Request: ~Copyable {
     }
 }
 
+extension Request {
+    /// Where the request comes from, by a trusted proxy's word where one brought it; `nil` for a request
+    /// that came over no connection.
+    package var client: ClientAddress? {
+        guard let origin = memo?.origin else { return nil }
+        guard origin.isProxy else { return origin.peer }
+        return origin.client(
+            forwardedFor: lastValue("X-Forwarded-For"), forwarded: lastValue("Forwarded"))
+    }
+
+    /// The last of the header's values: the one that the nearest proxy wrote.
+    private func lastValue(_ name: StaticString) -> String? {
+        switch source {
+        case .connection(let connection, _):
+            let sought = sought(name, of: connection)
+            return sought.count > 0 ? String(decoding: sought.value, as: UTF8.self) : nil
+        case .parts(_, _, let list): return values(of: name, in: list).last
+        }
+    }
+}
+
 /// What a handler keeps of a client's connection from one of its requests to the next.
 package final class Memo {
     package var content: AnyObject?
+    let origin: Origin
+
+    init(_ origin: Origin) { self.origin = origin }
 }
 
 /// Why a header has no value that can be told. To guess one would mix up two clients' values.
@@ -173,11 +197,6 @@ private func headerBytes(
     let found = MHD_lookup_connection_value_n(
         connection, .HEADER_KIND, name.start, name.utf8CodeUnitCount, &value, &count)
     return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
-}
-
-/// How often the request has the header.
-func headerCount(_ name: StaticString, of connection: OpaquePointer) -> Int {
-    sought(name, of: connection).count
 }
 
 /// The header's last value and how often it is there, by one look at each header.

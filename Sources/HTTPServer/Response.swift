@@ -30,23 +30,25 @@ package enum Answer {
     /// At once, on the thread that serves the connection: for what needs no waiting.
     case now(Response)
     /// By a worker, while the connection rests.
-    case later(@Sendable () -> Response)
+    case later(in: Room = .known, @Sendable () -> Response)
     /// Begun at once and given by whoever has it, maybe before `begin` returns: for what begins in no
     /// time and then waits for others.
     case underway(_ begin: (Reply) -> Void)
     /// Begun by a worker and given by whoever has it, while connection and worker are free: for what
     /// waits for a commit.
-    case eventually(@Sendable (Reply) -> Void)
+    case eventually(in: Room = .known, @Sendable (Reply) -> Void)
 }
 
 /// Why the server answers a request itself and its handler never sees it.
 package enum ServerRefusal: Sendable, Equatable {
     /// All workers are at work and their queue is full.
     case busy
+    /// The same in the room of those who have no key, or more of their bodies came than may.
+    case throttled
     case tooManyConnections
     case bodyTooLarge(limit: Int)
-    /// The head leaves in doubt where the body ends.
-    case ambiguousLength
+    /// The bytes leave in doubt where the request ends, or what it is.
+    case unframed(FramingFault)
     /// The path or the query holds bytes that are no UTF-8.
     case malformedTarget
     /// The server is about to stop.
@@ -55,8 +57,8 @@ package enum ServerRefusal: Sendable, Equatable {
     /// Whether the same request may fare better soon; the answer then says so in `Retry-After`.
     var isPassing: Bool {
         switch self {
-        case .busy, .tooManyConnections, .draining: true
-        case .bodyTooLarge, .ambiguousLength, .malformedTarget: false
+        case .busy, .throttled, .tooManyConnections, .draining: true
+        case .bodyTooLarge, .unframed, .malformedTarget: false
         }
     }
 }

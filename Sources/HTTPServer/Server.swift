@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import CReceive
 import Glibc
 package import Telemetry
 import Threading
@@ -16,25 +17,27 @@ package final class Server: Sendable {
     /// Holds any head that an honest client sends, and bounds what idle connections cost. All of it is
     /// overwritten for each request: more than a processor's nearest cache has room for would slow
     /// down everything else.
-    private static let memoryPerConnection = 12 << 10
+    static let memoryPerConnection = 12 << 10
 
-    /// Serves from now on. `bodyLimit` gives the bytes that a request's body may have, by method
-    /// and raw path; `refusal` what a request is answered that `handler` never sees.
+    /// Serves from now on. `admit` tells of a head that announces a body what becomes of that;
+    /// `refusal` what a request is answered that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
-        bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
+        admit: @escaping @Sendable (borrowing Request) -> Admission,
         refusal: @escaping @Sendable (ServerRefusal) -> Response,
         handler: @escaping @Sendable (borrowing Request) -> Answer
     ) throws(ServerError) {
+        guard receive_is_interposed() else { throw .unguarded }
+        receive_use(bytesWanted)
         let identity = try settings.tls.map(TLSIdentity.init)
         listener = try ListenAddress(settings.listen).open()
         port = HTTPServer.port(of: listener)
         reception = Reception(
             settings, metrics: metrics,
-            rules: .init(bodyLimit: bodyLimit, refusal: refusal, handler: handler))
+            rules: .init(admit: admit, refusal: refusal, handler: handler))
         guard let daemon = Self.start(reception, settings, identity) else {
             close(listener)
-            reception.pool.stop()
+            reception.stopPools()
             throw settings.tls.map {
                 .certificateRejected(certificate: $0.certificate, key: $0.key)
             } ?? .outOfResources
@@ -42,6 +45,20 @@ package final class Server: Sendable {
         self.daemon = daemon
         reception.connections.startSweeping()
         startAccepting()
+    }
+
+    /// The same where every body may come in: `bodyLimit` gives the bytes that it may have, by method
+    /// and raw path.
+    package convenience init(
+        _ settings: ServerSettings, metrics: Metrics,
+        bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
+        refusal: @escaping @Sendable (ServerRefusal) -> Response,
+        handler: @escaping @Sendable (borrowing Request) -> Answer
+    ) throws(ServerError) {
+        try self.init(
+            settings, metrics: metrics,
+            admit: { .body(limit: bodyLimit($0.method, $0.path), .known) }, refusal: refusal,
+            handler: handler)
     }
 
     private static func start(
@@ -88,7 +105,7 @@ package final class Server: Sendable {
         close(listener)
         guard isQuiet(within: milliseconds) else { return false }
         // Workers first: one may still be in the call that resumed the last connection.
-        reception.pool.stop()
+        reception.stopPools()
         MHD_stop_daemon(daemon)
         reception.connections.stop()
         Unmanaged.passUnretained(reception).release()
@@ -123,7 +140,8 @@ private func acceptAll(
         let socket = withSocketAddress(&address) { accept(listener, $0, &length) }
         if socket >= 0 {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-            guard reception.admit() else {
+            let client = withSocketAddress(&address) { ClientAddress($0) }
+            guard socket < receive_sockets, reception.admit(client) == .fine else {
                 close(socket)
                 continue
             }
@@ -131,7 +149,7 @@ private func acceptAll(
             let result = withSocketAddress(&address) {
                 MHD_add_connection(daemon, socket, $0, length)
             }
-            if result != .YES { reception.dismiss() }
+            if result != .YES { reception.dismiss(client) }
             continue
         }
         switch errno {

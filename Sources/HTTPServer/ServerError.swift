@@ -8,6 +8,8 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     case fileUnreadable(path: String, code: Int32)
     case certificateRejected(certificate: String, key: String)
     case outOfResources
+    /// The bytes of requests would reach the library unseen.
+    case unguarded
 
     package var description: String {
         switch self {
@@ -25,6 +27,9 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
                 + " both must be PEM, and the key must be the certificate's"
         case .outOfResources:
             "the server's threads could not be started; raise the limits of threads and open files"
+        case .unguarded:
+            "this program was linked so that requests are not watched before they are parsed; build it"
+                + " with the Package.swift that it comes with, against the shared libmicrohttpd"
         }
     }
 

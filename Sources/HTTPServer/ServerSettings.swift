@@ -13,8 +13,17 @@ package struct ServerSettings: Sendable {
     /// Requests that may wait for a worker.
     package var queue = 1024
     package var connections = 4096
+    /// Connections that one address may have; a trusted proxy may have all.
+    package var connectionsPerAddress = 1024
+    /// Proxies that speak for their clients.
+    package var trustedProxies = TrustedProxies.none
     /// Memory for the bodies of all requests together.
     package var bodyMemory = 256 << 20
+    /// The same for those of strangers, besides.
+    package var strangersMemory = 32 << 20
+    /// Threads that look at what strangers send, and requests that may wait for one.
+    package var strangersWorkers = 2
+    package var strangersQueue = 256
     package var timeouts = ServerTimeouts()
 
     package init() {}

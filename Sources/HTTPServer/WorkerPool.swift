@@ -39,11 +39,11 @@ final class WorkerPool: Sendable {
     }
     private let state: Monitor<State>
 
-    init(workers: Int, queue: Int) {
+    init(_ name: String = "worker", workers: Int, queue: Int, urgency: Urgency = .patient) {
         state = Monitor(
             State(waiting: Array(repeating: nil, count: max(1, queue)), running: max(1, workers)))
         for number in 1...max(1, workers) {
-            startThread("worker-\(number)", .patient) { [state] in Self.work(state) }
+            startThread("\(name)-\(number)", urgency) { [state] in Self.work(state) }
         }
     }
 

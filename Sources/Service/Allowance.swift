@@ -1,20 +1,40 @@
 import Core
 
-/// Twenty looks into the database at once, and twenty more each second: what strangers can ask for
-/// must not load it.
+/// So many at once, and so many more each second: what strangers can ask for must not load what others
+/// need. Unless told otherwise, twenty looks into the database.
 struct Allowance {
-    private static let most = 20.0
-    private var left = Allowance.most
+    private let most: Double
+    private let perSecond: Double
+    private var left: Double
     private var filledAt: Instant?
 
+    init(most: Double = 20, perSecond: Double = 20) {
+        self.most = most
+        self.perSecond = perSecond
+        left = most
+    }
+
     mutating func take(at now: Instant) -> Bool {
-        if let filledAt {
-            let elapsed = max(0, now.milliseconds - filledAt.milliseconds)
-            left = min(Allowance.most, left + Double(elapsed) * Allowance.most / 1000)
-        }
-        filledAt = now
-        if left < 1 { return false }
+        if !holdsAny(at: now) { return false }
         left -= 1
         return true
+    }
+
+    mutating func giveBack() { left = min(most, left + 1) }
+
+    /// Whether one more may be taken.
+    mutating func holdsAny(at now: Instant) -> Bool {
+        if let filledAt {
+            let elapsed = max(0, now.milliseconds - filledAt.milliseconds)
+            left = min(most, left + Double(elapsed) * perSecond / 1000)
+        }
+        filledAt = now
+        return left >= 1
+    }
+
+    /// Whether nothing was taken lately.
+    mutating func isFull(at now: Instant) -> Bool {
+        _ = holdsAny(at: now)
+        return left >= most
     }
 }

@@ -28,7 +28,14 @@ extension Submissions {
     package func recordingNotification(
         _ bytes: [UInt8]
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
-        let (raw, heading) = try opened(RawEvidence(.notification, bytes, rank: .notification))
+        try recordingNotification(RawEvidence(.notification, bytes, rank: .notification))
+    }
+
+    /// The same for one that was taken out of its body before.
+    package func recordingNotification(
+        _ raw: RawEvidence
+    ) throws(NotificationError) -> Wish<NotificationAnswer> {
+        let (raw, heading) = try opened(raw)
         let app = try addressee(of: heading)
         for isFirst in [true, false] {
             let proven: ProvenEvidence

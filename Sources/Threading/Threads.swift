@@ -7,6 +7,8 @@ package enum Urgency: Int32 {
     case usual = 0
     /// Long work for one sender: a stream of it must not keep short answers waiting.
     case patient = 10
+    /// What is done for those who may be anybody.
+    case last = 15
 }
 
 /// Starts a plain thread that runs `body` to its end.

@@ -29,6 +29,7 @@ enum CommandLineTool {
                 return 0
             }
             try invocation.validate()
+            hidePasswords()
             try spec.run(invocation)
             return 0
         } catch {

@@ -24,7 +24,8 @@ extension EvidencePort {
             },
             bare: { raw throws(RefusedEvidence) in try prover.bare(raw) },
             heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
-            wasBelieved: { digest throws(Fault) in try ledger.hasBelieved(digest) })
+            wasBelieved: { digest throws(Fault) in try ledger.hasBelieved(digest) },
+            standing: { prover.standing(ofSigner: $0) })
     }
 }
 

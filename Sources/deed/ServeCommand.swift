@@ -28,6 +28,13 @@ let serveCommand = CommandSpec(
         .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
         .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
         .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
+        .setting(
+            "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
+        .setting(
+            "trusted-proxies", "LIST", "proxies that speak for their clients, as in 10.0.0.0/8,::1"),
+        .setting(
+            "operations-listen", "ADDRESS",
+            "where /readyz and /metrics are answered, and then only there"),
         .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
         .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
         .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
@@ -78,6 +85,7 @@ private struct ServiceSizes {
     private static let otherDescriptors = 256
 
     private(set) var server: ServerSettings
+    let operations: ServerSettings?
     private let readers: Int?
     private let lookups: Int?
     private let committers: Int?
@@ -86,6 +94,7 @@ private struct ServiceSizes {
 
     init(_ invocation: Invocation) throws(CommandEnd) {
         server = try ServerSettings(invocation)
+        operations = try ServerSettings(operationsOf: invocation)
         readers = try invocation.integer("readers", in: 1...1000)
         lookups = try invocation.integer("lookups", in: 1...1000)
         committers = try invocation.integer("committers", in: 1...64)
@@ -98,7 +107,7 @@ private struct ServiceSizes {
     mutating func fitDescriptors(log: Log) {
         let others =
             ServiceSizes.otherDescriptors + (readers ?? 0) + (lookups ?? 0) + (committers ?? 0)
-        let wanted = server.connections + others
+        let wanted = server.connections + others + (operations?.connections ?? 0)
         let allowed = allowDescriptors(wanted)
         if allowed >= wanted { return }
         server.connections = max(1, allowed - others)
@@ -128,7 +137,7 @@ private struct RunningService {
     private static let drainMilliseconds: Int64 = 10_000
 
     private let live: Live
-    private let server: Server
+    private let servers: Servers
     private let watch: Watch
     private let projector: Projector
     private let intake: IntakeWorkers
@@ -159,14 +168,11 @@ private struct RunningService {
             metrics: metrics)
         watch = Watch(keys: keys, apps: submissions.apps, database: database, log: log)
         answers.whenProjectsChange { [watch] in watch.hurry() }
-        let router = Router(
-            reads, submissions, keys: keys,
-            operations: Operations(obstacles: watch.obstacles, metrics: metrics))
+        var operations = Operations(obstacles: watch.obstacles, metrics: metrics, log: log)
+        operations.isApart = sizes.operations != nil
+        let router = Router(reads, submissions, keys: keys, operations: operations)
         do throws(ServerError) {
-            server = try Server(
-                sizes.server, metrics: metrics,
-                bodyLimit: { router.bodyLimit(method: $0, path: $1) },
-                refusal: { Problem($0).response }, handler: { router.answer($0) })
+            servers = try Servers(sizes.server, router, sizes.operations, operations, metrics)
         } catch {
             live.ledger.close()
             throw .fault(error.description)
@@ -177,7 +183,8 @@ private struct RunningService {
         log.info(
             "ready",
             [
-                "listen": .string(sizes.server.listen), "port": .integer(Int(server.port)),
+                "listen": .string(sizes.server.listen), "port": .integer(Int(servers.port)),
+                "operations_port": servers.operationsPort.map { .integer(Int($0)) } ?? .null,
                 "private_database": .bool(database.privatePostgres != nil),
                 "process": .integer(Int(getpid())),
             ])
@@ -188,7 +195,7 @@ private struct RunningService {
         watch.stop()
         projector.stop()
         intake.stop()
-        let isDrained = server.drain(milliseconds: RunningService.drainMilliseconds)
+        let isDrained = servers.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
         if !watch.isOver(within: RunningService.drainMilliseconds) {
             log.warning("watch_incomplete")
@@ -198,35 +205,5 @@ private struct RunningService {
         }
         live.ledger.close()
         log.info("stopped")
-    }
-}
-
-extension Invocation {
-    /// Where to listen, checked before anything is started.
-    func listenAddress() throws(CommandEnd) -> String? {
-        guard let text = self["listen"] else { return nil }
-        var settings = ServerSettings()
-        settings.listen = text
-        do throws(ServerError) {
-            try settings.checkAddress()
-        } catch {
-            throw usage(error.description)
-        }
-        return text
-    }
-}
-
-extension ServerSettings {
-    fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
-        self.init()
-        listen = try invocation.listenAddress() ?? listen
-        workers = try invocation.integer("workers", in: 1...1000) ?? workers
-        queue = try invocation.integer("queue", in: 1...100_000) ?? queue
-        connections = try invocation.integer("connections", in: 1...100_000) ?? connections
-        switch (invocation["tls-certificate"], invocation["tls-key"]) {
-        case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
-        case (nil, nil): break
-        default: throw invocation.usage("--tls-certificate and --tls-key go together")
-        }
     }
 }

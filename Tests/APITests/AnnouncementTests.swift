@@ -23,7 +23,7 @@ struct AnnouncementTests {
 
     @Test("A command is announced while it is judged, and no longer")
     func judged() throws {
-        guard case .eventually(let judge) = receive() else {
+        guard case .eventually(_, let judge) = receive() else {
             Issue.record("nothing is left to judge")
             return
         }

@@ -122,7 +122,7 @@ struct ShortcutTests {
         let request = Request(
             method: "GET", path: "/v1/customers/u1",
             headers: [("Authorization", "Bearer \(key.text)")])
-        guard case .later(let work) = service.router.answer(request) else {
+        guard case .later(_, let work) = service.router.answer(request) else {
             Issue.record("the call does not wait for a worker")
             return
         }

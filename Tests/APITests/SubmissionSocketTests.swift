@@ -29,7 +29,7 @@ struct SubmissionSocketTests {
         let router = front.service.router
         return try Server(
             settings, metrics: front.service.metrics,
-            bodyLimit: { router.bodyLimit(method: $0, path: $1) },
+            admit: { router.admit($0) },
             refusal: { Problem($0).response }, handler: { router.answer($0) })
     }
 

@@ -18,7 +18,7 @@ struct ArrowTests {
         ],
         "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
         "Service": ["Core"],
-        "HTTPServer": ["CMicroHTTPD", "Telemetry", "Threading"],
+        "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl"],
         "OpenAPI": ["COpenAPI"],
         "API": [
@@ -68,7 +68,7 @@ struct ArrowTests {
 
     @Test("A C library has one owner")
     func owners() {
-        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI"] {
+        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI", "CReceive"] {
             let owners = Set(
                 SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target)
             ).subtracting(Self.playing)

@@ -23,7 +23,7 @@ extension ProgramTests {
             let database = try ScratchDatabase()
             let installation = try Installation(database)
             let key = try installation.makeKey()
-            let service = try installation.serve()
+            let service = try installation.serve("--connections-per-address", "5000")
             let ordinary = try OrdinaryClient(service.url + ConnectionFlood.path, key: key)
             var client = try APIClient(key: key)
             _ = try client.metrics(of: service)

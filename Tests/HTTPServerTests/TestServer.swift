@@ -20,7 +20,12 @@ func makeServer(
             return path == "/large" && method == "POST" ? 1 << 20 : 1000
         },
         refusal: { refusal in
-            let status = if case .bodyTooLarge = refusal { 413 } else { 503 }
+            let status =
+                switch refusal {
+                case .bodyTooLarge: 413
+                case .unframed(let fault): fault.status
+                default: 503
+                }
             return Response(status: status, body: Array("\(refusal)".utf8))
         },
         handler: handler)

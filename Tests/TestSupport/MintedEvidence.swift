@@ -23,6 +23,7 @@ extension EvidencePort {
             },
             bare: { raw throws(RefusedEvidence) in try prover.bare(raw) },
             heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
-            wasBelieved: { digest throws(Fault) in try ledger?.hasBelieved(digest) ?? false })
+            wasBelieved: { digest throws(Fault) in try ledger?.hasBelieved(digest) ?? false },
+            standing: { prover.standing(ofSigner: $0) })
     }
 }

@@ -148,9 +148,9 @@ package final class TestService: Sendable {
     private func response(to request: borrowing Request) -> (Response, isImmediate: Bool) {
         switch router.answer(request) {
         case .now(let response): return (response, true)
-        case .later(let work): return (work(), false)
+        case .later(_, let work): return (work(), false)
         case .underway(let begin): return (awaited(begin), false)
-        case .eventually(let work): return (awaited(work), false)
+        case .eventually(_, let work): return (awaited(work), false)
         }
     }
 }

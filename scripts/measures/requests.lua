@@ -42,8 +42,9 @@ end
 
 function done(summary, latency)
    local errors = summary.errors
-   io.write(string.format("figures %.1f %.2f %d %d\n",
+   io.write(string.format("figures %.1f %.2f %d %d %.3f\n",
       summary.requests / (summary.duration / 1e6), latency:percentile(99) / 1000,
       summary.requests,
-      errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+      errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+      latency:percentile(50) / 1000))
 end

@@ -66,15 +66,16 @@ grant_readers() {
 }
 
 # load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests a second and the 99th
-# percentile in milliseconds. Anything but a 2xx fails the bench.
+# percentile in milliseconds; leaves the median in the file p50. Anything but a 2xx fails the bench.
 load() {
-    local script=$1 connections=$2 duration=$3 url=$4 line
+    local script=$1 connections=$2 duration=$3 url=$4 line rate p99 answered wrong
     shift 4
     line=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c"$connections" -d"${duration}s" --timeout 10s \
         -s "$root/scripts/measures/$script.lua" "$url" -- "$@" | grep '^figures ') ||
         fail "wrk gave no figures"
-    read -r _ rate p99 answered wrong <<<"$line"
+    read -r _ rate p99 answered wrong p50 <<<"$line"
     [ "$wrong" -eq 0 ] || fail "$wrong of $answered requests of $script failed; see the server's log: $(tail -n 3 "$scratch/serve.log")"
+    printf '%s\n' "$p50" >"$scratch/p50"
     printf '%s %s\n' "$rate" "$p99"
 }
 

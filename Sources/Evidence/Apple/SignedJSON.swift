@@ -72,6 +72,11 @@ struct SignedJSON {
         return signature
     }
 
+    /// By which a header is known again, however long it is.
+    fileprivate var headerDigest: [UInt8] {
+        ByteRange(bytes, header).read { SHA256.digest($0).bytes }
+    }
+
     /// The header and the dot behind it: the same in all that one signer signs.
     fileprivate func prefix() -> DigestPrefix {
         DigestPrefix(Array(bytes[...header.upperBound]))
@@ -108,15 +113,39 @@ extension Verifier {
             return (signed, known.chain)
         }
         let signed = try SignedJSON(bytes)
-        let certificates = try signed.certificates()
-        let chain = try chainChecked { () throws(ChainRefusal) in
-            try signedChains.verify(
-                leaf: certificates[0], others: Array(certificates.dropFirst()))
-        }
+        let chain = try followed(signed)
         let prefix = signed.prefix()
         try requireSignature(of: signed, signed.digest(after: prefix), under: chain)
         signedCache.remember(chain, for: prefix)
         return (signed, chain)
+    }
+
+    /// The chain that the header names. A header whose chain was refused is known again: to follow one
+    /// costs much, and a forger may send the same one again and again.
+    private func followed(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
+        let header = signed.headerDigest
+        if let refusal = refusedHeaders.refusal(of: header) { throw refusal }
+        do throws(EvidenceRefusal) {
+            let certificates = try signed.certificates()
+            return try chainChecked { () throws(ChainRefusal) in
+                try signedChains.verify(
+                    leaf: certificates[0], others: Array(certificates.dropFirst()))
+            }
+        } catch {
+            refusedHeaders.remember(error, of: header)
+            throw error
+        }
+    }
+
+    /// What is known of the signer of a signed statement, before it is read.
+    func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
+        if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
+        guard let signed = try? SignedJSON(bytes) else { return .missing }
+        let header = signed.headerDigest
+        guard let refusal = refusedHeaders.refusal(of: header) else {
+            return .unknown(header: header)
+        }
+        return .refused(RefusedEvidence(refusal))
     }
 
     private func requireSignature(

@@ -80,6 +80,11 @@ package final class Prover: Sendable {
         }
     }
 
+    /// What is known of the signer of bare evidence.
+    package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
+        verifier.standing(ofSigner: raw.bytes)
+    }
+
     private func proven(
         _ bare: BareEvidence, _ statement: Statement<Verified>
     ) throws(EvidenceRefusal) -> ProvenEvidence {

@@ -1,20 +1,20 @@
 import Foundation
-import Glibc
+package import Glibc
 import Synchronization
 import Threading
 
 /// A program that a test started. It is killed at the latest when nobody holds it any more.
-final class ChildProcess: Sendable {
-    struct NotStarted: Error {
+package final class ChildProcess: Sendable {
+    package struct NotStarted: Error {
         let program: String
         let code: Int32
     }
 
-    let id: pid_t
+    package let id: pid_t
     /// Its exit code, or 128 and the signal that ended it; `nil` while it runs.
     private let end = Mutex<Int32?>(nil)
 
-    init(
+    package init(
         _ program: String, _ arguments: [String], environment: [String: String],
         output: String, errors: String
     ) throws(NotStarted) {
@@ -48,14 +48,14 @@ final class ChildProcess: Sendable {
     }
 
     /// Sends the signal, unless the process has ended.
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         end.withLock { end in
             if end == nil { kill(id, number) }
         }
     }
 
     /// How the process ended; `nil` when it did not in time.
-    func wait(milliseconds: Int64) -> Int32? {
+    package func wait(milliseconds: Int64) -> Int32? {
         let deadline = monotonicMilliseconds() + milliseconds
         while true {
             if let end = look() { return end }

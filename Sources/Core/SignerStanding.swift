@@ -1,0 +1,11 @@
+/// What is known of whoever signed evidence before any of it is proven: what it will cost to tell.
+package enum SignerStanding: Hashable, Sendable {
+    /// A signature of the same certificates was genuine lately; one more costs one look.
+    case believed
+    /// The certificates were refused lately.
+    case refused(RefusedEvidence)
+    /// These certificates were not followed lately; `header` is the digest of what names them.
+    case unknown(header: [UInt8])
+    /// Nothing names a signer.
+    case missing
+}

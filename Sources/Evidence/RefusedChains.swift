@@ -1,0 +1,24 @@
+import Synchronization
+
+/// Chains that were followed and refused, known again by the digest of the header that names them. When
+/// each was signed does not matter: the refusal holds for every instant.
+final class RefusedChains: Sendable {
+    private let known = Mutex<[[UInt8]: EvidenceRefusal]>([:])
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    func refusal(of header: [UInt8]) -> EvidenceRefusal? {
+        known.withLock { $0[header] }
+    }
+
+    /// Forgets all when there are too many: to follow them again is bounded elsewhere.
+    func remember(_ refusal: EvidenceRefusal, of header: [UInt8]) {
+        known.withLock { known in
+            if known.count >= limit { known = [:] }
+            known[header] = refusal
+        }
+    }
+}

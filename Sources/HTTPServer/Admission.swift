@@ -1,0 +1,63 @@
+/// In whose room something is done: each has a queue and workers of its own, so that nobody's crowd
+/// stands in another's way.
+package enum Room: Sendable, CaseIterable {
+    /// Of those who have a key.
+    case known
+    /// Of those who have none and whose signer was believed lately.
+    case proven
+    /// Of anybody.
+    case strangers
+}
+
+/// What becomes of a body, decided when only the head of its request is there.
+package enum Admission: Sendable {
+    /// It is kept, up to so many bytes, in the memory of that room.
+    case body(limit: Int, Room)
+    /// Nothing of it is kept: this is the answer.
+    case refused(Response)
+    /// That takes a while to tell; it is told by a worker in the strangers' room.
+    case asking(@Sendable () -> Admission)
+}
+
+/// What bodies of strangers may take, in all and for each address.
+struct StrangersMemory {
+    private var total = 0
+    private var each: [ClientAddress: Int] = [:]
+
+    /// One address has an eighth of it.
+    mutating func reserve(_ bytes: Int, for client: ClientAddress, of limit: Int) -> Bool {
+        let own = each[client, default: 0] + bytes
+        guard total + bytes <= limit, own <= limit / 8 else { return false }
+        total += bytes
+        each[client] = own
+        return true
+    }
+
+    mutating func release(_ bytes: Int, of client: ClientAddress) {
+        total -= bytes
+        let own = each[client, default: 0] - bytes
+        each[client] = own > 0 ? own : nil
+    }
+}
+
+/// How many connections each address has.
+struct ConnectionShares {
+    enum Standing { case fine, closed }
+    /// Connections beyond the limit of an address that are told so; any further one is only closed.
+    private static let headroom = 16
+    private var each: [ClientAddress: Int] = [:]
+
+    mutating func admit(_ client: ClientAddress, limit: Int) -> Standing {
+        let count = each[client, default: 0] + 1
+        if count > limit + ConnectionShares.headroom { return .closed }
+        each[client] = count
+        return .fine
+    }
+
+    func count(of client: ClientAddress) -> Int { each[client, default: 0] }
+
+    mutating func dismiss(_ client: ClientAddress) {
+        let count = each[client, default: 0] - 1
+        each[client] = count > 0 ? count : nil
+    }
+}

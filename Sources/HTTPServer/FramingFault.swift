@@ -1,0 +1,29 @@
+/// Why a request cannot be told from what follows it, or not be read at all.
+package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
+    case malformedRequestLine
+    case malformedHeader
+    case malformedHost
+    case malformedLength
+    case ambiguousLength
+    case malformedChunk
+    case lengthTooLarge
+    case targetTooLong
+    case headTooLarge
+    case unknownMethod
+    case unknownTransferCoding
+    case unknownVersion
+
+    /// What it is answered with.
+    package var status: Int {
+        switch self {
+        case .malformedRequestLine, .malformedHeader, .malformedHost, .malformedLength,
+            .ambiguousLength, .malformedChunk:
+            400
+        case .lengthTooLarge: 413
+        case .targetTooLong: 414
+        case .headTooLarge: 431
+        case .unknownMethod, .unknownTransferCoding: 501
+        case .unknownVersion: 505
+        }
+    }
+}

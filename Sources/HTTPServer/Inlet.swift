@@ -1,0 +1,106 @@
+import CReceive
+import Glibc
+
+/// The way of a connection's bytes from its socket to the library that parses them.
+///
+/// The library gets whole heads only, and of what is not framed beyond doubt nothing: instead it gets
+/// an end, so that it asks for the answer, which `fault` then is.
+///
+/// The thread that serves the connection has it to itself.
+struct Inlet {
+    /// Why nothing further is passed on. It is the answer to the last request that was.
+    private(set) var fault: FramingFault?
+    /// How many requests were passed on, the one that stands for a fault included.
+    var heads: Int { guardian.heads }
+    /// Whether the head of a request is there in part.
+    var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
+
+    private var guardian = RequestGuard()
+    /// Received, and not yet known to be clean.
+    private var held: [UInt8] = []
+    /// Clean bytes that found no room.
+    private var ready: ArraySlice<UInt8> = []
+
+    private static let piece = 4096
+    /// What is read of a connection that was found wanting: its end would be lost to the client if more
+    /// lay unread.
+    private static let dropped = 1 << 20
+
+    /// Gives what `recv` gives. The library takes less than it has room for as a sign that there is no more,
+    /// so nothing clean may stay behind then.
+    mutating func receive(
+        into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
+    ) -> Int {
+        if !ready.isEmpty { return give(buffer) }
+        while true {
+            if fault != nil { return drop(from: source) }
+            let count = held.isEmpty ? directly(buffer, source) : afterHeld(buffer, source)
+            if let count { return count }
+        }
+    }
+
+    /// Straight to where the library wants it: most requests come in one piece.
+    private mutating func directly(
+        _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
+    ) -> Int? {
+        let count = receive_raw(source, buffer.baseAddress, buffer.count)
+        guard count > 0 else { return count }
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        let verdict = guardian.look(at: bytes)
+        if let fault = verdict.fault {
+            end(with: fault, after: Array(bytes[..<verdict.clean]), source)
+            return give(buffer)
+        }
+        if verdict.clean < count { held = Array(bytes[verdict.clean...]) }
+        return verdict.clean > 0 ? verdict.clean : nil
+    }
+
+    private mutating func afterHeld(
+        _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
+    ) -> Int? {
+        let count = withUnsafeTemporaryAllocation(byteCount: Inlet.piece, alignment: 1) { piece in
+            let count = receive_raw(source, piece.baseAddress, piece.count)
+            if count > 0 { held.append(contentsOf: piece[..<count]) }
+            return count
+        }
+        guard count > 0 else { return count }
+        let verdict = held.withUnsafeBytes { guardian.look(at: $0) }
+        if let fault = verdict.fault {
+            end(with: fault, after: Array(held.prefix(verdict.clean)), source)
+            return give(buffer)
+        }
+        guard verdict.clean > 0 else { return nil }
+        ready = held.prefix(verdict.clean)
+        held = Array(held.dropFirst(verdict.clean))
+        return give(buffer)
+    }
+
+    private mutating func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, ready.count)
+        ready.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[..<count])) }
+        ready = ready.dropFirst(count)
+        return count
+    }
+
+    private mutating func end(
+        with fault: FramingFault, after clean: [UInt8], _ source: UnsafePointer<receive_source>
+    ) {
+        self.fault = fault
+        let end = guardian.close()
+        ready =
+            (clean + UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount))[...]
+        held = []
+        _ = drop(from: source)
+    }
+
+    private func drop(from source: UnsafePointer<receive_source>) -> Int {
+        withUnsafeTemporaryAllocation(byteCount: 4 * Inlet.piece, alignment: 1) { scratch in
+            var dropped = 0
+            while true {
+                let count = receive_raw(source, scratch.baseAddress, scratch.count)
+                dropped += max(0, count)
+                if count <= 0 || dropped > Inlet.dropped { return min(count, 0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import API
+import Core
+import HTTPServer
+import JSON
+import Minting
+import Service
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Strangers harm nobody", .timeLimit(.minutes(10)))
+struct StrangerTests {
+    private let front: Storefront
+    private static let notifications = "/v1/stores/apple/notifications"
+
+    init() throws {
+        front = try Storefront()
+    }
+
+    private func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
+        var settings = ServerSettings()
+        settings.listen = "127.0.0.1:0"
+        // Says who is asking, so that a test can be many.
+        settings.trustedProxies = TrustedProxies("127.0.0.1") ?? .none
+        change(&settings)
+        let router = front.service.router
+        return try Server(
+            settings, metrics: front.service.metrics, admit: { router.admit($0) },
+            refusal: { Problem($0).response }, handler: { router.answer($0) })
+    }
+
+    private func head(
+        _ path: String, _ length: Int, from address: String = "192.0.2.1", key: String? = nil
+    ) -> String {
+        "POST \(path) HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \(address)\r\n"
+            + (key.map { "Authorization: Bearer \($0)\r\n" } ?? "")
+            + "Content-Length: \(length)\r\n\r\n"
+    }
+
+    private func post(
+        _ path: String, _ body: String, from address: String = "192.0.2.1", key: String? = nil,
+        to server: Server
+    ) throws -> RawClient.Reply? {
+        let client = try RawClient(port: server.port, milliseconds: 20_000)
+        client.send(head(path, body.utf8.count, from: address, key: key) + body)
+        return client.reply()
+    }
+
+    private func genuine(_ number: Int) -> String {
+        let sale = Sale(
+            "\(number)", "pro.month", .autoRenewable, at: front.daysAgo(1),
+            until: front.daysAgo(-29))
+        return front.store.notification(
+            "SUBSCRIBED", id: "n\(number)", at: front.daysAgo(0),
+            transaction: front.store.transaction(sale))
+    }
+
+    /// Signed under a root that nobody trusts, by a leaf of its own each time.
+    private func forged() -> String {
+        #"{"signedPayload":"\#(Payload.notification().signed(by: MintedChain(.transactions)))"}"#
+    }
+
+    @Test("Genuine notifications are taken while forged ones come from everywhere")
+    func forgedChains() throws {
+        let server = try serve()
+        #expect(try post(Self.notifications, genuine(1), to: server)?.status == 200)
+        let statuses = Mutex<[Int]>([])
+        let bodies = (0..<120).map { _ in forged() }
+        inParallel(8) { lane in
+            for number in 0..<15 {
+                let reply = try? self.post(
+                    Self.notifications, bodies[lane * 15 + number], from: "198.51.100.\(number)",
+                    to: server)
+                statuses.withLock { $0.append(reply?.status ?? 0) }
+            }
+        }
+        let found = Set(statuses.withLock { $0 })
+        // The clock stands still: what may be followed at once is all that is.
+        #expect(found == [401, 429], "\(found)")
+        // The genuine one was of a signer whom nobody knew, too.
+        #expect(statuses.withLock { $0 }.count { $0 == 401 } == 59)
+        for number in 2..<12 {
+            #expect(try post(Self.notifications, genuine(number), to: server)?.status == 200)
+        }
+    }
+
+    @Test("One address has its own share, and one chain that was refused costs nothing more")
+    func shares() throws {
+        let server = try serve()
+        let replies = try (0..<12).map { _ in try post(Self.notifications, forged(), to: server) }
+        #expect(replies.map { $0?.status } == Array(repeating: 401, count: 10) + [429, 429])
+        #expect(replies.last??.head.contains("Retry-After: 60\r\n") == true)
+        let other = forged()
+        for _ in 0..<20 {
+            let reply = try post(Self.notifications, other, from: "192.0.2.2", to: server)
+            #expect(reply?.status == 401)
+        }
+        let metrics = front.service.metrics.text()
+        #expect(metrics.contains(#"deed_notifications_total{outcome="throttled"} 2"#))
+    }
+
+    @Test("An address whose signatures are wrong waits with the strangers, and others do not")
+    func badSignatures() throws {
+        let server = try serve()
+        let sent = genuine(1)
+        #expect(try post(Self.notifications, sent, to: server)?.status == 200)
+        let changed = String(sent.dropLast(12)) + #"AAAAAAAAAA"}"#
+        let statuses = try (0..<60).map { _ in
+            try post(Self.notifications, changed, from: "192.0.2.7", to: server)?.status
+        }
+        #expect(statuses == Array(repeating: 401, count: 60))
+        // Also from there a genuine one is taken.
+        #expect(
+            try post(Self.notifications, genuine(2), from: "192.0.2.7", to: server)?.status == 200)
+        let gate = NotificationGate(front.service.ports)
+        let bytes = Array(genuine(3).utf8)
+        func isProven(_ address: String) -> Bool {
+            if case .proven = gate.judge(bytes, from: address) { return true }
+            return false
+        }
+        for _ in 0..<50 { gate.noteRefusal(from: "192.0.2.7") }
+        #expect(!isProven("192.0.2.7") && isProven("192.0.2.8"))
+        front.service.clock.advance(byMilliseconds: 1000)
+        #expect(isProven("192.0.2.7"))
+    }
+
+    @Test("A body without a key that may make the call takes no memory")
+    func keylessBodies() throws {
+        let server = try serve()
+        let reader = try front.service.key(.reader).text
+        let path = "/v1/customers/u1/receipts"
+        let keys: [(String?, Int, String)] = [
+            (nil, 401, "key_missing"), ("deed_backend_unknown", 401, "key_unknown"),
+            (reader, 403, "role_insufficient"),
+        ]
+        let part = String(repeating: "x", count: 1 << 20)
+        for (key, status, code) in keys {
+            let uploads = try (0..<5).map { _ in
+                let client = try RawClient(port: server.port, milliseconds: 20_000)
+                client.send(head(path, 4 << 20, key: key) + part)
+                return client
+            }
+            #expect(front.service.metrics.text().contains("deed_http_body_bytes 0\n"))
+            for upload in uploads {
+                for _ in 0..<3 { upload.send(part) }
+                let reply = try #require(upload.reply())
+                #expect(reply.status == status, "\(reply.head)")
+                #expect(try JSON.read(reply.body)["code"]?.string == code)
+                // The connection can be used on.
+                upload.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(upload.reply()?.status == 200)
+            }
+        }
+    }
+
+    @Test("A key that was made a moment ago may send a body at once, in one piece or in chunks")
+    func newKey() throws {
+        let server = try serve()
+        let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(0))
+        let body = front.signed([sale]).text
+        let key = try front.service.key(.backend).text
+        #expect(try post("/v1/customers/u1/receipts", body, key: key, to: server)?.status == 200)
+        let other = try front.service.key(.backend).text
+        let client = try RawClient(port: server.port, milliseconds: 20_000)
+        client.send(
+            "POST /v1/customers/u2/receipts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(other)\r\n"
+                + "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
+        #expect(client.reply()?.status == 100)
+        client.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
+        #expect(client.reply()?.status == 200)
+    }
+
+    @Test("Bodies of one stranger leave room for those of others")
+    func slowBodies() throws {
+        let server = try serve { $0.strangersMemory = 1 << 20 }
+        #expect(try post(Self.notifications, genuine(1), to: server)?.status == 200)
+        let part = String(repeating: "x", count: 60_000)
+        let slow = try (0..<10).map { _ in
+            let client = try RawClient(port: server.port, milliseconds: 20_000)
+            client.send(head(Self.notifications, 100_000, from: "192.0.2.7") + part)
+            return client
+        }
+        #expect(try post(Self.notifications, genuine(2), to: server)?.status == 200)
+        var statuses: [Int] = []
+        for client in slow {
+            client.send(String(repeating: "x", count: 40_000))
+            statuses.append(client.reply()?.status ?? 0)
+        }
+        #expect(statuses.contains(429))
+    }
+
+    @Test("Keys that no project has are counted, told of once a minute, and refused unread at last")
+    func failedKeys() throws {
+        let lines = Mutex<[String]>([])
+        let service = front.service
+        let operations = Operations(
+            obstacles: { [] }, metrics: service.metrics,
+            log: Log { line in lines.withLock { $0.append(line) } })
+        let router = Router(
+            service.reads, Submissions(service.ports, apps: service.apps), keys: service.keys,
+            operations: operations)
+        var settings = ServerSettings()
+        settings.listen = "127.0.0.1:0"
+        let server = try Server(
+            settings, metrics: Metrics(), admit: { router.admit($0) },
+            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        let client = try RawClient(port: server.port, milliseconds: 20_000)
+        func ask(_ key: String) -> Int? {
+            client.send(
+                "GET /v1/customers/u1/entitlements HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\n\r\n"
+            )
+            return client.reply()?.status
+        }
+        let statuses = (0..<60).map { _ in ask("deed_reader_secret") }
+        #expect(statuses == Array(repeating: 401, count: 50) + Array(repeating: 429, count: 10))
+        #expect(ask(front.backend.text) == 200)
+        let found = lines.withLock { $0 }
+        #expect(found.count == 1)
+        #expect(found.first?.contains(#""event":"key_refused","address":"127.0.0.1""#) == true)
+        #expect(!found.joined().contains("secret"))
+        service.clock.advance(byMilliseconds: 60_000)
+        #expect(ask("deed_reader_secret") == 401)
+        #expect(lines.withLock { $0.last }?.contains(#""count":50"#) == true)
+        #expect(service.metrics.text().contains("deed_keys_refused_total 51"))
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import deed
+
+extension ProgramTests {
+    @Suite("What strangers can reach and see", .timeLimit(.minutes(2)))
+    struct Exposure {
+        @Test("A password on the command line does not show among the processes")
+        func password() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            let mark = database.url.contains("?") ? "&" : "?"
+            let url = "\(database.url)\(mark)password=hunter2&application_name=shown"
+            let service = try installation.serve("--database-url", url)
+            let line = try String(
+                contentsOfFile: "/proc/\(service.process.id)/cmdline", encoding: .utf8)
+            #expect(line.contains("password=xxxxxxx&application_name=shown"), "\(line)")
+            #expect(!line.contains("hunter2") && !service.log.contains("hunter2"))
+        }
+
+        @Test(
+            "Passwords are found wherever a connection string may hold them",
+            arguments: [
+                ("postgresql://u:secret@h:5432/d", "postgresql://u:xxxxxx@h:5432/d"),
+                (
+                    "--database-url=postgres://u:a:b@c@h/d?x=y",
+                    "--database-url=postgres://u:xxxxx@h/d?x=y"
+                ),
+                ("postgresql://u@h:5432/d", "postgresql://u@h:5432/d"),
+                ("postgresql:///d?password=se&user=u", "postgresql:///d?password=xx&user=u"),
+                ("host=h password=secret user=u", "host=h password=xxxxxx user=u"),
+                ("host=h password = 'se \\' c' user=u", "host=h password = xxxxxxxxx user=u"),
+                ("sslpassword=a password=b", "sslpassword=x password=x"),
+                ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+                ("password", "password"),
+            ])
+        func passwords(_ text: String, _ hidden: String) {
+            var bytes = Array(text.utf8)
+            for range in passwordRanges(in: bytes) {
+                for place in range { bytes[place] = UInt8(ascii: "x") }
+            }
+            #expect(String(decoding: bytes, as: UTF8.self) == hidden)
+        }
+
+        @Test("Measures can have an address of their own, and then only that")
+        func operations() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            _ = try installation.makeKey()
+            let service = try installation.serve("--operations-listen", "127.0.0.1:0")
+            let ready = try #require(
+                service.log.split(separator: "\n").lazy.compactMap { try? JSON.read(String($0)) }
+                    .first { $0["event"]?.string == "ready" })
+            let port = try #require(ready["operations_port"]?.integer)
+            for (path, atAPI, apart) in [
+                ("/healthz", 200, 200), ("/metrics", 404, 200), ("/readyz", 404, 200),
+                ("/v1/products", 401, 404),
+            ] {
+                #expect(try status(of: path, at: service.port) == atAPI, "\(path)")
+                #expect(try status(of: path, at: UInt16(port)) == apart, "\(path)")
+            }
+        }
+
+        private func status(of path: String, at port: UInt16) throws -> Int? {
+            let client = try RawClient(port: port, milliseconds: 10_000)
+            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client.reply()?.status
+        }
+    }
+}

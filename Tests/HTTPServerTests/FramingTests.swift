@@ -1,0 +1,184 @@
+import Foundation
+import Glibc
+import HTTPServer
+import Histories
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Requests are framed strictly", .timeLimit(.minutes(3)))
+struct FramingTests {
+    /// A server that remembers which targets its handler saw.
+    private final class Witness: Sendable {
+        private let targets = Mutex<[String]>([])
+        private let unmarked = Mutex<[String]>([])
+
+        var seen: [String] { targets.withLock { $0 } }
+        /// Those without the mark that a proxy sets on all that it passes on.
+        var seenUnmarked: [String] { unmarked.withLock { $0 } }
+
+        func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
+            try Server(
+                with(ServerSettings()) {
+                    $0.listen = "127.0.0.1:0"
+                    $0.threads = 2
+                    change(&$0)
+                },
+                metrics: Metrics(), bodyLimit: { _, _ in 1 << 20 },
+                refusal: { refusal in
+                    guard case .unframed(let fault) = refusal else { return Response(status: 503) }
+                    return Response(status: fault.status, body: Array("\(fault)".utf8))
+                },
+                handler: { [self] request in
+                    let path = request.path
+                    targets.withLock { $0.append(path) }
+                    let mark = try? request.header("X-Forwarded-For")
+                    if mark != "127.0.0.1" { unmarked.withLock { $0.append(path) } }
+                    return .later { text(path) }
+                })
+        }
+    }
+
+    /// What a client gets for bytes that are sent in pieces: the statuses, and whether the connection ends.
+    private func result(
+        of request: RawRequest, in pieces: [ArraySlice<UInt8>], at port: UInt16
+    ) throws -> (statuses: [Int], isClosed: Bool) {
+        let client = try RawClient(port: port, milliseconds: request.isFine ? 100 : 2000)
+        for piece in pieces {
+            if !client.send(Array(piece)) { break }
+            if pieces.count > 1 { usleep(200) }
+        }
+        var statuses: [Int] = []
+        let patient = request.statuses.count
+        while statuses.count < patient + 1, let reply = client.reply() {
+            statuses.append(reply.status)
+            if !request.isFine, statuses.count == patient { break }
+        }
+        return (statuses, client.isClosed())
+    }
+
+    private func expect(
+        _ request: RawRequest, in pieces: [ArraySlice<UInt8>], _ note: String
+    ) throws {
+        let witness = Witness()
+        let server = try witness.serve()
+        let (statuses, isClosed) = try result(of: request, in: pieces, at: server.port)
+        #expect(statuses == request.statuses, "\(note)")
+        #expect(
+            witness.seen.allSatisfy { $0 == "/a" } && witness.seen.count == request.seen.count,
+            "\(note)")
+        #expect(isClosed == !request.isFine || request.name == "HTTP/1.0 without Host", "\(note)")
+        #expect(server.drain(milliseconds: 2000))
+    }
+
+    @Test("Bytes that are no request get one answer and the end", arguments: RawRequest.all)
+    func directly(_ request: RawRequest) throws {
+        try expect(request, in: [request.bytes[...]], "in one piece")
+    }
+
+    @Test("In whatever pieces they come", arguments: RawRequest.all)
+    func inPieces(_ request: RawRequest) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        var pieces: [ArraySlice<UInt8>] = []
+        var rest = request.bytes[...]
+        let most = request.bytes.count > 2000 ? 2000 : 12
+        while !rest.isEmpty {
+            let count = min(rest.count, Int.random(in: 1...most, using: &random))
+            pieces.append(rest.prefix(count))
+            rest = rest.dropFirst(count)
+        }
+        try expect(request, in: pieces, "seed \(seed)")
+    }
+
+    @Test("The table holds more than sixty requests, each under its own name")
+    func table() {
+        #expect(RawRequest.all.count > 60)
+        #expect(Set(RawRequest.all.map(\.name)).count == RawRequest.all.count)
+    }
+
+    @Test("Behind a proxy no request hides in another", arguments: Proxy.Kind.allCases)
+    func behindProxy(_ kind: Proxy.Kind) throws {
+        let witness = Witness()
+        // Caddy cuts what it has passed on in part.
+        let server = try witness.serve { $0.timeouts.body = 1000 }
+        let proxy = try Proxy(kind, before: server.port)
+        for request in RawRequest.all {
+            let raw = try RawClient(port: proxy.port, milliseconds: 300)
+            raw.send(Proxy.moved(request.bytes))
+            while let reply = raw.reply() {
+                let isFine = reply.status < 500 || [501, 505].contains(reply.status)
+                #expect(isFine || kind == .caddy, "\(request.name): \(reply.status)")
+            }
+            // The connection that the proxy has to the server is as good as before.
+            let honest = try RawClient(port: proxy.port)
+            honest.send(
+                Proxy.moved(Array(RawRequest.get("Connection: close\r\n", target: "/b").utf8)))
+            let reply = honest.reply()
+            #expect(
+                reply?.body.hasSuffix("/b") == true, "\(request.name): \(reply?.head ?? "none")")
+        }
+        // What the proxy has not seen as a request of its own would lack its mark.
+        #expect(witness.seenUnmarked == [])
+        #expect(witness.seen.count > RawRequest.all.count)
+        #expect(server.drain(milliseconds: 2000))
+    }
+
+    @Test(
+        "Over TLS the same holds",
+        arguments: [
+            ("GET /a HTTP/1.1\\r\\nHost: h\\r\\nConnection: close\\r\\n\\r\\n", [200]),
+            (
+                "GET /a HTTP/1.1\\r\\nHost: h\\r\\n\\r\\nGET /a HTTP/1.1\\r\\nHost : h\\r\\n\\r\\n",
+                [200, 400]
+            ),
+        ])
+    func encrypted(_ request: String, _ statuses: [Int]) throws {
+        let witness = Witness()
+        let folder = try ScratchFolder()
+        let files = try folder.makeCertificate("server")
+        let server = try witness.serve {
+            $0.tls = TLSFiles(certificate: files.certificate, key: files.key)
+        }
+        let client = Process()
+        client.executableURL = URL(fileURLWithPath: "/bin/sh")
+        client.arguments = [
+            "-c",
+            "printf '\(request)' | timeout 10 openssl s_client -quiet -connect 127.0.0.1:\(server.port)",
+        ]
+        let output = Pipe()
+        client.standardOutput = output
+        client.standardError = FileHandle.nullDevice
+        try client.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        client.waitUntilExit()
+        let found = text.matches(of: /HTTP\/1\.1 (\d+)/).compactMap { Int($0.1) }
+        #expect(found == statuses, "\(text)")
+        #expect(witness.seen.count == 1)
+    }
+
+    @Test("A part of a head has as long as a head, however long the connection has been idle")
+    func partOfHead() throws {
+        let witness = Witness()
+        let server = try witness.serve {
+            $0.timeouts.head = 200
+            $0.timeouts.idle = 60_000
+        }
+        let client = try RawClient(port: server.port)
+        client.send(RawRequest.get("") + "GET /a")
+        #expect(client.reply()?.status == 200)
+        let start = monotonicMilliseconds()
+        #expect(client.isClosed())
+        #expect(monotonicMilliseconds() - start < 2000)
+        #expect(witness.seen == ["/a"])
+    }
+}
+
+private func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+    var value = value
+    change(&value)
+    return value
+}

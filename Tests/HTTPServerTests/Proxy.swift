@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A proxy of the distribution, started by the test with the settings that `deploy/proxies` advises.
+final class Proxy {
+    enum Kind: String, CaseIterable, Sendable {
+        case nginx, haproxy, caddy
+
+        var file: String {
+            switch self {
+            case .nginx: "nginx.conf"
+            case .haproxy: "haproxy.cfg"
+            case .caddy: "Caddyfile"
+            }
+        }
+
+        /// What turns the advised settings into some that a test can run.
+        fileprivate func settings(_ advised: String, listen: UInt16, server: UInt16) -> String {
+            let text = advised.replacingOccurrences(
+                of: "127.0.0.1:8080", with: "127.0.0.1:\(server)")
+            let here = "127.0.0.1:\(listen)"
+            switch self {
+            case .nginx:
+                let lines = text.split(separator: "\n").filter { !$0.contains("ssl_certificate") }
+                let plain = lines.joined(separator: "\n").replacingOccurrences(
+                    of: "listen 443 ssl", with: "listen \(here)")
+                let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+                    "\($0)_temp_path \($0);"
+                }.joined(separator: " ")
+                return "daemon off; master_process off; pid nginx.pid; events {}\n"
+                    + "http { access_log off; \(temporary)\n\(plain)\n}\n"
+            case .haproxy:
+                return text.replacingOccurrences(
+                    of: "bind :443 ssl crt /etc/ssl/deed/both.pem", with: "bind \(here)") + "\n"
+            case .caddy:
+                return "{\n admin off\n auto_https off\n}\n"
+                    + text.replacingOccurrences(
+                        of: "deed.example.com {", with: "http://:\(listen) {\n bind 127.0.0.1\n")
+            }
+        }
+
+        fileprivate func arguments(_ file: String, _ folder: String) -> [String] {
+            switch self {
+            case .nginx: ["-p", folder, "-c", file, "-e", "stderr"]
+            case .haproxy: ["-db", "-f", file]
+            case .caddy: ["run", "--adapter", "caddyfile", "--config", file]
+            }
+        }
+    }
+
+    let port: UInt16
+    private let folder: ScratchFolder
+    private let process: ChildProcess
+
+    init(_ kind: Kind, before server: UInt16) throws {
+        let places = ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(kind.rawValue)" }
+        let program = try #require(
+            places.first { (path: String) in access(path, X_OK) == 0 },
+            "there is no \(kind.rawValue); install it: scripts/install-packages \(kind.rawValue)")
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let advised = try String(
+            contentsOf: root.appendingPathComponent("deploy/proxies/\(kind.file)"), encoding: .utf8)
+        folder = try ScratchFolder()
+        port = try Proxy.freePort()
+        let file = "\(folder.path)/\(kind.file)"
+        try kind.settings(advised, listen: port, server: server)
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let errors = "\(folder.path)/errors"
+        process = try ChildProcess(
+            program, kind.arguments(file, folder.path),
+            environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"],
+            output: "\(folder.path)/output", errors: errors)
+        let isUp = eventually { (try? RawClient(port: port)) != nil }
+        try #require(
+            isUp,
+            "\(kind) does not listen: \((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")"
+        )
+    }
+
+    /// The same request of something below `/v1/`, which is what proxies let through.
+    static func moved(_ bytes: [UInt8]) -> [UInt8] {
+        var moved: [UInt8] = []
+        for place in bytes.indices {
+            moved.append(bytes[place])
+            let isTarget =
+                bytes[place] == UInt8(ascii: "/") && place > 0
+                && bytes[place - 1] == UInt8(ascii: " ")
+            if isTarget { moved += Array("v1/".utf8) }
+        }
+        return moved
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(probe) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(probe, $0, length) | getsockname(probe, $0, &length)
+            }
+        }
+        try #require(result == 0)
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
