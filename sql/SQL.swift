@@ -29,6 +29,9 @@ package struct Migration: Sendable {
         Migration(
             number: 7, name: "0007_analysis",
             script: Script(embedded: PackageResources._007_analysis_sql)),
+        Migration(
+            number: 8, name: "0008_test_clock",
+            script: Script(embedded: PackageResources._008_test_clock_sql)),
     ]
 }
 
@@ -133,6 +136,17 @@ extension Statement {
         name: "count_intake", embedded: PackageResources.count_intake_sql)
     package static let cleanIntake = Statement(
         name: "clean_intake", embedded: PackageResources.clean_intake_sql)
+
+    package static let readTestClock = Statement(
+        name: "read_test_clock", embedded: PackageResources.read_test_clock_sql)
+    package static let markTestClock = Statement(
+        name: "mark_test_clock", embedded: PackageResources.mark_test_clock_sql)
+    package static let moveTestClock = Statement(
+        name: "move_test_clock", embedded: PackageResources.move_test_clock_sql)
+    package static let findNextDue = Statement(
+        name: "find_next_due", embedded: PackageResources.find_next_due_sql)
+    package static let findStorePurchase = Statement(
+        name: "find_store_purchase", embedded: PackageResources.find_store_purchase_sql)
 
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)

@@ -1,6 +1,7 @@
 package import HTTPServer
 import JSON
 import OpenAPI
+package import Service
 package import Telemetry
 
 /// The calls of those who run Deed.
@@ -11,13 +12,17 @@ package struct Operations: Sendable {
     package var log: Log
     /// Whether these calls have an address of their own. Whether the service is alive is told at both.
     package var isApart = false
+    /// The database's test clock, where it has one.
+    package var testClock: SharedClock?
 
     package init(
-        obstacles: @escaping @Sendable () -> [String], metrics: Metrics, log: Log = .silent
+        obstacles: @escaping @Sendable () -> [String], metrics: Metrics, log: Log = .silent,
+        testClock: SharedClock? = nil
     ) {
         self.obstacles = obstacles
         self.metrics = metrics
         self.log = log
+        self.testClock = testClock
     }
 
     /// Those that the API's address answers.
@@ -28,7 +33,7 @@ package struct Operations: Sendable {
             health, Route("GET", "/readyz", .open(readiness)),
             Route("GET", "/metrics", .open(measures)),
             Route("GET", "/openapi.json", .open(document)),
-        ]
+        ] + ClockRoutes(clock: testClock).routes
     }
 
     /// The answer where these calls have an address of their own.

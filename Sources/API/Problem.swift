@@ -234,6 +234,9 @@ extension Refusal {
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429
+        case .testClockMissing: 404
+        case .testClockGoesForward: 409
+        case .testClockOutOfRange: 400
         }
     }
 }

@@ -45,6 +45,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
+    case testClockMissing
+    case testClockGoesForward(from: Instant)
+    case testClockOutOfRange
 
     /// The stable name of this refusal.
     package var code: String {
@@ -93,6 +96,9 @@ package enum Refusal: Error, Hashable, Sendable {
         case .intakeEnded: "intake_ended"
         case .intakeQueuedAgain: "intake_queued_again"
         case .intakeFull: "intake_full"
+        case .testClockMissing: "test_clock_missing"
+        case .testClockGoesForward: "test_clock_goes_forward"
+        case .testClockOutOfRange: "test_clock_out_of_range"
         }
     }
 
@@ -196,6 +202,12 @@ package enum Refusal: Error, Hashable, Sendable {
             "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
         case .intakeFull:
             "As much of this project waits to be judged as may; see why with: deed intake list"
+        case .testClockMissing:
+            "This database has no test clock; make another one, and serve it with --test-clock."
+        case .testClockGoesForward(let from):
+            "The test clock stands at \(from.text) and goes forward only; give a later instant."
+        case .testClockOutOfRange:
+            "The test clock would pass the year 9999; give an earlier instant."
         }
     }
 }

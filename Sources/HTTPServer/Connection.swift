@@ -304,6 +304,7 @@ final class Connection: @unchecked Sendable {
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
         for header in response.headers { add(header, to: built) }
+        if let stamp = reception.stamp { add(stamp(), to: built) }
         if closing || reception.isDraining { add(Header("Connection", "close"), to: built) }
         expire(after: reception.timeouts.body)
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)

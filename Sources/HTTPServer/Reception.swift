@@ -14,6 +14,7 @@ final class Reception: Sendable {
     let rules: Rules
     let timeouts: ServerTimeouts
     let isEncrypted: Bool
+    let stamp: (@Sendable () -> Header)?
     let connections: ConnectionTable
     private let pools: (known: WorkerPool, proven: WorkerPool, strangers: WorkerPool)
     private let limit: Int
@@ -47,6 +48,7 @@ final class Reception: Sendable {
         self.rules = rules
         timeouts = settings.timeouts
         isEncrypted = settings.tls != nil
+        stamp = settings.stamp
         limit = max(1, settings.connections)
         limitPerAddress = max(1, settings.connectionsPerAddress)
         proxies = settings.trustedProxies

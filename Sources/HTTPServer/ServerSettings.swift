@@ -25,6 +25,8 @@ package struct ServerSettings: Sendable {
     package var strangersWorkers = 2
     package var strangersQueue = 256
     package var timeouts = ServerTimeouts()
+    /// A header of every answer, made when it is given.
+    package var stamp: (@Sendable () -> Header)?
 
     package init() {}
 

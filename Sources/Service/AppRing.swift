@@ -23,7 +23,9 @@ package final class AppRing: Sendable {
 
     /// The app, and which project has it; `nil` when none does.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
-        try refreshing.find(at: ports.now(), { known(app) }) { () throws(Fault) in try reload() }
+        try refreshing.find(at: ports.machineClock(), { known(app) }) { () throws(Fault) in
+            try reload()
+        }
     }
 
     /// Reads every app anew, unless that was done too often lately.

@@ -61,11 +61,11 @@ package struct IntakeWorker: Sendable {
             throw .refused(.appUnknown(heading.app))
         }
         if heading.kind == .appReceipt, app.receipts == .store {
-            return ports.store.judge(taken.evidence, app, heading.environment, ports.now())
+            return ports.store.judge(taken.evidence, app, heading.environment, ports.evidenceClock)
         }
         do throws(RefusedEvidence) {
             return .believed(
-                try ports.evidence.prove(taken.evidence, [app.trusted], ports.now()))
+                try ports.evidence.prove(taken.evidence, [app.trusted], ports.evidenceClock))
         } catch {
             let reason = IntakeReason(error)
             return error.isRetryable ? .tryAgain(reason) : .refused(reason)

@@ -41,7 +41,8 @@ extension Submissions {
         }
         if !isKnown { return nil }
         do throws(RefusedEvidence) {
-            return .proven(try ports.evidence.readVouched(piece, [app.trusted], ports.now()))
+            return .proven(
+                try ports.evidence.readVouched(piece, [app.trusted], ports.evidenceClock))
         } catch {
             return .refused(error)
         }

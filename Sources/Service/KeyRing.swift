@@ -29,7 +29,7 @@ package final class KeyRing: Sendable {
 
     /// The key with this digest, after a look into the database when it is not known in memory.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
-        try refreshing.find(at: ports.now(), { known(digest) }) { () throws(Fault) in
+        try refreshing.find(at: ports.machineClock(), { known(digest) }) { () throws(Fault) in
             try reload()
         }
     }

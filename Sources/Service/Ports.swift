@@ -10,11 +10,14 @@ package struct Ports: Sendable {
     package var store: StorePort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
+    /// The machine's clock: for what lasts as long as it lasts, wherever a test has put `now`.
+    package var machineClock: @Sendable () -> Instant
 
     package init(
         ledger: LedgerPort, directory: DirectoryPort, evidence: EvidencePort,
         reading: ReadingPort, intake: IntakePort, store: StorePort, secrets: SecretsPort,
-        now: @escaping @Sendable () -> Instant
+        now: @escaping @Sendable () -> Instant,
+        machineClock: (@Sendable () -> Instant)? = nil
     ) {
         self.ledger = ledger
         self.directory = directory
@@ -24,7 +27,12 @@ package struct Ports: Sendable {
         self.store = store
         self.secrets = secrets
         self.now = now
+        self.machineClock = machineClock ?? now
     }
+
+    /// By when evidence may have been signed: a store's clock is beside the machine's, or beside one that
+    /// a test has put ahead of it.
+    package var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
 /// What the use cases need of the log.

@@ -80,7 +80,7 @@ package struct Submissions: Sendable {
         _ piece: RawEvidence, of project: ProjectID
     ) throws(RefusedEvidence) -> ProvenEvidence {
         let trusted = apps.apps(of: project).map(\.trusted)
-        let proven = try ports.evidence.prove(piece, trusted, ports.now())
+        let proven = try ports.evidence.prove(piece, trusted, ports.evidenceClock)
         if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
         return proven
     }

@@ -34,7 +34,8 @@ private let setAppCommand = CommandSpec(
 
 private let listAppsCommand = CommandSpec(
     path: ["app", "list"], summary: "Lists the apps of a project.",
-    options: [.project] + Option.database, example: "deed app list --json"
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed app list --json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in

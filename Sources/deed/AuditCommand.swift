@@ -34,16 +34,16 @@ let auditCommand = CommandSpec(
     }
     let roots = try invocation.extraRoots()
     try invocation.withAuditor(asOwner: invocation.has("quarantine")) {
-        auditor throws(CommandEnd) in
+        auditor, clock throws(CommandEnd) in
         var report = AuditReport()
         do throws(CommandEnd) {
-            if invocation.has("quarantine") { try report.quarantine(auditor) }
+            if invocation.has("quarantine") { try report.quarantine(auditor, at: clock()) }
             try report.auditLog(auditor, invocation)
             if invocation.has("evidence") {
                 try report.auditEvidence(auditor, Verifier(extraRoots: roots))
             }
             if invocation.has("projections") {
-                try report.auditProjections(auditor, sample: sample)
+                try report.auditProjections(auditor, sample: sample, clock)
             }
         } catch {
             // What was found and done until then is not lost.
@@ -52,7 +52,7 @@ let auditCommand = CommandSpec(
         }
         invocation.show(report.json, text: report.text)
         if let refusal = report.refusal { throw refusal }
-        try report.keepMark(invocation)
+        try report.keepMark(invocation, now: clock())
     }
 }
 
@@ -69,9 +69,9 @@ private struct AuditReport {
     /// Whether there is anything to tell of an audit that did not come to its end.
     var hasNews: Bool { quarantined?.isEmpty == false || !log.isEmpty }
 
-    mutating func quarantine(_ auditor: Auditor) throws(CommandEnd) {
+    mutating func quarantine(_ auditor: Auditor, at now: Instant) throws(CommandEnd) {
         do throws(LedgerError) {
-            quarantined = try auditor.quarantine(at: systemClock())
+            quarantined = try auditor.quarantine(at: now)
         } catch {
             // 42501: the login lacks the privilege.
             if case .postgres(let reason) = error, reason.sqlState == "42501" {
@@ -115,8 +115,10 @@ private struct AuditReport {
         evidence = audit
     }
 
-    mutating func auditProjections(_ auditor: Auditor, sample: Int?) throws(CommandEnd) {
-        var audit = ProjectionAudit(now: systemClock)
+    mutating func auditProjections(
+        _ auditor: Auditor, sample: Int?, _ clock: @escaping Clock
+    ) throws(CommandEnd) {
+        var audit = ProjectionAudit(now: clock)
         try attempt { () throws(LedgerError) in
             if let sample {
                 try audit.compareSample(of: sample, auditor)
@@ -128,9 +130,9 @@ private struct AuditReport {
     }
 
     /// Keeps where a clean audit has ended.
-    func keepMark(_ invocation: Invocation) throws(CommandEnd) {
+    func keepMark(_ invocation: Invocation, now: Instant) throws(CommandEnd) {
         guard invocation.has("since-mark") else { return }
-        let mark = Checkpoint(madeAt: systemClock(), marks: marks)
+        let mark = Checkpoint(madeAt: now, marks: marks)
         try replaceFile(
             invocation.markFile, with: mark.text(try invocation.secretKey(making: true)))
     }
@@ -264,7 +266,7 @@ extension EvidenceAuditPort {
     }
 }
 
-private func faulting<Answer>(
+func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {
     do throws(LedgerError) {
@@ -304,11 +306,14 @@ extension Invocation {
 
     /// Runs `body` with what audits the database that the settings name.
     func withAuditor(
-        asOwner: Bool = false, _ body: (Auditor) throws(CommandEnd) -> Void
+        asOwner: Bool = false, _ body: (Auditor, @escaping Clock) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
         let database = try Database(Settings(self), log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
-        try body(Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection))
+        let clock = try database.clock(of: self, onlyReads: !asOwner)
+        try body(
+            Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection),
+            clock)
     }
 }

@@ -35,7 +35,7 @@ let listBalancesCommand = CommandSpec(
         .value("after", "VERSION", "only what came after this version of the stream"),
         .value("limit", "COUNT", "at most so many movements (without it: 100)"),
     ] + whom + Option.database,
-    example: "deed customer balances u1 --currency coins"
+    onlyReads: true, example: "deed customer balances u1 --currency coins"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let currency: CurrencyID? = try invocation.id("currency")

@@ -19,7 +19,8 @@ private let proposalOptions: [Option] =
 
 private let showCatalogCommand = CommandSpec(
     path: ["catalog", "show"], summary: "Prints a project's catalog as a file to edit.",
-    options: [.project] + Option.database, example: "deed catalog show > catalog.json"
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed catalog show > catalog.json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
@@ -50,7 +51,8 @@ private let checkCatalogCommand = CommandSpec(
 private let compareCatalogCommand = CommandSpec(
     path: ["catalog", "diff"],
     summary: "Shows what a catalog file would change, and who would gain or lose access now.",
-    positionals: [file], options: proposalOptions, example: "deed catalog diff catalog.json"
+    positionals: [file], options: proposalOptions, onlyReads: true,
+    example: "deed catalog diff catalog.json"
 ) { invocation throws(CommandEnd) in
     let contents = try invocation.catalogFile()
     let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())

@@ -82,7 +82,7 @@ let checkpointCommand = CommandSpec(
     example: "deed checkpoint --out /mnt/elsewhere/deed-checkpoint.json"
 ) { invocation throws(CommandEnd) in
     let key = try invocation.secretKey(making: true)
-    try invocation.withAuditor { auditor throws(CommandEnd) in
+    try invocation.withAuditor { auditor, clock throws(CommandEnd) in
         let marks = try attempt { () throws(LedgerError) in try auditor.marks() }
         for shard in Shard.all {
             let mark = marks.first { $0.shard == shard }
@@ -95,7 +95,7 @@ let checkpointCommand = CommandSpec(
                     sentence: "Shard \(shard.number) does not end as it says; run: deed audit")
             }
         }
-        let checkpoint = Checkpoint(madeAt: systemClock(), marks: marks)
+        let checkpoint = Checkpoint(madeAt: clock(), marks: marks)
         let text = checkpoint.text(key)
         let name = invocation["out"] ?? "-"
         if name == "-" {

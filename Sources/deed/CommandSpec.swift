@@ -8,6 +8,8 @@ struct CommandSpec: Sendable {
     /// The values that stand without a flag, in their order.
     var positionals: [Positional] = []
     var options: [Option] = []
+    /// Whether it changes nothing in the database: then it follows a test clock unasked.
+    var onlyReads = false
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
 
@@ -38,6 +40,11 @@ struct Option: Sendable {
 
     static func flag(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help)
+    }
+
+    /// A flag that the variable sets, too: with 1 or true.
+    static func switchSetting(_ name: String, _ help: String) -> Option {
+        Option(name: name, valueName: nil, help: help, isSetting: true)
     }
 
     static func value(
@@ -72,7 +79,7 @@ extension Option {
         "idempotency-key", "KEY", "do it once, however often the command is run with this key")
 
     /// What every command that needs the database takes.
-    static let database = [databaseURL, dataDir, json]
+    static let database = [databaseURL, dataDir, testClock, json]
 }
 
 /// How a command ended that did not do what it was asked, by its exit code.

@@ -23,7 +23,7 @@ private let showCustomerCommand = CommandSpec(
         .value("at", "INSTANT", "when the right would hold (without it: now)"),
         .value("known", "INSTANT", "from what was recorded by then (without it: by now)"),
     ] + whom + Option.database,
-    example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
+    onlyReads: true, example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let at = try invocation.instant("at")
@@ -43,7 +43,7 @@ private let listEventsCommand = CommandSpec(
         .value("after", "VERSION", "only what came after this version of the stream"),
         .value("limit", "COUNT", "at most so many (without it: 100)"),
     ] + whom + Option.database,
-    example: "deed customer events u1 --limit 20"
+    onlyReads: true, example: "deed customer events u1 --limit 20"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int.max) ?? 0

@@ -11,7 +11,7 @@ let explainCustomerCommand = CommandSpec(
         .value("at", "INSTANT", "when the right would hold (without it: now)"),
         .value("known", "INSTANT", "from what was recorded by then (without it: by now)"),
     ] + whom + Option.database,
-    example: "deed customer explain u1 --entitlement pro"
+    onlyReads: true, example: "deed customer explain u1 --entitlement pro"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")

@@ -16,7 +16,7 @@ private let listIntakeCommand = CommandSpec(
             "waiting (which it is without this), believed, refused, settled, dropped or all"),
         .value("limit", "COUNT", "at most so many (without it: 100)"), .project,
     ] + Option.database,
-    example: "deed intake list --state refused --json"
+    onlyReads: true, example: "deed intake list --state refused --json"
 ) { invocation throws(CommandEnd) in
     let state = try invocation.intakeState()
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
@@ -36,7 +36,7 @@ private let listIntakeCommand = CommandSpec(
 private let showIntakeCommand = CommandSpec(
     path: ["intake", "show"], summary: "Shows what became of queued evidence, and why.",
     positionals: [itemPositional], options: [.project] + Option.database,
-    example: "deed intake show i_4x1k9d"
+    onlyReads: true, example: "deed intake show i_4x1k9d"
 ) { invocation throws(CommandEnd) in
     let id = try invocation.intakeID()
     let project = try invocation.project()

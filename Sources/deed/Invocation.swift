@@ -32,7 +32,19 @@ struct Invocation: Sendable {
         }
         for option in spec.options where option.isSetting && values[option.name] == nil {
             let variable = variables[option.variable].flatMap { $0.isEmpty ? nil : $0 }
-            values[option.name] = variable ?? option.fallback
+            if option.valueName == nil {
+                readSwitch(option, variable)
+            } else {
+                values[option.name] = variable ?? option.fallback
+            }
+        }
+    }
+
+    private mutating func readSwitch(_ option: Option, _ variable: String?) {
+        switch variable {
+        case "1", "true": flags.insert(option.name)
+        case nil, "0", "false": break
+        default: mistake = mistake ?? usage("\(option.variable) must be 1, 0, true or false")
         }
     }
 

@@ -35,7 +35,8 @@ private let createKeyCommand = CommandSpec(
 
 private let listKeysCommand = CommandSpec(
     path: ["key", "list"], summary: "Lists the keys to a project, without their secrets.",
-    options: [.project] + Option.database, example: "deed key list"
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed key list"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in

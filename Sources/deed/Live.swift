@@ -54,7 +54,7 @@ struct Live: Sendable {
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
-            now: systemClock)
+            now: settings.clock, machineClock: systemClock)
     }
 }
 
@@ -69,7 +69,7 @@ extension Follower {
     }
 }
 
-/// The wall clock.
+/// The machine's clock.
 @Sendable func systemClock() -> Instant {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -119,8 +119,8 @@ struct Database: Sendable {
     var serviceConnection: ConnectionSettings { connection(role: LedgerSettings.serviceRole) }
 
     /// For a process that does one thing at a time.
-    var modestSettings: LedgerSettings {
-        var settings = LedgerSettings(connection: serviceConnection, clock: systemClock)
+    func modestSettings(clock: @escaping Clock) -> LedgerSettings {
+        var settings = LedgerSettings(connection: serviceConnection, clock: clock)
         settings.committers = 1
         settings.readers = 1
         settings.lookups = 1
@@ -155,8 +155,10 @@ extension Invocation {
         let database = try Database(Settings(self), mayCreate: mayCreate, log: .silent)
         defer { database.privatePostgres?.leave() }
         try database.prepareSchema(log: .silent)
+        let clock = try database.clock(of: self, onlyReads: spec.onlyReads)
         let live = Live(
-            database.modestSettings, extraRoots: try extraRoots(), log: .silent, metrics: Metrics())
+            database.modestSettings(clock: clock), extraRoots: try extraRoots(), log: .silent,
+            metrics: Metrics())
         defer { live.ledger.close() }
         if let project {
             try obey { () throws(CommandError) in try live.ports.requireProject(project) }

@@ -11,7 +11,7 @@ let listOrdersCommand = CommandSpec(
         .value("after", "COUNT", "leave out so many of the oldest"),
         .value("limit", "COUNT", "at most so many (without it: 100)"),
     ] + whom + Option.database,
-    example: "deed customer orders u1"
+    onlyReads: true, example: "deed customer orders u1"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int(Int32.max)) ?? 0
@@ -28,7 +28,7 @@ private let showOrderCommand = CommandSpec(
     path: ["order", "show"], summary: "Shows an order, and whose it is.",
     positionals: [Positional(name: "ORDER", help: "the order's id")],
     options: [.environment, .project] + Option.database,
-    example: "deed order show o_4x1k9d"
+    onlyReads: true, example: "deed order show o_4x1k9d"
 ) { invocation throws(CommandEnd) in
     let id: OrderID = try invocation.id(invocation.positional(0) ?? "", named: "the order's id")
     let environment = try invocation.environment()

@@ -29,7 +29,7 @@ private let createProjectCommand = CommandSpec(
 
 private let listProjectsCommand = CommandSpec(
     path: ["project", "list"], summary: "Lists the projects.", options: Option.database,
-    example: "deed project list --json"
+    onlyReads: true, example: "deed project list --json"
 ) { invocation throws(CommandEnd) in
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let projects = try ask { () throws(Fault) in try ports.ledger.projects() }

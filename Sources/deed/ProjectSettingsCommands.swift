@@ -4,7 +4,8 @@ import Service
 
 let showProjectCommand = CommandSpec(
     path: ["project", "show"], summary: "Shows a project's settings and its apps.",
-    options: [.project] + Option.database, example: "deed project show --project default"
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed project show --project default"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in

@@ -44,7 +44,7 @@ let serveCommand = CommandSpec(
         .setting(
             "max-stale", "SECONDS", "how old an answer may be while the database is gone",
             fallback: "60"),
-        .extraRoots, .databaseURL, .dataDir,
+        .extraRoots, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
 ) { invocation throws(CommandEnd) in
@@ -61,9 +61,12 @@ let serveCommand = CommandSpec(
     let database = try Database(settings, mayCreate: true, log: log)
     defer { database.privatePostgres?.leave() }
     try database.prepareSchema(log: log)
-    let service = try RunningService(sizes, database, extraRoots: roots, log: log)
+    let testClock = try database.sharedClock(of: invocation, log: log)
+    let service = try RunningService(
+        sizes, database, extraRoots: roots, testClock: testClock, log: log)
     StopSignal.wait()
     service.stop()
+    if let instant = service.foreignClock { throw .testClockUnnamed(instant) }
 }
 
 extension Settings {
@@ -121,9 +124,8 @@ private struct ServiceSizes {
             ])
     }
 
-    func ledger(over database: Database) -> LedgerSettings {
-        var settings = LedgerSettings(
-            connection: database.serviceConnection, clock: systemClock)
+    func ledger(over database: Database, clock: @escaping Clock) -> LedgerSettings {
+        var settings = LedgerSettings(connection: database.serviceConnection, clock: clock)
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers
@@ -141,19 +143,22 @@ private struct RunningService {
     private let watch: Watch
     private let projector: Projector
     private let intake: IntakeWorkers
+    private let clockFollower: ClockFollower?
     private let log: Log
 
     init(
-        _ sizes: ServiceSizes, _ database: Database, extraRoots: [Certificate], log: Log
+        _ sizes: ServiceSizes, _ database: Database, extraRoots: [Certificate],
+        testClock: SharedClock?, log: Log
     ) throws(CommandEnd) {
         self.log = log
+        let clock = testClock?.asClock ?? systemClock
         let metrics = Metrics()
         let answers = AnswerCache(
-            bytes: sizes.answerBytes, now: systemClock, monotonicClock: monotonicMilliseconds,
+            bytes: sizes.answerBytes, now: clock, monotonicClock: monotonicMilliseconds,
             render: { $0.ready })
         live = Live(
-            sizes.ledger(over: database), extraRoots: extraRoots, log: log, metrics: metrics,
-            answers: answers)
+            sizes.ledger(over: database, clock: clock), extraRoots: extraRoots, log: log,
+            metrics: metrics, answers: answers)
         let keys = KeyRing(live.ports)
         let reads = CustomerReads(
             live.ports, cache: answers, staleMilliseconds: sizes.staleMilliseconds)
@@ -166,20 +171,24 @@ private struct RunningService {
         intake = IntakeWorkers(
             live.ports, IntakeWorker(live.ports, record: submissions.record), log: log,
             metrics: metrics)
-        watch = Watch(keys: keys, apps: submissions.apps, database: database, log: log)
+        clockFollower = testClock.map(ClockFollower.init)
+        watch = Watch(
+            keys: keys, apps: submissions.apps, database: database,
+            foreignClock: testClock == nil ? live.ledger.readTestClock : nil, log: log)
         answers.whenProjectsChange { [watch] in watch.hurry() }
-        var operations = Operations(obstacles: watch.obstacles, metrics: metrics, log: log)
+        var operations = Operations(
+            obstacles: watch.obstacles, metrics: metrics, log: log, testClock: testClock)
         operations.isApart = sizes.operations != nil
         let router = Router(reads, submissions, keys: keys, operations: operations)
+        var settings = sizes.server
+        settings.stamp = testClock?.stamp
         do throws(ServerError) {
-            servers = try Servers(sizes.server, router, sizes.operations, operations, metrics)
+            servers = try Servers(settings, router, sizes.operations, operations, metrics)
         } catch {
             live.ledger.close()
             throw .fault(error.description)
         }
-        watch.start()
-        projector.start()
-        intake.start()
+        start(following: testClock)
         log.info(
             "ready",
             [
@@ -190,11 +199,26 @@ private struct RunningService {
             ])
     }
 
+    private func start(following clock: SharedClock?) {
+        clock?.whenMoved { [log, intake] instant in
+            log.info("test_clock_moved", ["now": .string(instant.text)])
+            intake.hurry()
+        }
+        clockFollower?.start()
+        watch.start()
+        projector.start()
+        intake.start()
+    }
+
+    /// Where the test clock stands that another instance gave the database; `nil` when none did.
+    var foreignClock: Instant? { watch.foreignInstant }
+
     func stop() {
         log.info("stopping")
         watch.stop()
         projector.stop()
         intake.stop()
+        clockFollower?.stop()
         let isDrained = servers.drain(milliseconds: RunningService.drainMilliseconds)
         if !isDrained { log.warning("drain_incomplete") }
         if !watch.isOver(within: RunningService.drainMilliseconds) {

@@ -26,19 +26,23 @@ let statusCommand = CommandSpec(
     let database = try Database(Settings(invocation), log: .silent)
     defer { database.privatePostgres?.leave() }
     let found = try migrationFound(in: database)
-    let queue = found == Schema.needed ? try intakeCounts(in: database) : nil
+    let isCurrent = found == Schema.needed
+    let queue = isCurrent ? try intakeCounts(in: database) : nil
+    let testClock = isCurrent ? try database.testClockInstant() : nil
     invocation.show(
         [
             "database": ["private": .bool(database.privatePostgres != nil), "reachable": true],
             "schema": [
                 "migration": .integer(found), "needed": .integer(Schema.needed),
-                "current": .bool(found == Schema.needed),
+                "current": .bool(isCurrent),
             ],
-            "intake": queue?.json ?? .null, "server": .string(server),
+            "intake": queue?.json ?? .null, "test_clock": .optional(testClock?.text),
+            "server": .string(server),
         ],
         text: """
             database  reachable\(database.privatePostgres == nil ? "" : ", private")
             schema    at migration \(found) of \(Schema.needed)
+            clock     \(testClock.map { "a test's, at \($0.text)" } ?? "the machine's")
             intake    \(queue?.line ?? "unknown")
             server    \(server) on \(listen)
             """)
@@ -57,7 +61,8 @@ private func migrationFound(in database: Database) throws(CommandEnd) -> Int64 {
 }
 
 private func intakeCounts(in database: Database) throws(CommandEnd) -> IntakeCounts {
-    let ledger = Ledger(database.modestSettings, log: .silent, metrics: Metrics())
+    let ledger = Ledger(
+        database.modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
     defer { ledger.close() }
     return try ask { () throws(Fault) in try ledger.intakeCounts() }
 }

@@ -31,7 +31,8 @@ enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
-    fileprivate static func raise() {
+    /// Ends the wait, as a signal does.
+    static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
     }

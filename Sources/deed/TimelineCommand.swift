@@ -14,7 +14,7 @@ let timelineCommand = CommandSpec(
         .value("to", "INSTANT", "where it ends (without it: behind the last)"),
         .value("width", "COLUMNS", "how wide it is (without it: as the terminal)"),
     ] + whom + Option.database,
-    example: "deed customer timeline u1 --from 2026-01-01T00:00:00Z"
+    onlyReads: true, example: "deed customer timeline u1 --from 2026-01-01T00:00:00Z"
 ) { invocation throws(CommandEnd) in
     let stream = try invocation.stream()
     let at = try invocation.instant("at")

@@ -21,8 +21,13 @@ final class Watch: Sendable {
         var lookedAt: Int64 = 0
         /// What the log was last told of the private PostgreSQL, lest it be told with each look.
         var restartFault: String?
+        /// Where a test clock stands that another instance gave the database.
+        var foreignInstant: Instant?
 
         var obstacle: String? {
+            if foreignInstant != nil {
+                return "The database has a test clock; serve it with --test-clock."
+            }
             if isStopping { return "The instance is stopping; send requests elsewhere." }
             guard let isReachable else { return "The database was not asked yet; wait a moment." }
             let age = monotonicMilliseconds() - lookedAt
@@ -34,9 +39,15 @@ final class Watch: Sendable {
     private let keys: KeyRing
     private let apps: AppRing
     private let database: Database
+    /// Reads a test clock that the database should not have; `nil` where it should.
+    private let foreignClock: (@Sendable () throws(Fault) -> Instant?)?
     private let log: Log
 
-    init(keys: KeyRing, apps: AppRing, database: Database, log: Log) {
+    init(
+        keys: KeyRing, apps: AppRing, database: Database,
+        foreignClock: (@Sendable () throws(Fault) -> Instant?)?, log: Log
+    ) {
+        self.foreignClock = foreignClock
         self.keys = keys
         self.apps = apps
         self.database = database
@@ -87,6 +98,7 @@ final class Watch: Sendable {
         do throws(Fault) {
             try keys.reload()
             try apps.reload()
+            if let instant = try foreignClock?() { flee(instant) }
         } catch {
             fault = error
         }
@@ -105,6 +117,24 @@ final class Watch: Sendable {
         } else if before == false {
             log.info("database_reachable")
         }
+    }
+
+    var foreignInstant: Instant? { state.change(wake: .nobody) { $0.foreignInstant } }
+
+    /// Ends the service: what it answers by the machine's clock is wrong from now on.
+    private func flee(_ instant: Instant) {
+        let isNew = state.change(wake: .nobody) { state in
+            defer { state.foreignInstant = instant }
+            return state.foreignInstant == nil
+        }
+        if !isNew { return }
+        log.error(
+            "test_clock_appeared",
+            [
+                "now": .string(instant.text),
+                "reason": "another instance gave the database a test clock; this one stops",
+            ])
+        StopSignal.raise()
     }
 
     /// What PostgreSQL itself says when it is asked for a session.

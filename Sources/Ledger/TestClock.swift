@@ -1,0 +1,65 @@
+package import Core
+package import Postgres
+import SQL
+
+/// The test clock that a database may have, as every instance finds it.
+package final class TestClockTable: Sendable {
+    private let pool: Pool
+
+    package init(_ settings: ConnectionSettings) {
+        pool = Pool(settings, size: 1)
+    }
+
+    /// Where the clock stands; `nil` when there is none.
+    package func read() throws(LedgerError) -> Instant? {
+        try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
+    }
+
+    /// Gives the database a clock that stands at that instant, unless it has one.
+    package func mark(at now: Instant) throws(LedgerError) {
+        _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
+    }
+
+    /// Moves the clock there; false when it is past that, or does not stand at `from` where that is given.
+    package func move(to target: Instant, from: Instant?) throws(LedgerError) -> Bool {
+        let call = Statement.moveTestClock(
+            .int8(target.milliseconds), .int8(from?.milliseconds))
+        return try first(call) != nil
+    }
+
+    /// The first instant after one at which something changes by the clock alone.
+    package func nextDue(after instant: Instant) throws(LedgerError) -> Instant? {
+        try first(Statement.findNextDue(.int8(instant.milliseconds)))
+            .map(Instant.init(milliseconds:))
+    }
+
+    /// Whether the database tells of anything that a store has sold in production.
+    package func knowsStorePurchases() throws(LedgerError) -> Bool {
+        try pool.settled { connection throws(LedgerError) in
+            var isKnown = false
+            try connection.read([Statement.findStorePurchase()]) { _, rows in
+                isKnown = rows.bool(0, 0)
+            }
+            return isKnown
+        }
+    }
+
+    private func first(_ call: Call) throws(LedgerError) -> Int64? {
+        try pool.settled { connection throws(LedgerError) in
+            var number: Int64?
+            try connection.read([call]) { _, rows in
+                if rows.count > 0 { number = rows.optionalInt8(0, 0) }
+            }
+            return number
+        }
+    }
+}
+
+extension Ledger {
+    /// Where the database's test clock stands; `nil` when it has none.
+    package func testClock() throws(Fault) -> Instant? {
+        try list(Statement.readTestClock(), over: watching) { rows, row in
+            Instant(milliseconds: rows.int8(row, 0))
+        }.first
+    }
+}

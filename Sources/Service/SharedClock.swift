@@ -1,0 +1,99 @@
+package import Core
+import Synchronization
+
+/// What a test clock needs: the place where all instances find it.
+package struct ClockPort: Sendable {
+    /// Where the clock stands; `nil` when the database has none.
+    package var read: @Sendable () throws(Fault) -> Instant?
+    /// Moves it there, unless it is past that or, where that is given, does not stand at `from`; whether
+    /// it did.
+    package var move: @Sendable (_ target: Instant, _ from: Instant?) throws(Fault) -> Bool
+    /// The first instant after one at which something changes by the clock alone.
+    package var nextDue: @Sendable (_ after: Instant) throws(Fault) -> Instant?
+
+    package init(
+        read: @escaping @Sendable () throws(Fault) -> Instant?,
+        move: @escaping @Sendable (_ target: Instant, _ from: Instant?) throws(Fault) -> Bool,
+        nextDue: @escaping @Sendable (_ after: Instant) throws(Fault) -> Instant?
+    ) {
+        self.read = read
+        self.move = move
+        self.nextDue = nextDue
+    }
+}
+
+/// The clock of a database that was made to be tested. It stands until an admin moves it, goes forward
+/// only, and is the same for every instance.
+package final class SharedClock: Sendable {
+    /// How often a clock that others move at the same time is tried to be advanced.
+    private static let attempts = 100
+
+    private let milliseconds: Atomic<Int64>
+    private let port: ClockPort
+    private let onMove: Mutex<@Sendable (Instant) -> Void>
+
+    package init(at instant: Instant, _ port: ClockPort) {
+        milliseconds = Atomic(instant.milliseconds)
+        self.port = port
+        onMove = Mutex({ _ in })
+    }
+
+    package var now: Instant {
+        Instant(milliseconds: milliseconds.load(ordering: .acquiring))
+    }
+
+    /// `body` is called whenever the clock was moved, by whichever instance.
+    package func whenMoved(_ body: @escaping @Sendable (Instant) -> Void) {
+        onMove.withLock { $0 = body }
+    }
+
+    /// Looks where the other instances have moved it.
+    package func follow() throws(Fault) {
+        if let instant = try port.read() { take(instant) }
+    }
+
+    private func take(_ instant: Instant) {
+        let (before, _) = milliseconds.max(
+            instant.milliseconds, ordering: .acquiringAndReleasing)
+        if before >= instant.milliseconds { return }
+        let body = onMove.withLock { $0 }
+        body(instant)
+    }
+
+    package func answer() throws(CommandError) -> ClockAnswer {
+        try obtain { () throws(Fault) in
+            try follow()
+            let now = now
+            return ClockAnswer(now: now, nextDue: try port.nextDue(now))
+        }
+    }
+
+    package func set(to target: Instant) throws(CommandError) -> ClockAnswer {
+        let isMoved = try obtain { () throws(Fault) in try port.move(target, nil) }
+        if !isMoved {
+            try obtain { () throws(Fault) in try follow() }
+            throw .refused(.testClockGoesForward(from: now))
+        }
+        take(target)
+        return try answer()
+    }
+
+    package func advance(by duration: CalendarDuration) throws(CommandError) -> ClockAnswer {
+        for _ in 0..<SharedClock.attempts {
+            let start = try answer().now
+            let target = duration.end(after: start)
+            if !Instant.writable.contains(target) { throw .refused(.testClockOutOfRange) }
+            if try obtain({ () throws(Fault) in try port.move(target, start) }) {
+                take(target)
+                return try answer()
+            }
+        }
+        throw .fault(.busy)
+    }
+}
+
+/// Where a test clock stands, and when something happens by it next.
+package struct ClockAnswer: Hashable, Sendable {
+    package let now: Instant
+    package let nextDue: Instant?
+}

@@ -1,0 +1,20 @@
+-- 1 an instant
+-- The first instant after it at which something changes by the clock alone; null when nothing does.
+select min(due.at) from (
+    (
+        select c.next_change_at as at from deed.customers as c
+        where c.next_change_at > $1::bigint
+        order by c.next_change_at limit 1
+    )
+    union all
+    -- A row is as old as its customer's last event: what it called next may be over, with more behind it.
+    select boundary.at
+    from deed.customers as c
+    cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
+    cross join lateral unnest(e.runs::int8multirange) as run
+    cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
+    where c.next_change_at <= $1::bigint and boundary.at > $1::bigint
+    union all
+    select min(i.next_try_at) from deed.intake as i
+    where i.state = 'waiting' and i.next_try_at > $1::bigint
+) as due

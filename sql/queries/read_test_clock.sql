@@ -1,0 +1,1 @@
+select stands_at from deed.test_clock
