@@ -10,6 +10,8 @@ enum PracticeTool {
 
         usage: deed-practice serve --data-dir FOLDER [--listen 127.0.0.1:9090] [--notify URL]
                    [--clock INSTANT] [--pace calendar|5m] [--seed NUMBER]
+                   [--service-url URL --service-key FILE]
+               deed-practice roots --data-dir FOLDER
                deed-practice <step> --customer NAME [--product ID] [--json] [--store URL]
                deed-practice advance 40d | show [--customer NAME] | restore --customer NAME
                deed-practice lives run FILE [--no-jump] | trouble '{"drop":0.1,"seed":7}'
@@ -19,6 +21,9 @@ enum PracticeTool {
           --notify   where notifications go, as http://127.0.0.1:8080/v1/stores/apple/notifications
           --clock    a test clock that stands there until it is advanced; without it, the machine's
           --pace     how long a month lasts: as the calendar says, or shortened as in a sandbox
+          --service-url  a Deed with a test clock, which goes wherever the store's clock goes;
+                     --service-key, or DEED_PRACTICE_SERVICE_KEY, is an admin key of it
+        roots      makes the folder with its roots, for a Deed that is to be started first
         steps      \(stepNames)
           --offer ID --quantity N --token UUID --ask          of buy
           --transaction ID --percent N --prorated --for-app   of refund and reverse
@@ -55,6 +60,7 @@ enum PracticeTool {
             let rest = Array(words.dropFirst())
             switch name {
             case "serve": try serve(rest)
+            case "roots": try roots(rest)
             case "advance": try advance(rest)
             case "show": try show(rest)
             case "restore": try restore(rest)
@@ -64,9 +70,13 @@ enum PracticeTool {
             }
             return 0
         } catch {
-            FileHandle.standardError.write(Data("error: \(error.sentence)\n".utf8))
+            complain(error)
             return error.exitCode
         }
+    }
+
+    static func complain(_ end: ToolEnd) {
+        FileHandle.standardError.write(Data("error: \(end.sentence)\n".utf8))
     }
 
     static func write(_ text: String) {

@@ -5,20 +5,28 @@ extension PracticeTool {
     /// Runs the store until it is told to stop.
     static func serve(_ words: [String]) throws(ToolEnd) {
         let arguments = try Arguments(
-            words, valued: ["listen", "data-dir", "notify", "clock", "pace", "seed"], bare: [])
+            words,
+            valued: [
+                "listen", "data-dir", "notify", "clock", "pace", "seed", "service-url",
+                "service-key",
+            ], bare: [])
         guard let path = arguments["data-dir"] else {
             throw .usage("--data-dir is missing; see: deed-practice --help")
         }
+        let service = try ServiceClock(arguments)
+        let serviceStart = try service?.now()
         StopSignal.hold()
         do throws(PracticeError) {
             let folder = try DataFolder(path)
             let authority = try Authority(in: folder)
-            var world = try world(in: folder, arguments)
+            var world = try world(in: folder, arguments, beside: serviceStart)
             if let url = arguments["notify"] { world.send(to: url) }
             let postman = try Postman()
             let store = PracticeStore(
                 world, authority: authority, folder: folder,
-                port: PracticePort(now: machineClock, send: { postman.send($0, $1) }))
+                port: PracticePort(
+                    now: machineClock, send: { postman.send($0, $1) },
+                    follow: { follow($0, with: service) }))
             let server = try PracticeServer(
                 store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
             write("serving on http://127.0.0.1:\(server.port)")
@@ -37,9 +45,34 @@ extension PracticeTool {
         }
     }
 
-    /// The world that the folder keeps, or a new one that begins now.
+    /// Makes the roots that Deed must trust, unless they are there.
+    static func roots(_ words: [String]) throws(ToolEnd) {
+        let arguments = try Arguments(words, valued: ["data-dir"], bare: [])
+        guard let path = arguments["data-dir"] else {
+            throw .usage("--data-dir is missing; see: deed-practice --help")
+        }
+        do throws(PracticeError) {
+            _ = try Authority(in: try DataFolder(path))
+        } catch {
+            throw .fault(error.description)
+        }
+        write("\(path)/roots")
+    }
+
+    /// Takes a Deed along whose clock follows the store's.
+    @Sendable
+    private static func follow(_ instant: Instant, with service: ServiceClock?) {
+        do throws(ToolEnd) {
+            try service?.follow(instant)
+        } catch {
+            complain(error)
+        }
+    }
+
+    /// The world that the folder keeps, or a new one that begins now: beside a Deed with a test clock,
+    /// when it is now there, and standing as that does.
     private static func world(
-        in folder: DataFolder, _ arguments: Arguments
+        in folder: DataFolder, _ arguments: Arguments, beside serviceStart: Instant?
     ) throws(PracticeError) -> PracticeWorld {
         if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
         let shop = try Shop(try folder.bytes("shop.json"))
@@ -61,8 +94,9 @@ extension PracticeTool {
             return kept
         }
         var world = PracticeWorld(
-            shop, from: start ?? machineClock(), pace: pace ?? .calendar, seed: seed)
-        if start == nil { world.runWithMachine() }
+            shop, from: start ?? serviceStart ?? machineClock(), pace: pace ?? .calendar,
+            seed: seed)
+        if start == nil, serviceStart == nil { world.runWithMachine() }
         return world
     }
 }

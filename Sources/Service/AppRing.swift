@@ -30,7 +30,7 @@ package final class AppRing: Sendable {
 
     /// Reads every app anew, unless that was done too often lately.
     func refresh() throws(Fault) {
-        try refreshing.refresh(at: ports.now()) { () throws(Fault) in try reload() }
+        try refreshing.refresh(at: ports.machineClock()) { () throws(Fault) in try reload() }
     }
 
     /// Takes in a change that this instance just made, before anybody is told of it. What cannot be read

@@ -14,7 +14,7 @@ private let listUnclaimedCommand = CommandSpec(
         .value("limit", "COUNT", "at most so many (without it: 100)"),
         .environment, .project,
     ] + Option.database,
-    example: "deed unclaimed list --limit 20"
+    onlyReads: true, example: "deed unclaimed list --limit 20"
 ) { invocation throws(CommandEnd) in
     let environment = try invocation.environment()
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
@@ -35,7 +35,7 @@ private let showUnclaimedCommand = CommandSpec(
     summary: "Shows what is known of a purchase that no customer claimed.",
     positionals: [purchasePositional],
     options: [.environment, .project] + Option.database,
-    example: "deed unclaimed show apple:2000000123"
+    onlyReads: true, example: "deed unclaimed show apple:2000000123"
 ) { invocation throws(CommandEnd) in
     let purchase = try invocation.purchase()
     let environment = try invocation.environment()

@@ -1,0 +1,77 @@
+import Core
+import Foundation
+import JSON
+import Outbound
+
+/// The clock of a Deed that is served with `--test-clock`, moved as the store's own moves.
+struct ServiceClock: Sendable {
+    /// It is moved by no more at once: what a service does daily has its turn on each day.
+    private static let day: Int64 = 86_400_000
+
+    private let base: String
+    private let key: String
+
+    /// `nil` where no service is named.
+    init?(_ arguments: Arguments) throws(ToolEnd) {
+        guard let url = arguments["service-url"] else {
+            if arguments["service-key"] != nil {
+                throw .usage("--service-key goes with --service-url")
+            }
+            return nil
+        }
+        base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let variable = ProcessInfo.processInfo.environment["DEED_PRACTICE_SERVICE_KEY"]
+        if let file = arguments["service-key"] {
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw .refused("\(file) cannot be read; it should hold an admin key of Deed")
+            }
+            let text = String(decoding: data, as: UTF8.self)
+            key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        } else if let variable, !variable.isEmpty {
+            key = variable
+        } else {
+            throw .usage(
+                "--service-url needs an admin key of Deed: --service-key FILE, or "
+                    + "DEED_PRACTICE_SERVICE_KEY")
+        }
+    }
+
+    func now() throws(ToolEnd) -> Instant { try ask("GET").now }
+
+    /// Moves the service's clock there, with a stop at everything that is due on the way. One that is
+    /// ahead stays where it is.
+    func follow(_ target: Instant) throws(ToolEnd) {
+        var state = try ask("GET")
+        while state.now < target {
+            let step =
+                [state.due, state.now.advanced(byMilliseconds: ServiceClock.day), target]
+                .compactMap(\.self).min() ?? target
+            state = try ask("PUT", ["now": .string(step.text)])
+        }
+    }
+
+    private func ask(
+        _ method: String, _ body: JSON? = nil
+    ) throws(ToolEnd) -> (now: Instant, due: Instant?) {
+        var request = OutboundRequest(
+            method, "\(base)/v1/test/clock",
+            headers: [
+                ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
+            ], body: body?.bytes ?? [])
+        request.timeoutMilliseconds = 10_000
+        let answer: OutboundResponse
+        do throws(OutboundError) {
+            var client = try HTTPClient()
+            answer = try client.send(request)
+        } catch {
+            throw .fault("\(base) does not answer: \(error); see that Deed runs there")
+        }
+        let json = try? JSON.read(answer.body)
+        guard answer.status == 200, let now = json?["now"]?.string.flatMap({ Instant(text: $0) })
+        else {
+            let detail = json?["detail"]?.string ?? "status \(answer.status)"
+            throw .refused("the clock of \(base) cannot be moved: \(detail)")
+        }
+        return (now, json?["next_due"]?.string.flatMap { Instant(text: $0) })
+    }
+}

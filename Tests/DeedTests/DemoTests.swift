@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("The demo", .timeLimit(.minutes(5)))
+    struct Demo {
+        @Test("Twelve customers live in it, and it leaves nothing behind when it is stopped")
+        func demo() throws {
+            let folder = try ScratchFolder()
+            let port = try freePort()
+            let output = folder.file("demo.out")
+            // What must stay as it is.
+            let real = folder.file("real")
+            var environment = [
+                "DEED_DATA_DIR": real, "TMPDIR": folder.path, "DEED_TEST_CLOCK": "1",
+            ]
+            for name in ["PATH", "HOME", "LD_LIBRARY_PATH"] {
+                environment[name] = ProcessInfo.processInfo.environment[name]
+            }
+            let programs = URL(fileURLWithPath: Installation.program)
+                .deletingLastPathComponent().path
+            let process = try ChildProcess(
+                "/usr/bin/env",
+                [
+                    "bash", Demo.script, "--demo", "--pace", "4s", "--programs", programs,
+                    "--listen", "127.0.0.1:\(port)",
+                ], environment: environment, output: output, errors: folder.file("demo.err"))
+            defer {
+                process.signal(SIGTERM)
+                _ = process.wait(milliseconds: 30_000)
+            }
+            let seen = { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+            for line in [
+                "ada pro may use (trial)", "ada pro may use (active)", "cleo pro may use (grace)",
+                "cleo pro may not use (retry)", "cleo pro may not use (expired)",
+                "ben pro may not use (expired)", "dan pro may use (grace)",
+                "eve premium may use (active)", "hana level2 may not use (revoked)",
+                "ivan season_pass may use (active)", "oli basic may use (active)",
+            ] {
+                let isSeen = eventually(within: 90_000) { seen().contains(line) }
+                let errors = try? String(contentsOfFile: folder.file("demo.err"), encoding: .utf8)
+                #expect(isSeen, "\(line) is not in: \(seen()) \(errors ?? "")")
+                if !isSeen { break }
+            }
+            process.signal(SIGINT)
+            #expect(process.wait(milliseconds: 60_000) == 0)
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(left.sorted() == ["demo.err", "demo.out"])
+            #expect(throws: (any Error).self) { try RawClient(port: port) }
+        }
+
+        private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("scripts/run").path
+
+        /// A port that nothing listens on now.
+        private func freePort() throws -> UInt16 {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0
+                        && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            try #require(isBound)
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("The examples of back ends", .timeLimit(.minutes(3)))
+    struct Examples {
+        private let ground: PracticeGround
+
+        init() throws {
+            ground = try PracticeGround(ScratchDatabase())
+        }
+
+        /// What the client app has in its hands after a step at the store.
+        private func step(_ members: JSON) throws -> JSON {
+            let (status, json) = try ground.store.ask("POST", "/practice/steps", members)
+            try #require(status == 200, "\(json)")
+            return json
+        }
+
+        private func rights(_ backEnd: ServingProgram, _ player: String) throws -> [String] {
+            let json = try backEnd.ask("GET", "/players/\(player)/rights").json
+            return (json["rights"]?.array ?? []).compactMap(\.string)
+        }
+
+        @Test(
+            "A game buys, reads, spends, restores and follows a refund",
+            arguments: [("python3", "backend.py"), ("node", "backend.mjs")])
+        func wholeLife(program: String, file: String) throws {
+            let backEnd = try ground.backEnd(program, file)
+            let token = try #require(
+                try backEnd.ask("GET", "/players/u1/token").json["token"]?.string)
+            let bought = try step([
+                "do": "buy", "customer": "u1", "product": "pro.month", "token": .string(token),
+            ])
+            let submitted = try backEnd.ask(
+                "POST", "/players/u1/purchases",
+                ["signed_transactions": [bought["signed_transaction"] ?? .null]])
+            #expect(submitted.status == 200, "\(submitted.json)")
+            #expect(submitted.json["finish"]?.array == [bought["transaction"] ?? .null])
+            #expect(submitted.json["rights"]?.array == ["pro"])
+
+            // The second answer is a 304 of Deed.
+            let first = try backEnd.ask("GET", "/players/u1/rights").json
+            #expect(first["rights"]?.array == ["pro"])
+            #expect(first["unchanged"]?.bool == false)
+            #expect(try backEnd.ask("GET", "/players/u1/rights").json["unchanged"]?.bool == true)
+
+            let coins = try step(["do": "buy", "customer": "u1", "product": "coins.100"])
+            let credited = try backEnd.ask(
+                "POST", "/players/u1/purchases",
+                ["signed_transactions": [coins["signed_transaction"] ?? .null]])
+            #expect(credited.json["balances"]?["coins"]?.integer == 100)
+            let wish: JSON = ["order": "o1", "amount": 30, "what": "sword"]
+            for _ in 1...2 {
+                let spent = try backEnd.ask("POST", "/players/u1/spend", wish)
+                #expect(spent.json["balance"]?.integer == 70)
+            }
+            let tooMuch = try backEnd.ask(
+                "POST", "/players/u1/spend", ["order": "o2", "amount": 71, "what": "shield"])
+            #expect(tooMuch.status == 409)
+            #expect(tooMuch.json["code"]?.string == "insufficient_balance")
+
+            let handed = try ground.store.ask("GET", "/practice/handover?customer=u1").json
+            let restored = try backEnd.ask(
+                "POST", "/players/u1/restore",
+                ["signed_transactions": handed["signed_transactions"] ?? .null])
+            #expect(restored.json["rights"]?.array == ["pro"])
+            #expect(restored.json["told"]?.array == [])
+            let stolen = try backEnd.ask(
+                "POST", "/players/u2/restore",
+                ["signed_transactions": [bought["signed_transaction"] ?? .null]])
+            #expect(stolen.json["finish"]?.array == [])
+            #expect(stolen.json["told"]?.array?.count == 1)
+            #expect(stolen.json["rights"]?.array == [])
+
+            _ = try backEnd.ask("GET", "/players/u1/news")
+            _ = try step([
+                "do": "refund", "customer": "u1", "transaction": bought["transaction"] ?? .null,
+            ])
+            #expect(try eventually(within: 10_000) { try rights(backEnd, "u1") == [] })
+            let news = try backEnd.ask("GET", "/players/u1/news").json["news"]?.array ?? []
+            #expect(news.contains { $0["type"]?.string == "purchase.refunded" })
+            #expect(try backEnd.ask("GET", "/players/u1/news").json["news"]?.array == [])
+        }
+
+        @Test("Deed's clock goes wherever the practice store's goes, with a stop at what is due")
+        func advanced() throws {
+            let bought = try step(["do": "buy", "customer": "u1", "product": "pro.month"])
+            var client = try APIClient(key: ground.adminKey)
+            let path = "\(ground.service.url)/v1/customers/u1"
+            let body: JSON = ["signed_transactions": [bought["signed_transaction"] ?? .null]]
+            let submitted = try client.send("POST", path + "/receipts", body: body.text)
+            #expect(submitted.status == 200)
+            func entitlement() throws -> JSON? {
+                try client.read(path + "/entitlements")["entitlements"]?["pro"]
+            }
+            #expect(try entitlement()?["active"]?.bool == true)
+            _ = try step(["do": "fail_billing", "customer": "u1"])
+            // Six days of grace are left 40 days later: 16 after a month of 28 to 31.
+            let advanced = try ground.store.ask("POST", "/practice/advance", ["by": "40d"])
+            let now = try #require(advanced.json["now"]?.string)
+            #expect(try client.read("\(ground.service.url)/v1/test/clock")["now"]?.string == now)
+            #expect(try entitlement()?["state"]?.string == "grace")
+            _ = try ground.store.ask("POST", "/practice/advance", ["by": "10d"])
+            #expect(try entitlement()?["active"]?.bool == false)
+            #expect(try entitlement()?["state"]?.string == "retry")
+            let moves = ground.service.log.split(separator: "\n").count {
+                $0.contains("\"event\":\"test_clock_moved\"")
+            }
+            #expect(moves >= 50)
+        }
+    }
+}

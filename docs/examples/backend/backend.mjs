@@ -1,0 +1,161 @@
+// A game's back end in front of Deed: all that it has to do, and nothing from outside Node (18 or newer).
+//
+//     DEED_URL=http://127.0.0.1:8080 DEED_KEY=deed_backend_... node backend.mjs
+//
+// DEED_ENVIRONMENT is `production`, or `sandbox` for purchases of testers and of the practice store; PORT is where
+// it listens (8081). The game calls it, never Deed: who the player is, the back end knows. Here the path says so;
+// put your own login there.
+
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const deed = process.env.DEED_URL ?? 'http://127.0.0.1:8080'
+const key = process.env.DEED_KEY
+const environment = process.env.DEED_ENVIRONMENT ?? 'production'
+if (!key) throw new Error('DEED_KEY is missing; make one with: deed key create --role backend')
+
+// What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
+const delivered = new Set(['recorded', 'already_known', 'already_settled'])
+
+// Deed said no; `problem.code` is for programs, `problem.detail` for people.
+class Refused extends Error {
+  constructor(status, problem) {
+    super(problem.detail)
+    this.status = status
+    this.problem = problem
+  }
+}
+
+// One call of Deed, made again where Deed says that it may be: everything here can be repeated.
+async function call(method, path, body, headers = {}) {
+  const wish = {
+    method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...headers },
+    body: body && JSON.stringify(body),
+  }
+  for (let attempt = 0; ; attempt++) {
+    let answer, content
+    try {
+      answer = await fetch(deed + path, { ...wish, signal: AbortSignal.timeout(10_000) })
+      content = answer.status === 304 ? null : await answer.json()
+    } catch {
+      if (attempt < 2) continue
+      throw new Refused(503, { code: 'deed_unreachable', detail: 'Deed does not answer.' })
+    }
+    if (answer.status < 400) return { status: answer.status, content, headers: answer.headers }
+    if (!content.retryable || attempt >= 2) throw new Refused(answer.status, content)
+    await pause(1000 * Number(answer.headers.get('Retry-After') ?? '1'))
+  }
+}
+
+// What the back end remembers of each player. Losing it loses nothing: it saves calls and bytes.
+const positions = new Map() // where the log stood after the player's last write
+const answers = new Map() // the last answer about rights, with its tag
+const versions = new Map() // up to where the player's news were told
+
+const path = (player, rest) => `/v1/customers/${encodeURIComponent(player)}${rest}`
+const wrote = (player, headers) => positions.set(player, headers.get('Deed-Position'))
+const rightsIn = (answer) =>
+  Object.entries(answer.entitlements).filter(([, right]) => right.active).map(([name]) => name).sort()
+
+// Hands over what the phone sent. The app finishes what is in `finish`, and keeps the rest for later.
+async function submit(player, evidence, restoring = false) {
+  const { signed_transactions, receipt } = evidence
+  const { content, headers } = await call(
+    'POST', path(player, restoring ? '/restore' : '/receipts'),
+    { signed_transactions, receipt, environment })
+  wrote(player, headers)
+  const isDelivered = (item) => delivered.has(item.outcome)
+  return {
+    finish: content.items.filter((item) => isDelivered(item) && item.transaction).map((item) => item.transaction),
+    told: content.items.filter((item) => !isDelivered(item)).map((item) => item.detail ?? item.outcome),
+    rights: rightsIn(content),
+    balances: content.balances,
+  }
+}
+
+// What the player may use now. It knows the player's own writes, whichever instance answers.
+async function rights(player) {
+  const known = answers.get(player)
+  const wanted = {}
+  if (known) wanted['If-None-Match'] = known.tag
+  if (positions.has(player)) wanted['Deed-After'] = positions.get(player)
+  const { status, content, headers } = await call(
+    'GET', path(player, `/entitlements?environment=${environment}`), undefined, wanted)
+  if (status === 304) return { ...known.found, unchanged: true }
+  // Nothing but a write changes it before `next_change`: until then the game need not ask again.
+  const found = { rights: rightsIn(content), next_change: content.next_change }
+  answers.set(player, { tag: headers.get('ETag'), found })
+  return { ...found, unchanged: false }
+}
+
+// `order` is the game's own name of this one wish: sent again, it takes nothing more.
+async function spend(player, { order, amount, what }) {
+  const { content, headers } = await call(
+    'POST', path(player, '/balances/coins/spend'), { amount, reason: what, environment },
+    { 'Idempotency-Key': `spend ${order}` })
+  wrote(player, headers)
+  return { balance: content.balance }
+}
+
+// The UUID that the app hands to each purchase, so that it is this player's whoever brings it.
+async function token(player) {
+  const digest = createHash('sha256').update(`https://game.example/players/${player}`).digest()
+  digest[6] = (digest[6] & 0x0f) | 0x80
+  digest[8] = (digest[8] & 0x3f) | 0x80
+  const hex = digest.toString('hex')
+  const token = [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => hex.slice(from, to)).join('-')
+  const { headers } = await call('PUT', path(player, '/account_token'), { token, environment })
+  wrote(player, headers)
+  return { token }
+}
+
+// What happened since the last look, such as a refund: the game takes back what it delivered.
+async function news(player) {
+  const told = []
+  let after = versions.get(player) ?? 0
+  while (after !== null && after !== undefined) {
+    const { content } = await call(
+      'GET', path(player, `/events?environment=${environment}&limit=100&after=${after}`))
+    for (const event of content.events) {
+      told.push({ type: event.type, at: event.recorded_at })
+      versions.set(player, Math.max(versions.get(player) ?? 0, event.version))
+    }
+    after = content.next
+  }
+  return { news: told }
+}
+
+const calls = {
+  'GET rights': rights,
+  'GET news': news,
+  'GET token': token,
+  'POST purchases': submit,
+  'POST restore': (player, body) => submit(player, body, true),
+  'POST spend': spend,
+}
+
+const server = createServer(async (request, response) => {
+  let status = 404
+  let content = { code: 'unknown' }
+  try {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    const [, group, player, name] = request.url.split('/')
+    const answer = group === 'players' && calls[`${request.method} ${name}`]
+    if (answer) {
+      content = await answer(decodeURIComponent(player), JSON.parse(text || '{}'))
+      status = 200
+    }
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    status = error.status
+    content = error.problem
+  }
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(content))
+})
+
+server.listen(Number(process.env.PORT ?? '8081'), '127.0.0.1', () => {
+  console.log(`the game's back end is on http://127.0.0.1:${server.address().port}`)
+})
