@@ -65,6 +65,8 @@ extension Statement {
 
     package static let projectCustomers = Statement(
         name: "project_customers", embedded: PackageResources.project_customers_sql)
+    package static let reprojectCustomers = Statement(
+        name: "reproject_customers", embedded: PackageResources.reproject_customers_sql)
     package static let projectPurchases = Statement(
         name: "project_purchases", embedded: PackageResources.project_purchases_sql)
     package static let unprojectPurchases = Statement(

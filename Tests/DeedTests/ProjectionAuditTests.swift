@@ -173,7 +173,9 @@ final class ProjectionAuditTests {
         #expect(named == true, "\(projections?.text ?? "")")
     }
 
-    @Test("Rows that wait for a new catalog are no findings, and what an event cannot be read in is one")
+    @Test(
+        "Rows that wait for a new catalog are no findings, and what an event cannot be read in is one"
+    )
     func halfProjected() throws {
         try database.run(
             """
@@ -192,6 +194,32 @@ final class ProjectionAuditTests {
         #expect(code == 1)
         let finding = projections?["findings"]?.array?.first
         #expect(finding?["row"]?.string?.contains("u2") == true, "\(projections?.text ?? "")")
+    }
+
+    @Test(
+        "A customer to whom something happens before the rows are made anew has all of them made anew"
+    )
+    func writtenMeanwhile() throws {
+        try database.run(
+            """
+            update deed.customers set catalog_version = -1;
+            update deed.purchases set transactions = '[]';
+            update deed.projects set projected_version = -1
+            """)
+        let sale = Sale("3", "level2", .nonConsumable, at: Payload.signedAt)
+        let body: JSON = [
+            "signed_transactions": [.string(store.transaction(sale))], "environment": "sandbox",
+        ]
+        let reply = service.send(
+            "POST", "/v1/customers/u1/receipts", key: try service.key(.backend), body: body.text)
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(try audit().code == 0)
+        try service.projectAnew()
+        let (code, projections) = try audit()
+        #expect(code == 0, "\(projections?.text ?? "")")
+        #expect(
+            try database.number(
+                "select count(*) from deed.purchases where transactions::text = '[]'") == 0)
     }
 
     @Test("A forged row that was added last is in some samples")

@@ -1,6 +1,6 @@
 -- What an audit needs to prove more, and heads that stay cheap to find while an old snapshot is held.
 
--- Each commit writes its shards' rows anew. While somebody holds an old snapshot (a dump, an analyst),
+-- Each commit writes its shards' rows anew. While a session holds an old snapshot (a dump, an analyst),
 -- none of the versions before can be removed, and a key of the shard alone would lead to all of them.
 -- With the head behind it, the newest version is the last entry of its shard: it is found at once.
 alter table deed.shards drop constraint shards_pkey;

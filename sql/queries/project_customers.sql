@@ -1,6 +1,6 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 next changes,
 -- 7 catalog versions, 8 runs
-insert into deed.customers (
+insert into deed.customers as known (
     shard, project, environment, customer, version, next_change_at, catalog_version, runs
 )
 -- Row by row, as in insert_events.
@@ -8,4 +8,6 @@ select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4
     unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[])::jsonb
 on conflict (shard, project, environment, customer) do update
 set version = excluded.version, next_change_at = excluded.next_change_at,
-    catalog_version = excluded.catalog_version, runs = excluded.runs
+    -- A commit writes what it changed. What else is by an older catalog is left to the job, which must
+    -- still find the customer.
+    catalog_version = least(known.catalog_version, excluded.catalog_version), runs = excluded.runs

@@ -71,7 +71,7 @@ struct ProjectedTable: Sendable {
 
     /// By the name of the statement that writes the rows.
     private static let written: [String: ProjectedTable] = [
-        "project_customers": customers, "project_purchases": purchases,
+        "reproject_customers": customers, "project_purchases": purchases,
         "project_balances": balances, "project_orders": orders,
         "project_order_owners": orderOwners, "project_tokens": tokens,
         "project_projects": projects, "project_keys": keys, "project_apps": apps,

@@ -13,6 +13,8 @@ struct CustomerRows {
         let runs: String
     }
     private var rows: [Row] = []
+    /// Whether everything else of these customers is written too, by the same catalog.
+    var areWhole = false
 
     mutating func add(
         _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
@@ -27,8 +29,9 @@ struct CustomerRows {
 
     var calls: [Call] {
         if rows.isEmpty { return [] }
+        let statement = areWhole ? Statement.reprojectCustomers : Statement.projectCustomers
         return [
-            Statement.projectCustomers(
+            statement(
                 rows.map(\.stream), .int8s(rows.map(\.version)),
                 .optionalInt8s(rows.map { $0.nextChange?.milliseconds }),
                 .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)))

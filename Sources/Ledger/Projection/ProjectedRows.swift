@@ -34,6 +34,7 @@ struct ProjectedRows {
         _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
     ) {
         customers.add(customer, of: stream, by: project, now: now)
+        customers.areWhole = true
         for purchase in customer.purchases {
             purchases.add(purchase, of: stream, by: project.catalog)
         }

@@ -1,0 +1,12 @@
+-- Customers all of whose rows are written by the catalog that is named.
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 next changes,
+-- 7 catalog versions, 8 runs
+insert into deed.customers (
+    shard, project, environment, customer, version, next_change_at, catalog_version, runs
+)
+-- Row by row, as in insert_events.
+select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+    unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[])::jsonb
+on conflict (shard, project, environment, customer) do update
+set version = excluded.version, next_change_at = excluded.next_change_at,
+    catalog_version = excluded.catalog_version, runs = excluded.runs
