@@ -92,12 +92,34 @@ def listed(body, query):
         body.pop("sandbox_customers", None)
 
 
-def unique(body, query):
-    """Ids of products are unique within a store."""
+# By kind; answers may get further members, so the schemas of a catalog are open.
+MEMBERS = {
+    "consumable": ("credits",), "non_consumable": ("entitlements",),
+    "non_renewing": ("entitlements", "duration", "stacking"),
+    "auto_renewable": ("entitlements", "group", "level"),
+}
+
+
+def only(names, members):
+    return {name: one for name, one in members.items() if name in names}
+
+
+def catalog(body, query):
+    """Ids of products are unique within a store, and unknown members are errors."""
     seen = {}
     for product in body.get("products", []):
-        seen.setdefault((product.get("store", "apple"), product["id"]), product)
+        known = ("id", "store", "kind", "family_shared") + MEMBERS[product["kind"]]
+        seen.setdefault((product.get("store", "apple"), product["id"]), only(known, product))
     body["products"] = list(seen.values())
+    for section in ("entitlements", "currencies"):
+        if section in body:
+            body[section] = {name: only(("title",), one) for name, one in body[section].items()}
+    if "original_app_version" in body:
+        body["original_app_version"] = [
+            only(("below", "entitlements", "app"), one) for one in body["original_app_version"]]
+    known = ("products", "entitlements", "currencies", "original_app_version")
+    for name in [name for name in body if name not in known]:
+        del body[name]
 
 
 def one_way(body, query):
@@ -116,5 +138,5 @@ def some_evidence(body, query):
 MENDING = {
     "openOrder": order, "revokeGrant": one_place, "giveGrant": bounds, "setApp": listed,
     "spend": unknown, "adjust": unknown, "moveClock": one_way,
-    "replaceCatalog": unique, "submitPurchases": some_evidence, "restorePurchases": some_evidence,
+    "replaceCatalog": catalog, "submitPurchases": some_evidence, "restorePurchases": some_evidence,
 }
