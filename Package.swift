@@ -150,8 +150,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Minting", "Outbound",
-                "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
+                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Minting",
+                "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],
             exclude: ["Fixtures"], swiftSettings: common),
         .testTarget(

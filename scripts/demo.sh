@@ -31,19 +31,26 @@ demo_answers() {
     list=$(printf '"%s",' "${demo_customers[@]}")
     curl -fsS -H "Authorization: Bearer $backend_key" -H 'Content-Type: application/json' \
         -d "{\"customers\":[${list%,}]}" "$base/v1/entitlements/query" |
-        sed 's/{"customer":"/\n&/g' | awk '
+        sed 's/{"customer":"/\n&/g' | awk -v today="$(date -u +%F)" '
             !/^\{"customer":"/ { next }
             {
                 name = substr($0, 14); sub(/".*/, "", name)
-                rest = $0; seen = 0
+                rest = $0
                 while (match(rest, /"[a-z0-9_]+":\{"active":/)) {
                     right = substr(rest, RSTART + 1); sub(/".*/, "", right)
                     rest = substr(rest, RSTART + RLENGTH)
                     access = (substr(rest, 1, 4) == "true") ? "may use" : "may not use"
                     state = substr(rest, index(rest, "\"state\":\"") + 9); sub(/".*/, "", state)
-                    print name, right, access, state
+                    end = ""
+                    # Each renewal moves it; null is for good.
+                    if (access == "may use" && match(rest, /"until":("[^"]*"|null)/)) {
+                        day = substr(rest, RSTART + 9, 10)
+                        time = substr(rest, RSTART + 20, 8)
+                        if (RLENGTH > 12) end = " until " (day == today ? time : day)
+                    }
+                    print name " " right " " access " (" state ")" end
                 }
-            }' | sed 's/ \([^ ]*\)$/ (\1)/'
+            }'
 }
 
 demo_start() {
@@ -102,23 +109,28 @@ $(printf %q "$practice") buy --customer you --product pro.month
 
 ada begins with a trial and renews; ben cancels and comes back; cleo's payments fail: grace, retry, the end; dan's
 card is put right in time; eve upgrades; fay is refunded; gus buys coins; hana's refund is reversed; ivan buys
-seasons; mia is given 30 days; noa asks a parent; oli goes down a level. Each change of an answer of Deed:
+seasons; mia is given 30 days; noa asks a parent; oli goes down a level. Each change of an answer of Deed, in UTC:
 
 TEXT
 }
 
-# Prints each answer that differs from the one before, until the demo is stopped.
+# Prints each answer that differs from the one before, until the demo is stopped. A renewal takes the moment
+# that its notification takes: what is there at one look only is not told.
 demo_watch() {
     local line name
-    declare -A last=()
+    declare -A last=() seen=()
     while kill -0 "$server" 2>/dev/null && kill -0 "$store" 2>/dev/null; do
         while read -r line; do
             name=${line%% may *}
-            [ "${last[$name]:-}" = "$line" ] && continue
+            if [ "${seen[$name]:-}" != "$line" ]; then
+                seen[$name]=$line
+                continue
+            fi
+            [ "${last[$name]:-}" != "$line" ] || continue
             last[$name]=$line
-            printf '%s   %s\n' "$(date +%H:%M:%S)" "$line"
+            printf '%s   %s\n' "$(date -u +%H:%M:%S)" "$line"
         done < <(demo_answers || true)
-        sleep 1
+        sleep 0.4
     done
     fail "Deed or the practice store ended; their logs were in $demo"
 }

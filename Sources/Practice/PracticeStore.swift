@@ -89,7 +89,10 @@ package final class PracticeStore: Sendable {
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
-            runDue(until: clock)
+            let now = clock
+            runDue(until: now)
+            // One that runs is ahead of whoever stands where it last did something.
+            if read({ $0.clockOffset != nil }) { port.follow(now) }
             let result = try state.change(wake: .nobody) { world throws(PracticeError) in
                 try body(&world)
             }

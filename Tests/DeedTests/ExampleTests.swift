@@ -111,5 +111,31 @@ extension ProgramTests {
             }
             #expect(moves >= 50)
         }
+
+        @Test("Queued evidence is tried again when the test clock has moved, and not before")
+        func queued() throws {
+            var client = try APIClient(key: ground.adminKey)
+            let body: JSON = ["customer": "u1", "product": "level2", "do": "buy"]
+            let bought = try step(body)
+            let set = try client.send(
+                "PUT", "\(ground.service.url)/v1/apps/com.example.game",
+                body: #"{"apple_id":1234567890,"sandbox_access":"all","receipts":"store"}"#)
+            try #require(set.status == 200, "\(set.text)")
+            let receipt: JSON = ["receipt": bought["receipt"] ?? .null]
+            let queued = try client.send(
+                "POST", "\(ground.service.url)/v1/customers/u1/receipts", body: receipt.text)
+            try #require(queued.status == 202, "\(queued.text)")
+            let item = try #require(
+                try JSON.read(queued.text)["items"]?.array?.first?["intake"]?.string)
+            func tries() throws -> Int64? {
+                try client.read("\(ground.service.url)/v1/intake/\(item)")["tries"]?.integer
+            }
+            #expect(try eventually(within: 5000) { try tries() == 1 })
+            #expect(try eventually(within: 1500) { try tries() != 1 } == false)
+            let clock = try client.read("\(ground.service.url)/v1/test/clock")
+            #expect(clock["next_due"]?.string != nil)
+            _ = try ground.store.ask("POST", "/practice/advance", ["by": "1h"])
+            #expect(try eventually(within: 5000) { try tries() != 1 })
+        }
     }
 }

@@ -32,7 +32,11 @@ package final class TestService: Sendable {
     private let ledger: Ledger
 
     /// Over a database of its own with the project `default`, or beside another service on the same.
-    package init(beside other: TestService? = nil, answerBytes: Int = 16 << 20) throws {
+    /// `machineClock` is the machine's where `clock` is not.
+    package init(
+        beside other: TestService? = nil, answerBytes: Int = 16 << 20,
+        machineClock: TestClock? = nil
+    ) throws {
         let database = try other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock()
         let now: @Sendable () -> Instant = { clock.now }
@@ -74,7 +78,7 @@ package final class TestService: Sendable {
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
-            now: now)
+            now: now, machineClock: machineClock?.reading)
         keys = KeyRing(ports)
         apps = AppRing(ports)
         reads = CustomerReads(ports, cache: answers)
@@ -192,6 +196,8 @@ package final class TestClock: Sendable {
     package init() {}
 
     package var now: Instant { instant.withLock { $0 } }
+
+    package var reading: @Sendable () -> Instant { { self.now } }
 
     package func advance(byMilliseconds amount: Int64) {
         instant.withLock { $0 = $0.advanced(byMilliseconds: amount) }
