@@ -149,9 +149,9 @@ const server = createServer(async (request, response) => {
       status = 200
     }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    status = error.status
-    content = error.problem
+    // Anything else is a call that is not written as above.
+    status = error instanceof Refused ? error.status : 400
+    content = error instanceof Refused ? error.problem : { code: 'malformed', detail: String(error) }
   }
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(content))
 })

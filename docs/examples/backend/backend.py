@@ -10,6 +10,7 @@ put your own login there.
 
 import json
 import os
+import sys
 import threading
 import urllib.parse
 import uuid
@@ -17,7 +18,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DEED = urllib.parse.urlsplit(os.environ.get("DEED_URL", "http://127.0.0.1:8080"))
-KEY = os.environ["DEED_KEY"]
+KEY = os.environ.get("DEED_KEY") or sys.exit("DEED_KEY is missing; make one with: deed key create --role backend")
 ENVIRONMENT = os.environ.get("DEED_ENVIRONMENT", "production")
 
 # What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
@@ -160,7 +161,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length", "0"))
-        body = json.loads(self.rfile.read(length) or b"{}")
+        try:
+            body = json.loads(self.rfile.read(length) or b"{}")
+        except ValueError:
+            return self.send(400, {"code": "malformed", "detail": "The body is no JSON."})
         self.answer({
             "purchases": lambda player: PLAYERS.submit(player, body),
             "restore": lambda player: PLAYERS.submit(player, body, restoring=True),
@@ -175,6 +179,11 @@ class Handler(BaseHTTPRequestHandler):
                 status, content = 200, calls[parts[2]](urllib.parse.unquote(parts[1]))
             except Refused as refused:
                 status, content = refused.status, refused.problem
+            except (KeyError, TypeError) as error:
+                status, content = 400, {"code": "malformed", "detail": f"{error} is missing or wrong"}
+        self.send(status, content)
+
+    def send(self, status, content):
         data = json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
