@@ -33,7 +33,7 @@ package struct Operations: Sendable {
             health, Route("GET", "/readyz", .open(readiness)),
             Route("GET", "/metrics", .open(measures)),
             Route("GET", "/openapi.json", .open(document)),
-        ] + ClockRoutes(clock: testClock).routes
+        ]
     }
 
     /// The answer where these calls have an address of their own.

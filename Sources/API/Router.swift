@@ -32,7 +32,8 @@ package struct Router: Sendable {
             + SettingsRoutes(ports, apps: submissions.apps).routes + OrderRoutes(reads).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
             + submitting.routes
-            + IntakeRoutes(ports).routes + operations.routes
+            + IntakeRoutes(ports).routes + ClockRoutes(clock: operations.testClock).routes
+            + operations.routes
         var table = RouteTable<MeasuredRoute>()
         var shortcut: Shortcut?
         for route in all {
@@ -52,7 +53,7 @@ package struct Router: Sendable {
         routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
         self.keys = keys
-        failedKeys = FailedKeys(operations, now: ports.now)
+        failedKeys = FailedKeys(operations, now: ports.machineClock)
         submit = ports.ledger.submit
         announce = ports.ledger.announce
     }

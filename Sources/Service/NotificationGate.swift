@@ -62,7 +62,7 @@ package final class NotificationGate: Sendable {
             switch ports.evidence.standing(bare) {
             case .believed:
                 // Maybe somebody else's certificates under a signature of his own.
-                let isTrusted = client.map { refusals.allows($0, at: ports.now()) } ?? true
+                let isTrusted = client.map { refusals.allows($0, at: ports.machineClock()) } ?? true
                 return isTrusted ? .proven(bare) : .strange(bare, Ticket(isPaid: true))
             case .refused(let refusal): return .refused(refusal)
             case .unknown(let header):
@@ -100,11 +100,11 @@ package final class NotificationGate: Sendable {
 
     /// One more from there was not proven.
     package func noteRefusal(from client: String?) {
-        if let client { _ = refusals.take(client, at: ports.now()) }
+        if let client { _ = refusals.take(client, at: ports.machineClock()) }
     }
 
     private func mayFollow(_ client: String?) -> Bool {
-        client.map { chains.take($0, at: ports.now()) } ?? true
+        client.map { chains.take($0, at: ports.machineClock()) } ?? true
     }
 
     private func ticket(for header: [UInt8], _ client: String?) -> Ticket? {

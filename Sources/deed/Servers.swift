@@ -37,7 +37,8 @@ struct Servers: Sendable {
         _ settings: ServerSettings, _ router: Router, _ apart: ServerSettings?,
         _ calls: Operations, _ metrics: Metrics
     ) throws(ServerError) {
-        if let apart {
+        if var apart {
+            apart.stamp = settings.stamp
             operations = try Server(
                 apart, metrics: Metrics(), admit: { _ in .body(limit: 0, .strangers) },
                 refusal: { Problem($0).response }, handler: { .now(calls.answer($0)) })
