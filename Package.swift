@@ -138,7 +138,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
+                "API", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON", "Ledger",
+                "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

@@ -231,7 +231,7 @@ final class EvidenceAuditTests {
             Issue.record("\(entry)")
             return
         }
-        fact.expires = longer == 0 ? fact.expires : Payload.signedAt.advanced(byMilliseconds: longer)
+        if longer > 0 { fact.expires = Payload.signedAt.advanced(byMilliseconds: longer) }
         // With the service's own login: an event of another customer, with the digest of real evidence.
         let world = try #require(Environment(rawValue: environment))
         let forged = fact

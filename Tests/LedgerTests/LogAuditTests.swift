@@ -199,7 +199,7 @@ struct LogAuditTests {
         } throws: { ($0 as? PostgresError)?.constraint == "events_seq_check" }
     }
 
-    @Test("What lies beyond heads, before positions and in no shard is moved aside, and all of it is counted")
+    @Test("What no head covers is moved aside, wherever it lies, and all of it is counted")
     func quarantine() throws {
         try tamper(
             """
