@@ -80,6 +80,7 @@ enum PracticeTool {
     }
 
     static func write(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        // A reader that goes away, as in `deed-practice show | head -1`, is no reason to die noisily.
+        try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 }
