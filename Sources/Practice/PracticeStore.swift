@@ -89,13 +89,12 @@ package final class PracticeStore: Sendable {
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
-            let now = clock
-            runDue(until: now)
-            // One that runs is ahead of whoever stands where it last did something.
-            if read({ $0.clockOffset != nil }) { port.follow(now) }
+            runDue(until: clock)
             let result = try state.change(wake: .nobody) { world throws(PracticeError) in
                 try body(&world)
             }
+            // Each change has an instant of its own, and must not be ahead of whoever follows.
+            port.follow(clock)
             runDue(until: clock)
             try save()
             return result
@@ -121,7 +120,7 @@ package final class PracticeStore: Sendable {
                     world.clockOffset = offset + target.milliseconds - now.milliseconds
                 }
             }
-            port.follow(target)
+            port.follow(max(target, clock))
             try save()
             return events
         }

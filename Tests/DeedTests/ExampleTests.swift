@@ -85,6 +85,25 @@ extension ProgramTests {
             #expect(try backEnd.ask("GET", "/players/u1/news").json["news"]?.array == [])
         }
 
+        @Test("Each of many purchases counts at once, although the clock stands")
+        func several() throws {
+            var client = try APIClient(key: ground.adminKey)
+            for number in 1...5 {
+                let bought = try step([
+                    "do": "buy", "customer": "c\(number)", "product": "pro.month",
+                ])
+                let body: JSON = [
+                    "signed_transactions": [bought["signed_transaction"] ?? .null],
+                    "environment": "sandbox",
+                ]
+                let answer = try client.send(
+                    "POST", "\(ground.service.url)/v1/customers/c\(number)/receipts",
+                    body: body.text)
+                let right = try JSON.read(answer.text)["entitlements"]?["pro"]
+                #expect(right?["active"]?.bool == true, "\(answer.text)")
+            }
+        }
+
         @Test("Deed's clock goes wherever the practice store's goes, with a stop at what is due")
         func advanced() throws {
             let bought = try step(["do": "buy", "customer": "u1", "product": "pro.month"])
