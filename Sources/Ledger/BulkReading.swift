@@ -34,7 +34,8 @@ extension Connection {
         let seenHeads = cache.seenHeads
         let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
         var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
-        let heads = try load(wanted, after: known.map(\.version)) { row throws(LedgerError) in
+        let heads = try load(wanted, after: known.map(\.version), seenHeads: seenHeads) {
+            row throws(LedgerError) in
             let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
             states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
         }

@@ -28,7 +28,9 @@ extension Ledger {
     func read(_ streams: [Stream]) throws(Fault) -> [ListedCustomer] {
         if streams.isEmpty { return [] }
         let unread = [Int64](repeating: 0, count: streams.count)
-        let events = try list(Statement.loadStreams(of: streams, after: unread)) {
+        let events = try list(
+            Statement.loadStreams(of: streams, after: unread, seenHeads: StateCache.noHeads)
+        ) {
             rows, row throws(LedgerError) in
             try EventRow(rows, row).recorded()
         }

@@ -38,8 +38,10 @@ extension Connection {
         let steps = wanted.steps
         let calls = [
             Statement.begin(),
-            Statement.lockShards(.int2s(shards.map(\.number))),
-            Statement.loadStreams(of: streams, after: known.map(\.version)),
+            Statement.lockShards(
+                .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
+            Statement.loadStreams(
+                of: streams, after: known.map(\.version), seenHeads: seenHeads),
         ]
         try read(calls + steps.map(\.call)) { index, found throws(LedgerError) in
             for row in 0..<found.count {
@@ -51,7 +53,9 @@ extension Connection {
                 }
             }
         }
-        try cache.observe(rows.heads.map { ($0, $1.sequence) }, askedAfter: seenHeads)
+        // A shard that ends before what was seen is not found.
+        let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
+        try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
             now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
@@ -145,8 +149,13 @@ private struct LoadedRows {
 }
 
 extension Statement {
-    static func loadStreams(of streams: [Stream], after versions: [Int64]) -> Call {
-        Call(statement: loadStreams, binds: streamColumns(streams) + [.int8s(versions)])
+    static func loadStreams(
+        of streams: [Stream], after versions: [Int64], seenHeads: [Int64]
+    ) -> Call {
+        let seen = streams.map { seenHeads[Int($0.shard.number)] }
+        return Call(
+            statement: loadStreams,
+            binds: streamColumns(streams) + [.int8s(versions), .int8s(seen)])
     }
 }
 

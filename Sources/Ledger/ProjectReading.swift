@@ -37,7 +37,7 @@ extension Ledger {
                 var folds: [Stream: Fold] = [:]
                 for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
                 let versions = streams.map { folds[$0]?.version ?? 0 }
-                let heads = try connection.load(streams, after: versions) {
+                let heads = try connection.load(streams, after: versions, seenHeads: seenHeads) {
                     row throws(LedgerError) in
                     let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
                     folds[row.stream]?.apply(recorded, causeDigest: row.causeDigest)

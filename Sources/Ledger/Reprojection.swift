@@ -69,7 +69,7 @@ extension Ledger {
     private func awaitCommits(in shard: Shard) throws(LedgerError) {
         try pool.settled { connection throws(LedgerError) in
             try connection.execute([
-                Statement.begin(), Statement.lockShards(.int2s([shard.number])),
+                Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
                 Statement.commit(),
             ])
         }

@@ -7,13 +7,16 @@ import Synchronization
 /// Two generations bound it without bookkeeping on each use: when the young one is full it becomes
 /// the old one, and what is still in use comes back from there.
 final class StateCache: Sendable {
+    /// What is known of the shards' heads when nothing was seen.
+    static let noHeads = [Int64](repeating: 0, count: Shard.count)
+
     private struct Generations {
         var young: [Stream: Fold] = [:]
         var old: [Stream: Fold] = [:]
         /// In bytes, roughly: what the young folds take.
         var weight = 0
         /// The highest position that was seen of each shard.
-        var heads = [Int64](repeating: 0, count: Shard.count)
+        var heads = StateCache.noHeads
 
         mutating func find(_ stream: Stream, limit: Int) -> Fold? {
             if let fold = young[stream] { return fold }

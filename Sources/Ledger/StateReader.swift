@@ -73,7 +73,8 @@ struct StateReader: ~Copyable {
             // Only now: a connection that had to be made anew may be to another log.
             (folds, seenHeads) = cache.folds(of: asked.streams)
             let versions = folds.map(\.version)
-            return try connection.load(asked.streams, after: versions) { row throws(LedgerError) in
+            return try connection.load(asked.streams, after: versions, seenHeads: seenHeads) {
+                row throws(LedgerError) in
                 guard let place = asked.place(of: row.stream) else {
                     throw .unreadable("an event of a stream that was not asked for")
                 }

@@ -6,11 +6,12 @@ extension Connection {
     /// Hands over what was recorded of each stream after the version that is known, and tells where
     /// the streams' shards ended at the same time.
     mutating func load(
-        _ streams: [Stream], after versions: [Int64],
+        _ streams: [Stream], after versions: [Int64], seenHeads: [Int64],
         _ take: (EventRow) throws(LedgerError) -> Void
     ) throws(LedgerError) -> LoadedHeads {
         var heads = LoadedHeads()
-        let call = Statement.readStreams(streams, .int8s(versions))
+        let seen = streams.map { seenHeads[Int($0.shard.number)] }
+        let call = Statement.readStreams(streams, .int8s(versions), .int8s(seen))
         try read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 heads.take(rows, row)

@@ -88,7 +88,7 @@ struct PlanTests {
         let ofNone: [Bind] = [.int2s([0]), .texts(["p"]), .texts(["production"]), .texts(["u"])]
         for _ in 0..<20 {
             try connection.run([
-                Call(statement: .readStreams, binds: ofNone + [.int8s([0])])
+                Call(statement: .readStreams, binds: ofNone + [.int8s([0]), .int8s([0])])
             ]) { _, _ in }
         }
         let counting = Statement(

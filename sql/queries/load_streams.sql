@@ -1,13 +1,15 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
 from (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,
-        unnest($5::bigint[]) as version
+        unnest($5::bigint[]) as version, unnest($6::bigint[]) as seen
 ) as wanted
 cross join lateral (
-    select s.head from deed.shards as s where s.shard = wanted.shard
+    select s.head from deed.shards as s
+    -- As in lock_shards.
+    where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s
 cross join lateral (

@@ -200,7 +200,8 @@ extension Connection {
         var states = Dictionary(
             uniqueKeysWithValues: streams.map { ($0, StreamState(emptyFor: $0)) })
         let call = Statement.loadStreams(
-            of: streams, after: [Int64](repeating: 0, count: streams.count))
+            of: streams, after: [Int64](repeating: 0, count: streams.count),
+            seenHeads: StateCache.noHeads)
         try read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 let event = try EventRow(rows, row)

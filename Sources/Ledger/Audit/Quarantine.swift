@@ -17,7 +17,9 @@ extension Auditor {
         try link.settled { connection throws(LedgerError) in
             var moved: [QuarantinedEvent] = []
             let calls = [
-                Statement.begin(), Statement.lockShards(.int2s(Shard.all.map(\.number))),
+                Statement.begin(),
+                Statement.lockShards(
+                    .int2s(Shard.all.map(\.number)), .int8s(StateCache.noHeads)),
                 Statement.quarantineEvents(.int8(now.milliseconds)), Statement.commit(),
             ]
             try connection.read(calls) { index, rows in
