@@ -1,7 +1,7 @@
 /// Why two people could take an id for another one: it holds what is not seen, or it is one of several
 /// spellings of the same text.
 package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
-    /// A character that takes no place or turns the direction of the text around it.
+    /// A character that is not seen, looks like a space, or turns the direction of the text around it.
     case invisible(Unicode.Scalar)
     /// One that Unicode gives no meaning, as far as this release knows.
     case unassigned(Unicode.Scalar)
@@ -27,8 +27,9 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invisible(let scalar):
-            "holds \(scalar.name), which takes no place or turns text around; leave it out"
-        case .unassigned(let scalar): "holds \(scalar.name), which Unicode gives no meaning"
+            "holds \(scalar.codePoint), which is not seen, looks like a space or turns text around; "
+                + "leave it out"
+        case .unassigned(let scalar): "holds \(scalar.codePoint), which Unicode gives no meaning"
         case .notNormal: "is not in the normal form NFC; normalize it before it is sent"
         }
     }
@@ -79,7 +80,11 @@ extension Situation {
     /// Throws where the decision would make a customer whose id could be taken for another one.
     func requireProperForm(of decision: Decision) throws(Refusal) {
         for part in decision.parts where !part.customer.isReserved && !part.events.isEmpty {
-            if part.customer.improperForm == nil || customer(part.customer).version > 0 { continue }
+            if part.customer.improperForm == nil || customer(part.customer).version > 0
+                || knownElsewhere.contains(part.customer)
+            {
+                continue
+            }
             try part.customer.requireProperForm()
         }
     }
@@ -90,10 +95,10 @@ private func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {
         case .unassigned, .nonspacingMark, .spacingMark, .enclosingMark:
-            shown += "<\(scalar.name)>"
+            shown += "<\(scalar.codePoint)>"
         default:
             if scalar.isInvisible {
-                shown += "<\(scalar.name)>"
+                shown += "<\(scalar.codePoint)>"
             } else {
                 shown.unicodeScalars.append(scalar)
             }
@@ -103,10 +108,16 @@ private func visible(_ text: String) -> String {
 
 extension Unicode.Scalar {
     fileprivate var isInvisible: Bool {
-        properties.generalCategory == .format || properties.isDefaultIgnorableCodePoint
+        switch properties.generalCategory {
+        case .format: true
+        case .spaceSeparator: self != " "
+        // The Braille pattern without dots is a symbol to Unicode, and blank to people.
+        default: value == 0x2800 || properties.isDefaultIgnorableCodePoint
+        }
     }
 
-    fileprivate var name: String {
+    /// As in `U+202E`.
+    package var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }

@@ -8,6 +8,8 @@ package struct Situation: Sendable {
     package let tokenOwners: [String: CustomerID]
     /// The purchases that no customer claimed so far, by the tokens that the command claims.
     package let waiting: [String: [PurchaseID]]
+    /// Customers whose stream of the other environment has events; known of improper ids only.
+    package let knownElsewhere: Set<CustomerID>
     /// The states of the command's own customer, the holders, the owners of tokens, the further
     /// customers that the command names, and the keepers of the purchases that wait.
     private let states: [CustomerID: CustomerState]
@@ -15,7 +17,7 @@ package struct Situation: Sendable {
     package init(
         now: Instant, project: ProjectState, states: [CustomerID: CustomerState],
         holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:],
-        waiting: [String: [PurchaseID]] = [:]
+        waiting: [String: [PurchaseID]] = [:], knownElsewhere: Set<CustomerID> = []
     ) {
         self.now = now
         self.project = project
@@ -23,6 +25,7 @@ package struct Situation: Sendable {
         self.holders = holders
         self.tokenOwners = tokenOwners
         self.waiting = waiting
+        self.knownElsewhere = knownElsewhere
     }
 
     /// The state of a customer whom the command concerns.
@@ -89,6 +92,8 @@ package struct ItemOutcome: Hashable, Sendable {
     package let result: Result
     /// The product that the catalog does not know, where that is so: then it brings nothing yet.
     package internal(set) var unknownProduct: ProductKey?
+    /// The same, where a transaction of it was recorded for the first time.
+    package internal(set) var newUnknownProduct: ProductKey?
 
     package init(
         index: Int, purchase: PurchaseID?, transaction: TransactionID?, result: Result

@@ -171,10 +171,12 @@ struct Batch {
     private func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
         let stream = command.stream
+        let knownElsewhere = try knownElsewhere(of: command)
         if candidate.isAlone {
             let state = folds[stream]?.state.customer ?? CustomerState()
             return Situation(
-                now: now, project: project(of: stream), states: [stream.customer: state])
+                now: now, project: project(of: stream), states: [stream.customer: state],
+                knownElsewhere: knownElsewhere)
         }
         var holding: [PurchaseID: CustomerID] = [:]
         for held in candidate.purchases {
@@ -206,7 +208,31 @@ struct Batch {
         }
         return Situation(
             now: now, project: project(of: stream), states: states, holders: holding,
-            tokenOwners: owners, waiting: waiting.mapValues { $0.map(\.purchase) })
+            tokenOwners: owners, waiting: waiting.mapValues { $0.map(\.purchase) },
+            knownElsewhere: knownElsewhere)
+    }
+
+    /// Those of the command's customers who have events in the other environment only, asked where
+    /// an id could be taken for another one: an id that either world knows is no new one.
+    private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
+        func isImproper(_ customer: CustomerID) -> Bool {
+            customer.improperForm != nil && !customer.isReserved
+        }
+        var improper = command.customers.filter(isImproper)
+        if isImproper(command.stream.customer) { improper.append(command.stream.customer) }
+        var known = Set<CustomerID>()
+        var lacking = Set<Stream>()
+        for customer in improper {
+            let stream = command.stream.neighbour(customer)
+            if let fold = folds[stream], fold.version > 0 { continue }
+            guard let fold = folds[stream.inOtherEnvironment] else {
+                lacking.insert(stream.inOtherEnvironment)
+                continue
+            }
+            if fold.version > 0 { known.insert(customer) }
+        }
+        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
+        return known
     }
 
     /// The project of a stream, as it is or as this batch has changed it.

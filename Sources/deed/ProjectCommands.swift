@@ -51,6 +51,6 @@ private let listProjectsCommand = CommandSpec(
 extension Invocation {
     /// Prints the answer: the JSON when that was wanted, else the text.
     func show(_ json: JSON, text: String) {
-        printText(isJSON ? json.text : text)
+        printText(isJSON ? json.text : text.withVisibleDirections)
     }
 }

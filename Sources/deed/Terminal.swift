@@ -1,3 +1,4 @@
+import Core
 import Glibc
 import Threading
 
@@ -37,5 +38,19 @@ private func write(_ text: String, to descriptor: Int32) {
         // Nobody reads any more: there is nobody left to tell, either.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
+    }
+}
+
+extension String {
+    /// The text with the names of the characters that would turn what a terminal shows around.
+    var withVisibleDirections: String {
+        if unicodeScalars.allSatisfy({ !$0.properties.isBidiControl }) { return self }
+        return unicodeScalars.reduce(into: "") { shown, scalar in
+            if scalar.properties.isBidiControl {
+                shown += "<\(scalar.codePoint)>"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
     }
 }

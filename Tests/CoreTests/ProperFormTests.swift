@@ -11,7 +11,8 @@ struct ProperFormTests {
             ("a\u{200D}b", "U+200D"), ("\u{FEFF}a", "U+FEFF"), ("a\u{AD}b", "U+00AD"),
             ("a\u{34F}b", "U+034F"), ("a\u{3164}", "U+3164"), ("a\u{E0041}", "U+E0041"),
             ("a\u{378}", "U+0378"), ("e\u{301}", "NFC"), ("\u{212B}", "NFC"),
-            ("\u{1100}\u{1161}", "NFC"), ("a\u{301}\u{323}", "NFC"),
+            ("a\u{2800}", "U+2800"), ("a\u{A0}b", "U+00A0"), ("a\u{2003}b", "U+2003"),
+            ("a\u{3000}b", "U+3000"), ("\u{1100}\u{1161}", "NFC"), ("a\u{301}\u{323}", "NFC"),
         ])
     func improper(_ text: String, _ words: String) throws {
         #expect {
@@ -54,6 +55,9 @@ struct ProperFormTests {
         var known = CustomerState()
         known.record(facts([transaction("1", "level2", .nonConsumable, at(0))]))
         #expect(try command.decide(situation(known)).parts.count == 1)
+        let elsewhere = Situation(
+            now: at(0), project: ProjectState(), states: [:], knownElsewhere: [odd])
+        #expect(try command.decide(elsewhere).parts.count == 1)
     }
 
     @Test("A catalog may keep an old id and add none like it")

@@ -57,6 +57,15 @@ extension ProgramTests {
             #expect(try json.json["entitlements"] == [:])
             #expect(try json.json["orders"] == [])
         }
+
+        @Test("What would turn the text of a terminal around is shown by its name")
+        func directions() throws {
+            _ = try installation.makeKey()
+            let shown = try installation.run("customer", "show", "a\u{202E}b")
+            #expect(shown.output.contains("of a customer \"a<U+202E>b\" in production"))
+            let json = try installation.run("customer", "show", "a\u{202E}b", "--json")
+            #expect(try json.json["customer"]?.string == "a\u{202E}b")
+        }
     }
 
     @Suite("What errors advise")
