@@ -92,11 +92,9 @@ struct CatalogReader {
         for member in members.members {
             let place = "\(path).credits.\(member.name)"
             guard let currency: CurrencyID = identifier(member.name, at: place) else { continue }
-            guard let amount = member.value.integer else {
-                draft.note(place, "is \(member.value.typeName); write a whole number")
-                continue
+            if let amount = wholeNumber(member.value, in: 1...Balances.limit, at: place) {
+                credits[currency] = amount
             }
-            credits[currency] = amount
         }
         return credits
     }
@@ -140,7 +138,7 @@ struct CatalogReader {
             object["app"] == nil ? nil : readIdentifier(object, "app", at: path)
         guard let below = readText(object, "below", at: path) else {
             if entitlements.isEmpty {
-                draft.note("\(path).entitlements", "is empty; name at least one entitlement")
+                draft.noteEmpty("\(path).entitlements", "name at least one entitlement")
             }
             if object["below"] == nil {
                 draft.note("\(path).below", "is missing; write the first version without the right")
@@ -193,9 +191,25 @@ extension CatalogReader {
         _ object: JSONObject, _ name: String, at path: String, else fallback: Int64
     ) -> Int64 {
         guard let json = object[name] else { return fallback }
+        return wholeNumber(json, in: 1...Int64.max, at: "\(path).\(name)") ?? fallback
+    }
+
+    /// The range is for the sentence: whether a number of 64 bits lies in it is validated with the rest.
+    private mutating func wholeNumber(
+        _ json: JSON, in range: ClosedRange<Int64>, at path: String
+    ) -> Int64? {
         if let number = json.integer { return number }
-        draft.note("\(path).\(name)", "is \(json.typeName); it has to be a whole number")
-        return fallback
+        var found = json.typeName
+        if case .decimal(let text) = json {
+            let isWhole = text.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+            found = isWhole ? "out of range" : text
+        }
+        draft.note(
+            path,
+            "is \(found); write a whole number from \(range.lowerBound) to \(range.upperBound)")
+        return nil
     }
 
     private mutating func readFlag(

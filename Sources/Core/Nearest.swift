@@ -1,12 +1,15 @@
-/// The name that takes the fewest changes to become the text; the first of several, `nil` of none.
+/// The name that takes the fewest changes to become the text; the first of several, `nil` where each
+/// takes more than a third of the longer one's length.
 ///
 /// Only the beginnings of long names are compared: all commands of a batch wait for this.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?
     for name in names {
-        let limit = best.map { $0.distance - 1 } ?? comparedBytes
-        let distance = distance(wanted, name.utf8.prefix(comparedBytes).map(\.self), limit: limit)
+        let letters = name.utf8.prefix(comparedBytes).map(\.self)
+        let alike = max(wanted.count, letters.count) / 3
+        let limit = min(alike, best.map { $0.distance - 1 } ?? alike)
+        let distance = distance(wanted, letters, limit: limit)
         if let distance { best = (name, distance) }
     }
     return best?.name

@@ -84,6 +84,55 @@ struct CatalogFileTests {
     }
 
     @Test(
+        "A number that cannot be is told with its range, and is the only thing wrong",
+        arguments: [
+            ("9007199254740992", "is out of range"), ("0", "is out of range"),
+            ("99999999999999999999", "is out of range"),
+            ("-99999999999999999999", "is out of range"),
+            ("1.5", "is 1.5"), ("1e400", "is 1e400"), (#""5""#, "is a string"),
+        ])
+    func numbers(_ amount: String, _ words: String) {
+        let file = #"{"products":[{"id":"a","kind":"consumable","credits":{"coins":\#(amount)}}]}"#
+        let error = #expect(throws: InvalidCatalog.self) {
+            try CatalogFile.read(bytes: Array(file.utf8))
+        }
+        #expect(
+            error?.description
+                == "products[0].credits.coins \(words); write a whole number from 1 to 9007199254740991"
+        )
+    }
+
+    @Test("A level that is no number of 64 bits is told with its range")
+    func levels() {
+        let file = """
+            {"products":[{"id":"a","kind":"auto_renewable","level":99999999999999999999,"entitlements":["x"]}]}
+            """
+        let error = #expect(throws: InvalidCatalog.self) {
+            try CatalogFile.read(bytes: Array(file.utf8))
+        }
+        #expect(
+            error?.description
+                == "products[0].level is out of range; write a whole number from 1 to "
+                + "9223372036854775807")
+    }
+
+    @Test("Where the only entitlement is refused, its list is not called empty too")
+    func refusedNotEmpty() {
+        let file = """
+            {"products":[{"id":"a","kind":"non_consumable","entitlements":[7]},
+            {"id":"b","kind":"consumable","credits":[]}],"original_app_version":[{"entitlements":[""]}]}
+            """
+        let error = #expect(throws: InvalidCatalog.self) {
+            try CatalogFile.read(bytes: Array(file.utf8))
+        }
+        #expect(
+            error?.problems.map(\.path) == [
+                "products[0].entitlements[0]", "products[1].credits",
+                "original_app_version[0].entitlements[0]", "original_app_version[0].below",
+            ])
+    }
+
+    @Test(
         "What is not a catalog at all is refused",
         arguments: [
             ("[]", "it is an array"), ("{}", "products is missing"), ("{", "it is not JSON"),

@@ -7,8 +7,7 @@ struct NearestTests {
         "The nearest name takes the fewest changes, a swap of neighbours being one",
         arguments: [
             ("cions", ["lion", "coins"], "coins"), ("pro", ["pro"], "pro"),
-            ("prO", ["plus", "pro"], "pro"), ("", ["b", "ab"], "b"),
-            ("zzz", ["abcdef", "ab"], "ab"),
+            ("prO", ["plus", "pro"], "pro"), ("pro", ["xpro", "pr"], "xpro"),
             ("gold_monthly", ["gold", "gold_month"], "gold_month"),
             ("na\u{ef}ve", ["na\u{ef}f", "knave"], "na\u{ef}f"),
         ])
@@ -18,14 +17,24 @@ struct NearestTests {
 
     @Test("Of names as near, the first is named, and of none, none")
     func ties() {
-        #expect(Core.nearest(to: "ab", among: ["ax", "ay"]) == "ax")
+        #expect(Core.nearest(to: "abc", among: ["abx", "aby"]) == "abx")
         #expect(Core.nearest(to: "ab", among: []) == nil)
+    }
+
+    @Test(
+        "A name of which more than a third is different is no hint",
+        arguments: [
+            ("zzz", "abc"), ("", "b"), ("version", "products"), ("gold", "goXX"), ("ab", "ax"),
+        ])
+    func unlike(_ text: String, _ name: String) {
+        #expect(Core.nearest(to: text, among: [name]) == nil)
     }
 
     @Test("Ten thousand long names are compared in a moment", .timeLimit(.minutes(1)))
     func bounded() {
         let long = String(repeating: "x", count: 200)
         let names = (0..<10_000).map { "\($0 % 10)\(long)\($0)" }
-        #expect(Core.nearest(to: String(repeating: "y", count: 256), among: names) == names[0])
+        #expect(Core.nearest(to: String(repeating: "y", count: 256), among: names) == nil)
+        #expect(Core.nearest(to: "z" + long, among: names) == names[0])
     }
 }

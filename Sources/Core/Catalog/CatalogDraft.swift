@@ -12,6 +12,8 @@ package struct CatalogDraft: Sendable {
     package private(set) var problems: [CatalogProblem] = []
     /// What could be read of the products that could not be read whole, by their places.
     private var fragments: [Int: ProductFragment] = [:]
+    /// Where something is wrong there or within.
+    private var flawed: Set<String> = []
 
     package init() {}
 
@@ -24,6 +26,16 @@ package struct CatalogDraft: Sendable {
     /// Notes what is wrong at a place such as `products[3].duration`.
     package mutating func note(_ path: String, _ sentence: String) {
         problems.append(CatalogProblem(path: path, sentence: sentence))
+        flawed.insert(path)
+        for (place, byte) in path.utf8.enumerated()
+        where byte == UInt8(ascii: ".") || byte == UInt8(ascii: "[") {
+            flawed.insert(String(decoding: path.utf8.prefix(place), as: UTF8.self))
+        }
+    }
+
+    /// Notes that nothing is at a place, unless what stood there was refused: then that is what is wrong.
+    package mutating func noteEmpty(_ path: String, _ remedy: String) {
+        if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
 
     /// The catalog, or every problem that it has.
@@ -72,15 +84,17 @@ extension CatalogDraft {
         case .nonConsumable, .nonRenewing: break
         }
         if product.entitlements.isEmpty {
-            note("\(path).entitlements", "is empty; name at least one entitlement")
+            noteEmpty("\(path).entitlements", "name at least one entitlement")
         }
     }
 
     private mutating func validate(_ credits: [CurrencyID: Int64], at path: String) {
-        if credits.isEmpty { note(path, "is empty; name what the consumable adds to a balance") }
+        if credits.isEmpty { noteEmpty(path, "name what the consumable adds to a balance") }
         for (currency, amount) in credits.sorted(by: { $0.key < $1.key })
         where !(1...Balances.limit).contains(amount) {
-            note("\(path).\(currency)", "is \(amount); it takes 1 to \(Balances.limit)")
+            note(
+                "\(path).\(currency)",
+                "is out of range; write a whole number from 1 to \(Balances.limit)")
         }
     }
 
@@ -92,7 +106,7 @@ extension CatalogDraft {
                 note("\(path).below", "is \"\(rule.below)\"; write a version such as \"2.0\"")
             }
             if rule.entitlements.isEmpty {
-                note("\(path).entitlements", "is empty; name at least one entitlement")
+                noteEmpty("\(path).entitlements", "name at least one entitlement")
             }
         }
     }
