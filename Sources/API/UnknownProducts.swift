@@ -22,7 +22,8 @@ package final class UnknownProducts: Sendable {
     package init(_ metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Instant) {
         counter = metrics.counter(
             "deed_products_unknown_total",
-            "Purchases recorded of products that the catalog does not know.")
+            "Purchases of products that the catalog does not know, each transaction when it was new."
+        )
         self.log = log
         self.clock = clock
     }

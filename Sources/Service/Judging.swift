@@ -134,7 +134,7 @@ extension Submissions {
         let stream = submission.stream(in: item.wish.project, proven.environment)
         let outcome = try ports.ledger.append(
             Command(submission, in: stream, on: [proven.record], by: .intake, cause: cause))
-        notice(outcome, of: submission, in: item.wish.project)
+        notice(outcome, in: item.wish.project)
         return submission.outcomes(of: outcome).map(IntakeResult.init)
     }
 }

@@ -72,7 +72,7 @@ extension Submissions {
             on: [proven.record], by: .appStore,
             cause: ports.secrets.cause(of: head, proven.record))
         return Wish(command) { [isFirst] outcome throws(CommandError) in
-            notice(outcome, of: submission, in: project)
+            notice(outcome, in: project)
             return .kept(
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })

@@ -19,11 +19,11 @@ package struct Submissions: Sendable {
         self.noticeUnknown = noticeUnknown
     }
 
-    /// Tells of products that the catalog does not know, where this very command recorded them.
-    func notice(_ outcome: Outcome, of submission: Submission, in project: ProjectID) {
-        for item in submission.noting(outcome.items, by: outcome.project.catalog)
-        where item.result == .recorded {
-            if let product = item.unknownProduct { noticeUnknown(project, product) }
+    /// Tells of products that the catalog does not know, where this very command recorded a
+    /// transaction of them that was not known.
+    func notice(_ outcome: Outcome, in project: ProjectID) {
+        for item in outcome.items where item.result == .recorded {
+            if let product = item.newUnknownProduct { noticeUnknown(project, product) }
         }
     }
 
@@ -47,7 +47,7 @@ package struct Submissions: Sendable {
             var snapshots = held
             for (part, result) in zip(parts, results) {
                 let outcome = try result.get()
-                notice(outcome, of: part.submission, in: stream.project)
+                notice(outcome, in: stream.project)
                 outcomes += part.submission.outcomes(of: outcome)
                 snapshots[part.stream] = try CustomerSnapshot(outcome)
             }

@@ -34,6 +34,21 @@ struct UnknownProductTests {
         #expect(front.service.metrics.text().contains("deed_products_unknown_total 1\n"))
     }
 
+    @Test("News of a purchase that is recorded already count no purchase again")
+    func counted() throws {
+        func counts(_ number: Int) -> Bool {
+            front.service.metrics.text().contains("deed_products_unknown_total \(number)\n")
+        }
+        _ = front.submit(gems("2"))
+        let refunded = front.submit(gems("2").with { $0.refunded = front.daysAgo(0) })
+        let item = try #require(try refunded.json["items"]?.array?.first)
+        #expect(item["outcome"]?.string == "recorded")
+        #expect(item["warning"]?.string == "product_unknown")
+        #expect(counts(1))
+        _ = front.submit(gems("3"), for: "u2")
+        #expect(counts(2))
+    }
+
     private static let withGems = Storefront.catalog.replacing(
         #"{"products":["#,
         with: #"{"products":[{"id":"gems.10","kind":"consumable","credits":{"gems":10}},"#)

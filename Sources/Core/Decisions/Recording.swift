@@ -33,9 +33,11 @@ struct Recording {
         self.place = place
         let before = eventCount
         for group in item.groups {
-            let outcome = ItemOutcome(
+            let unknown = newUnknownProduct(of: group)
+            var outcome = ItemOutcome(
                 index: item.index, purchase: group.held.purchase,
                 transaction: group.newest?.transaction, result: record(group))
+            outcome.newUnknownProduct = unknown
             decision.items.append(outcome)
         }
         // Whoever installed the app is known only where a customer says so.
@@ -49,6 +51,18 @@ struct Recording {
                     index: item.index, purchase: nil, transaction: nil,
                     result: isNew ? .recorded : .alreadyKnown))
         }
+    }
+
+    /// The first product that the catalog does not know, of the transactions that are not recorded yet.
+    private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
+        let purchase = group.held.purchase
+        for fact in group.facts.transactions {
+            let key = ProductKey(store: fact.store, id: fact.product)
+            if catalog.product(key) != nil { continue }
+            let known = holders[purchase].flatMap { state(of: $0).purchase(purchase) }
+            if known?.evidence(of: fact.transaction) == nil { return key }
+        }
+        return nil
     }
 
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
