@@ -226,7 +226,7 @@ extension Refusal {
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps:
             409
         case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
-            .amountOutOfRange, .tooManyListed, .waitTooLong, .idImproper:
+            .amountOutOfRange, .earnsNothing, .tooManyListed, .waitTooLong, .idImproper:
             400
         case .tooMuchAtOnce: 413
         case .creditNotAllowed: 403

@@ -37,11 +37,17 @@ struct SettingsRoutes: Sendable {
 
     private func changeSettings(_ call: Call) throws(Problem) -> Response {
         let project = call.access.project
-        let change = try Body(
-            call.body, of: ["transfer", "restore", "cool_down", "order_lifetime", "credit_limits"]
-        ).settingsChange()
+        let body = try Body(
+            call.body,
+            of: [
+                "transfer", "restore", "cool_down", "order_lifetime", "credit_limits",
+                Body.allowUnknown,
+            ])
+        let change = try body.settingsChange()
+        let allowsUnknown = try body.flag(Body.allowUnknown)
         do throws(CommandError) {
-            let settings = try ports.changeSettings(change, of: project, by: call.sender)
+            let settings = try ports.changeSettings(
+                change, of: project, by: call.sender, allowingUnknown: allowsUnknown)
             return .json(settings.json(of: project))
         } catch {
             throw Problem(error)
@@ -104,6 +110,12 @@ extension Body {
         }
         guard let perDay = try optionalInteger("per_day", in: CreditLimit.range) else {
             throw .missing("per_day")
+        }
+        if perCall > perDay {
+            throw .invalid(
+                "per_call",
+                "\"per_call\" is \(perCall), more than \"per_day\", which is \(perDay); give at most that."
+            )
         }
         return CreditLimit(perCall: perCall, perDay: perDay)
     }

@@ -19,6 +19,8 @@ package enum Refusal: Error, Hashable, Sendable {
     /// With the id as it can be seen.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
+    /// A back end adds what was earned, and takes nothing.
+    case earnsNothing(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
     case creditNotAllowed(CurrencyID)
@@ -70,6 +72,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .idempotencyMismatch: "idempotency_mismatch"
         case .idImproper: "id_improper"
         case .amountOutOfRange: "amount_out_of_range"
+        case .earnsNothing: "amount_out_of_range"
         case .insufficientBalance: "insufficient_balance"
         case .balanceOutOfBounds: "balance_out_of_bounds"
         case .creditNotAllowed: "credit_not_allowed"
@@ -144,6 +147,9 @@ package enum Refusal: Error, Hashable, Sendable {
             "There is no \"\(id)\" yet, and a new id may not be like this: it \(form)."
         case .amountOutOfRange(let amount, let limit):
             "The amount \(amount) cannot be taken; spend 1 to \(limit), or adjust by that up or down."
+        case .earnsNothing(let amount, let limit):
+            "The amount \(amount) cannot be added. Back ends may add 1 to \(limit); an admin's key may "
+                + "take."
         case .insufficientBalance(let currency, let has, let needs):
             "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
         case .balanceOutOfBounds(let currency, let limit):

@@ -23,12 +23,14 @@ extension Ports {
 
     /// Changes what a project has decided; the answer has the settings that came of it.
     package func changeSettings(
-        _ change: SettingsChange, of project: ProjectID, by sender: Sender
+        _ change: SettingsChange, of project: ProjectID, by sender: Sender,
+        allowingUnknown: Bool = false
     ) throws(CommandError) -> ProjectSettings {
         let cause = secrets.cause(of: sender, "change_settings", change.arguments)
         let outcome = try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                try state.change(change, of: project)
+                if !allowingUnknown { try state.requireCurrencies(of: change) }
+                return try state.change(change, of: project)
             })
         if case .projectChanged(let settings) = outcome.events.first?.event { return settings }
         guard let state = outcome.state.project else {

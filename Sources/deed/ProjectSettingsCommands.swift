@@ -31,7 +31,7 @@ let setProjectCommand = CommandSpec(
         .value(
             "credit-limit", "LIMITS",
             "what back ends may add at once and a day to a customer: coins=100/1000,gems=none"),
-        .idempotencyKey, .project,
+        .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
 ) { invocation throws(CommandEnd) in
@@ -40,7 +40,8 @@ let setProjectCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let settings = try obey { () throws(CommandError) in
-            try ports.changeSettings(change, of: project, by: sender)
+            try ports.changeSettings(
+                change, of: project, by: sender, allowingUnknown: invocation.has("allow-unknown"))
         }
         invocation.show(settings.json(of: project), text: settings.text(of: project))
     }
@@ -85,6 +86,11 @@ extension Invocation {
         guard amounts.count == 2, let perCall = amounts[0], let perDay = amounts[1],
             CreditLimit.range.contains(perCall), CreditLimit.range.contains(perDay)
         else { throw badCreditLimit }
+        if perCall > perDay {
+            throw usage(
+                "--credit-limit \(text) allows more at once than a day; write the smaller amount first"
+            )
+        }
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 

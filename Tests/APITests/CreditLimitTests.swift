@@ -60,7 +60,10 @@ struct CreditLimitTests {
         #expect(credit(0).code == "amount_out_of_range")
         let reader = credit(1, key: try front.service.key(.reader))
         #expect(reader.code == "role_insufficient")
-        let change = #"{"credit_limits":{"coins":null,"gems":{"per_call":1,"per_day":1}}}"#
+        let nothing = try credit(0).json["detail"]?.string
+        #expect(nothing?.contains("Back ends may add 1 to 100; an admin's key may take.") == true)
+        let change =
+            #"{"credit_limits":{"coins":null,"gems":{"per_call":1,"per_day":1}},"allow_unknown":true}"#
         let changed = front.send("PATCH", "/v1/settings", change, key: front.admin)
         #expect(
             try changed.json["settings"]?["credit_limits"]?.text
@@ -70,6 +73,26 @@ struct CreditLimitTests {
         #expect(reply.code == "credit_not_allowed")
         // The catalog does not know it.
         #expect(credit(1, "gems").code == "currency_unknown")
+    }
+
+    @Test(
+        "A limit for a currency that the catalog does not know is refused, but one that is there changes"
+    )
+    func unknownCurrency() throws {
+        func change(_ limits: String, _ more: String = "") -> Reply {
+            front.send(
+                "PATCH", "/v1/settings", #"{"credit_limits":\#(limits)\#(more)}"#, key: front.admin)
+        }
+        let refused = change(#"{"cions":{"per_call":1,"per_day":1}}"#)
+        #expect(refused.status == 400 && refused.code == "currency_unknown")
+        #expect(try refused.json["nearest"]?.string == "coins")
+        let odd = #"{"gem\u200bs":{"per_call":1,"per_day":1}}"#
+        #expect(change(odd, #","allow_unknown":true"#).code == "id_improper")
+        let cions = #"{"cions":{"per_call":1,"per_day":1}}"#
+        #expect(change(cions, #","allow_unknown":true"#).status == 200)
+        #expect(change(#"{"cions":{"per_call":2,"per_day":2}}"#).status == 200)
+        #expect(change(#"{"cions":null,"never":null}"#).status == 200)
+        #expect(change(cions).code == "currency_unknown")
     }
 
     @Test("Many calls at once through two instances never pass the limit of a day")
@@ -91,6 +114,7 @@ struct CreditLimitTests {
         arguments: [
             (#"{"coins":5}"#, "credit_limits.coins"), (#"{"coins":{"per_call":1}}"#, "per_day"),
             (#"{"coins":{"per_call":0,"per_day":1}}"#, "per_call"),
+            (#"{"coins":{"per_call":2,"per_day":1}}"#, "per_call"),
             (#"{"coins":{"per_call":1,"per_day":1,"per_week":1}}"#, "per_week"),
             ("[]", "credit_limits"), (#"{"":{"per_call":1,"per_day":1}}"#, "credit_limits."),
         ])

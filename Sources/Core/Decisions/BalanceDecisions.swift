@@ -123,7 +123,7 @@ extension CustomerState {
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {
         guard let limit = limits[wish.currency] else { throw .creditNotAllowed(wish.currency) }
-        if wish.amount < 1 { throw .amountOutOfRange(wish.amount, limit: limit.perCall) }
+        if wish.amount < 1 { throw .earnsNothing(wish.amount, limit: limit.perCall) }
         let left = min(
             limit.perCall, limit.perDay - balances.earned(of: wish.currency, at: now))
         if wish.amount > left {

@@ -63,10 +63,20 @@ extension ProjectState {
         return [.appRemoved(AppRemoved(key: key))]
     }
 
+    /// Throws unless the catalog knows the currencies that get a limit, or they have one already.
+    package func requireCurrencies(of change: SettingsChange) throws(Refusal) {
+        for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
+            try require(.currency(currency))
+        }
+    }
+
     /// Changes what the project has decided; nothing happens when it is so already.
     package func change(_ change: SettingsChange, of project: ProjectID) throws(Refusal) -> [Event]
     {
         if !exists { throw .projectUnknown(project) }
+        for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
+            try catalog.requireProperForm(of: currency)
+        }
         let changed = change.applied(to: settings)
         if !changed.coolDown.isWaitable || !changed.orderLifetime.isWaitable {
             throw .waitTooLong(days: CalendarDuration.waitLimit)
@@ -89,6 +99,11 @@ extension AppChange {
 }
 
 extension SettingsChange {
+    /// The currencies that it gives a limit.
+    fileprivate var limitedCurrencies: [CurrencyID] {
+        creditLimits.filter { $0.value != nil }.keys.sorted()
+    }
+
     fileprivate func applied(to settings: ProjectSettings) -> ProjectSettings {
         var limits = settings.creditLimits
         for (currency, limit) in creditLimits { limits[currency] = limit }
