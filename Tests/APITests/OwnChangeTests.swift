@@ -86,6 +86,60 @@ struct OwnChangeTests {
         #expect(try entitlements() == [:])
     }
 
+    private func patch(_ settings: String) {
+        #expect(front.send("PATCH", "/v1/settings", settings, key: front.admin).status == 200)
+    }
+
+    @Test("A changed rule of transfer judges the next submission, also elsewhere")
+    func transfer() throws {
+        let other = try TestService(beside: front.service)
+        func outcome(for customer: String, through service: TestService? = nil) throws -> [String] {
+            try front.submit(front.signed([level]), for: customer, through: service).outcomes
+        }
+        #expect(try outcome(for: "u1") == ["recorded"])
+        #expect(try outcome(for: "u2") == ["held_by_another"])
+        #expect(try outcome(for: "u2", through: other) == ["held_by_another"])
+        patch(#"{"transfer":"transfer","cool_down":"PT1S"}"#)
+        #expect(try outcome(for: "u2", through: other) == ["recorded"])
+        front.service.clock.advance(byMilliseconds: 2000)
+        #expect(try outcome(for: "u3") == ["recorded"])
+        patch(#"{"transfer":"keep"}"#)
+        #expect(try outcome(for: "u1", through: other) == ["held_by_another"])
+        #expect(try outcome(for: "u1") == ["held_by_another"])
+    }
+
+    @Test("A limit that was just set or taken away counts for the next credit, also elsewhere")
+    func creditLimits() throws {
+        let other = try TestService(beside: front.service)
+        func status(_ service: TestService? = nil) -> Int {
+            front.send(
+                "POST", "/v1/customers/u1/balances/coins/adjust", #"{"amount":5,"reason":"won"}"#,
+                through: service
+            ).status
+        }
+        #expect(status() == 403 && status(other) == 403)
+        patch(#"{"credit_limits":{"coins":{"per_call":5,"per_day":100}}}"#)
+        #expect(status() == 200 && status(other) == 200)
+        patch(#"{"credit_limits":{"coins":{"per_call":4,"per_day":100}}}"#)
+        #expect(status() == 409 && status(other) == 409)
+        patch(#"{"credit_limits":{"coins":null}}"#)
+        #expect(status(other) == 403 && status() == 403)
+    }
+
+    @Test("A key that was just made opens, also elsewhere")
+    func keys() throws {
+        let other = try TestService(beside: front.service)
+        // Each has read the keys before.
+        #expect(front.send("GET", "/v1/customers/u1").status == 200)
+        #expect(front.send("GET", "/v1/customers/u1", through: other).status == 200)
+        for service in [front.service, other] {
+            let key = try front.service.key(.reader)
+            #expect(front.send("GET", "/v1/customers/u1", key: key, through: service).status == 200)
+            let admin = try front.service.key(.admin)
+            #expect(front.send("GET", "/v1/settings", key: admin, through: service).status == 200)
+        }
+    }
+
     @Test("Of two reads of the apps that overlap, the later one is kept")
     func overlapping() throws {
         let stage = Monitor(0)
