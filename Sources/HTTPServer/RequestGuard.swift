@@ -105,8 +105,8 @@ struct RequestGuard {
     private static let chunkSizeDigits = 7
     private static let chunkLineLimit = 128
 
-    /// The size that a chunk's first line states and the length of that line. What may follow the
-    /// size means nothing here.
+    /// The size that a chunk's first line states and the length of that line. Extensions
+    /// that follow the size are skipped.
     private func chunkSize(
         _ bytes: UnsafeRawBufferPointer
     ) throws(FramingFault) -> (size: Int, length: Int)? {

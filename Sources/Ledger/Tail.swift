@@ -38,7 +38,7 @@ struct Tail: ~Copyable {
                 _ = try look()
                 told = nil
             } catch {
-                // An unreachable database is told elsewhere.
+                // The watch logs that the database cannot be reached.
                 if !error.isPassing, told != error.description {
                     told = error.description
                     log.error("not_followed", ["reason": .string(error.description)])

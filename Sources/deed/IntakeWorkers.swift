@@ -77,7 +77,7 @@ final class IntakeWorkers: Sendable {
             if work.isAlarming { alarm(work.item) }
             return true
         } catch {
-            // The item comes back when its lease ends; an unreachable database is told elsewhere.
+            // The item comes back when its lease ends; the watch logs an unreachable database.
             if case .fault(.broken(let reason)) = error {
                 log.error("intake_broken", ["reason": .string(reason)])
             }
@@ -115,7 +115,7 @@ final class IntakeWorkers: Sendable {
             while case let some = try ports.intake.clean(end), some > 0 { forgotten += some }
             if forgotten > 0 { log.info("intake_cleaned", ["items": .integer(forgotten)]) }
         } catch {
-            // Both are done again later, and an unreachable database is told elsewhere.
+            // Both are done again later; the watch logs an unreachable database.
         }
     }
 }

@@ -43,7 +43,7 @@ final class Projector: Sendable {
             let customers = try ledger.reproject()
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
         } catch {
-            // What was left is taken up by the next look; an unreachable database is told elsewhere.
+            // What was left is taken up by the next look; the watch logs an unreachable database.
             guard case .broken(let reason) = error else { return }
             log.error("not_projected", ["reason": .string(reason)])
         }
@@ -56,7 +56,7 @@ final class Projector: Sendable {
             countedAt = now
             return true
         }
-        // An unreachable database is told of by others, and asked again.
+        // The watch logs an unreachable database; the count is asked for again.
         if isDue, let count = try? ledger.unclaimedCount() { unclaimed.set(count) }
     }
 }

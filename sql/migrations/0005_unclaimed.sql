@@ -74,9 +74,9 @@ where coalesce(p.kind, 'consumable') = 'consumable' and not starts_with(p.custom
         where s.project = p.project and s.store = p.store and s.product = t ->> 'product'
     );
 
--- Keeps those who give tokens to customers and those who keep purchases under tokens that nobody has
--- from passing each other unseen: whoever is second waits, and sees what the first one wrote. Taken in
--- one order, so that two never wait for each other.
+-- Keeps a commit that gives a token to a customer and one that keeps a purchase under a token without an
+-- owner from passing each other unseen: the second one waits, and sees what the first one wrote. The
+-- locks are taken in one order, so that two commits never wait for each other.
 create function deed.guard_tokens(given text[], awaited text[]) returns void language plpgsql as $$
 declare
     bucket integer;
@@ -100,7 +100,7 @@ begin
 end $$;
 
 -- Writes whose account tokens are. A token of another customer is refused, and so is one under which
--- purchases wait that whoever decided did not see.
+-- purchases wait that the decision did not see.
 create or replace function deed.claim_tokens(
     projects text[], environments text[], tokens text[], customers text[]
 ) returns void language plpgsql as $$
