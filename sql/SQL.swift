@@ -94,6 +94,8 @@ extension Statement {
         name: "guard_tokens", embedded: PackageResources.guard_tokens_sql)
     package static let awaitTokens = Statement(
         name: "await_tokens", embedded: PackageResources.await_tokens_sql)
+    package static let awaitFreeTokens = Statement(
+        name: "await_free_tokens", embedded: PackageResources.await_free_tokens_sql)
     package static let loadUnclaimed = Statement(
         name: "load_unclaimed", embedded: PackageResources.load_unclaimed_sql)
     package static let projectUnclaimed = Statement(

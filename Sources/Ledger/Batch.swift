@@ -93,6 +93,8 @@ struct Batch {
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
     private(set) var waitingCredits = WaitingCreditRows()
+    /// What rows say waits under a token, and its keeper does not have.
+    private(set) var strays: [Stream: PurchaseID] = [:]
     private var tokens = KnownTokens()
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
@@ -132,7 +134,7 @@ struct Batch {
     }
 
     mutating func load(_ purchase: HeldPurchase, waitingUnder token: TokenKey) {
-        tokens.waiting[token, default: []].append(purchase)
+        tokens.add(purchase, under: token)
     }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
@@ -151,7 +153,20 @@ struct Batch {
             throw .refused(error)
         }
         let events = try append(decision, of: command)
+        noteStrays(of: candidate)
         return outcome(of: command, events, items: decision.items)
+    }
+
+    /// What still waits under a token behind the command that claimed it, and that its keeper lacks. Such
+    /// a row would be in the way of the token for ever.
+    private mutating func noteStrays(of candidate: Candidate) {
+        for held in tokens.waiting(for: candidate).values.joined() {
+            let keeper = candidate.command.stream.neighbour(.unclaimed(held.purchase))
+            guard let fold = folds[keeper], fold.state.customer?.purchase(held.purchase) == nil
+            else { continue }
+            strays[keeper] = held.purchase
+            tokens.remove(held.purchase, of: keeper)
+        }
     }
 
     /// The events by which the command's twin was obeyed, if there was one.
@@ -202,7 +217,8 @@ struct Batch {
                 lacking.insert(stream)
             }
         }
-        let unknown = claimed.filter { !candidate.purchases.contains($0) }
+        let known = Set(candidate.purchases)
+        let unknown = claimed.filter { !known.contains($0) }
         if !lacking.isEmpty || !unknown.isEmpty {
             throw .lacking(Lack(streams: lacking, purchases: unknown))
         }

@@ -48,7 +48,7 @@ extension Batch {
     }
 
     private var projections: [Call] {
-        var rows = ProjectedRows(waitingCredits: waitingCredits)
+        var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays)
         for stream in changedStreams {
             guard let customer = folds[stream]?.state.customer else { continue }
             rows.add(customer, of: stream, by: project(of: stream), now: now)

@@ -99,7 +99,7 @@ struct Committer: ~Copyable {
     /// Tries until every command has its answer: committed, refused, or out of time.
     private mutating func commit(_ errands: [Errand]) {
         var waiting = withoutOverdue(errands)
-        var attempts = 0
+        var (attempts, overtaken) = (0, 0)
         while !waiting.isEmpty {
             do throws(LedgerError) {
                 attempts += 1
@@ -108,8 +108,12 @@ struct Committer: ~Copyable {
                 attempts = 0
             } catch {
                 if error.isOvertaken {
+                    overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    continue
+                    // Twice may be one command's fault: the others are not to wait for it.
+                    guard overtaken > 1, waiting.count > 1 else { continue }
+                    isolate(waiting, error)
+                    return
                 }
                 // What takes too long twice may be one command's fault: nobody else is to wait for it.
                 let isTooLong = error.isTooLong && attempts > 1 && waiting.count > 1

@@ -7,11 +7,14 @@ extension Ledger {
 
     /// Projects the customers of every project whose catalog changed since they were projected, credits
     /// what waited for a product of it, and returns how many customers were projected. A run that ends
-    /// early is taken up by the next.
-    package func reproject(progress: (_ customers: Int) -> Void = { _ in }) throws(Fault) -> Int {
+    /// early is taken up by the next, and so is a project that faults: the others are projected.
+    package func reproject(
+        faulted: (ProjectID, Fault) -> Void, progress: (_ customers: Int) -> Void = { _ in }
+    ) throws(Fault) -> Int {
         var count = 0
         for outdated in try outdatedProjects() {
             do throws(LedgerError) {
+                let catalog = try catalog(of: outdated.project)
                 for shard in Shard.all {
                     try reproject(outdated, in: shard) { page in
                         count += page
@@ -19,7 +22,8 @@ extension Ledger {
                     }
                     // Behind the wait for commits by the old catalog: what they left is seen.
                     _ = try settleWaitingCredits(
-                        of: outdated.project, version: outdated.catalogVersion, in: shard)
+                        of: outdated.project, knowing: catalog,
+                        version: outdated.catalogVersion, in: shard)
                 }
                 try pool.settled { connection throws(LedgerError) in
                     try connection.execute([
@@ -28,10 +32,18 @@ extension Ledger {
                     ])
                 }
             } catch {
-                throw error.fault
+                faulted(outdated.project, error.fault)
             }
         }
         return count
+    }
+
+    /// The catalog as it is now: not older than the one for which the project is projected.
+    private func catalog(of project: ProjectID) throws(LedgerError) -> Catalog {
+        let stream = Stream.ofProject(project)
+        return try pool.settled { connection throws(LedgerError) in
+            try connection.states(of: [stream])[stream]?.project?.catalog ?? Catalog()
+        }
     }
 
     private struct OutdatedProject {

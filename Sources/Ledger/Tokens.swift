@@ -18,15 +18,32 @@ struct TokenKey: Hashable, Sendable {
 struct KnownTokens {
     var owners: [TokenKey: CustomerID] = [:]
     /// Complete for the tokens that were asked for.
-    var waiting: [TokenKey: [HeldPurchase]] = [:]
+    private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
+    /// Under which of these tokens waits what each keeper has.
+    private var carried: [Stream: Set<TokenKey>] = [:]
 
     /// What waits under the tokens that the command claims, by token.
     func waiting(for candidate: Candidate) -> [String: [HeldPurchase]] {
         var found: [String: [HeldPurchase]] = [:]
         for token in candidate.command.claimedTokens {
-            found[token] = waiting[TokenKey(token, in: candidate.command.stream)]
+            let waiting = waiting[TokenKey(token, in: candidate.command.stream)]
+            found[token] = waiting.map { Array($0.values) }
         }
         return found
+    }
+
+    /// Notes that the purchase waits under the token. As in the database, its first app counts.
+    mutating func add(_ held: HeldPurchase, under token: TokenKey) {
+        if waiting[token]?[held.purchase] != nil { return }
+        waiting[token, default: [:]][held.purchase] = held
+        carried[token.keeper(of: held.purchase), default: []].insert(token)
+    }
+
+    /// Forgets the purchase of a keeper.
+    mutating func remove(_ purchase: PurchaseID, of keeper: Stream) {
+        for token in carried.removeValue(forKey: keeper) ?? [] {
+            waiting[token]?[purchase] = nil
+        }
     }
 
     /// Takes in what an event of this batch changes, so that the commands behind it see that.
@@ -37,15 +54,38 @@ struct KnownTokens {
         case .orderOpened(let opened):
             owners[TokenKey(opened.token.text, in: stream)] = stream.customer
         case .purchaseDetached(let detached) where stream.customer.isReserved:
-            for token in waiting.keys {
-                waiting[token]?.removeAll { $0.purchase == detached.purchase }
+            remove(detached.purchase, of: stream)
+        case .purchaseAttached(let attached) where stream.customer.isReserved:
+            guard let held = attached.held else { return }
+            for token in attached.tokens.map({ TokenKey($0.text, in: stream) })
+            where owners[token] == nil {
+                add(held, under: token)
             }
         default:
             guard stream.customer.isReserved, let carried = event.carried else { return }
-            let key = TokenKey(carried.token.text, in: stream)
-            if waiting[key]?.contains(carried.held) ?? false { return }
-            waiting[key, default: []].append(carried.held)
+            add(carried.held, under: TokenKey(carried.token.text, in: stream))
         }
+    }
+}
+
+extension TokenKey {
+    /// Whose stream keeps the purchase until a customer claims it.
+    func keeper(of purchase: PurchaseID) -> Stream {
+        Stream(project: project, environment: environment, customer: .unclaimed(purchase))
+    }
+}
+
+extension PurchaseAttached {
+    /// The purchase in the app of its first fact.
+    var held: HeldPurchase? {
+        let app = transactions.first?.app ?? renewals.first?.app
+        return app.map { HeldPurchase(app: $0, purchase: purchase) }
+    }
+
+    /// The account tokens that its facts carry.
+    var tokens: Set<AccountToken> {
+        let texts = transactions.map(\.accountToken) + renewals.map(\.accountToken)
+        return Set(texts.compactMap(\.self).compactMap(AccountToken.init))
     }
 }
 

@@ -14,14 +14,15 @@ extension Ledger {
     /// twice when another instance does the same. What was looked at is forgotten afterwards: who
     /// dies in between leaves it to the next run.
     func settleWaitingCredits(
-        of project: ProjectID, version: Int64, in shard: Shard
+        of project: ProjectID, knowing catalog: Catalog, version: Int64, in shard: Shard
     ) throws(LedgerError) -> Int {
         var count = 0
         var last: WaitingRow?
         while true {
             let page = try waitingCredits(of: project, in: shard, after: last)
             guard let end = page.last else { return count }
-            let customers = Dictionary(grouping: page, by: \.stream)
+            let known = page.filter { catalog.product($0.credit.key) != nil }
+            let customers = Dictionary(grouping: known, by: \.stream)
             var settled: [WaitingRow] = []
             let commands = customers.map { Command.settling($1.map(\.credit), of: $0, version) }
             for (command, answer) in zip(commands, appendAll(commands)) {

@@ -138,8 +138,12 @@ extension Ledger {
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
-        _ = try ask { () throws(Fault) in
-            try reproject { progress.show("projected \($0) customers") }
+        try ask { () throws(Fault) in
+            var faults: [Fault] = []
+            _ = try reproject(
+                faulted: { faults.append($1) },
+                progress: { progress.show("projected \($0) customers") })
+            if let fault = faults.first { throw fault }
         }
     }
 }

@@ -40,7 +40,12 @@ final class Projector: Sendable {
 
     private func project() {
         do throws(Fault) {
-            let customers = try ledger.reproject()
+            let customers = try ledger.reproject { [log] project, fault in
+                guard case .broken(let reason) = fault else { return }
+                log.error(
+                    "not_projected",
+                    ["project": .string(project.text), "reason": .string(reason)])
+            }
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
         } catch {
             // What was left is taken up by the next look; the watch logs an unreachable database.

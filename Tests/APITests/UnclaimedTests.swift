@@ -205,6 +205,53 @@ struct UnclaimedTests {
     }
 
     @Test(
+        "What an admin makes unclaimed again comes home by its token, unless that is a customer's")
+    func backAgain() throws {
+        func attach(_ number: Int) throws {
+            let reply = send(
+                "POST", "/apple:\(number)/attach", #"{"customer":"u1","reason":"guessed"}"#)
+            #expect(reply.status == 200, "\(reply.text)")
+        }
+        func undo(_ number: Int) throws {
+            let reply = front.send(
+                "POST", "/v1/customers/u1/purchases/apple:\(number)/undo_transfer",
+                #"{"reason":"wrong"}"#, key: front.admin)
+            #expect(reply.status == 200, "\(reply.text)")
+        }
+        _ = front.notify(body(month("1")))
+        try attach(1)
+        #expect(try count("unclaimed_tokens") == 0)
+        try undo(1)
+        #expect(try count("unclaimed_tokens") == 1)
+        #expect(register("u2").status == 200)
+        #expect(try front.isActive("pro", for: "u2") == true)
+        #expect(try count("unclaimed") == 0)
+        #expect(try count("unclaimed_tokens") == 0)
+        let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
+        _ = front.notify(body(month("2", token: token)))
+        try attach(2)
+        let reply = front.send(
+            "PUT", "/v1/customers/u1/account_token", #"{"token":"\#(token)"}"#)
+        #expect(reply.status == 200, "\(reply.text)")
+        try undo(2)
+        #expect(try count("unclaimed") == 1)
+        #expect(try count("unclaimed_tokens") == 0)
+    }
+
+    @Test("A row that no event accounts for is in no customer's way")
+    func strayRow() throws {
+        _ = front.notify(body(coins("1")))
+        try front.service.database.run(
+            "insert into deed.unclaimed_tokens "
+                + "values ('default', 'production', '\(Self.token)', 'apple', '99', 'com.example.game')"
+        )
+        let reply = register()
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(try front.coins() == 100)
+        #expect(try count("unclaimed_tokens") == 0)
+    }
+
+    @Test(
         "In whatever order tokens and notifications come through two services, all comes home once")
     func anyOrder() throws {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -164,6 +164,22 @@ struct UnknownProductTests {
         #expect(try gemsOf("u1") == 10)
     }
 
+    @Test("A project that faults keeps no other project from being projected")
+    func oneFaults() throws {
+        _ = front.submit(gems("1"))
+        _ = try put(Self.withGems)
+        // Comes first, and has a row that no release writes.
+        try front.service.database.run(
+            """
+            insert into deed.projects (project, created_at, catalog_version) values ('a', 0, 1);
+            insert into deed.waiting_credits
+            values (0, 'a', 'nowhere', 'u1', 'apple', '1', '1', 'gems.10')
+            """)
+        #expect(throws: Fault.self) { try front.service.projectAnew() }
+        #expect(try gemsOf("u1") == 10)
+        #expect(try count("waiting_credits") == 1)
+    }
+
     @Test("However purchases and the catalog that knows their product race, each is credited once")
     func race() throws {
         let other = try TestService(beside: front.service)

@@ -97,7 +97,11 @@ package final class TestService: Sendable {
     deinit { ledger.close() }
 
     /// Does what the service's own job does after a change of a catalog.
-    package func projectAnew() throws { _ = try ledger.reproject() }
+    package func projectAnew() throws {
+        var faults: [Fault] = []
+        _ = try ledger.reproject { faults.append($1) }
+        if let fault = faults.first { throw fault }
+    }
 
     package func createProject(_ project: String) throws {
         try ports.createProject(ProjectID(project), by: sender)

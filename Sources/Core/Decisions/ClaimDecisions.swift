@@ -18,7 +18,10 @@ extension Situation {
         var parts: [Decision.Part] = []
         for purchase in waiting.sorted() {
             let keeper = CustomerID.unclaimed(purchase)
-            var leaving = History(of: self.customer(keeper))
+            let kept = self.customer(keeper)
+            // What a row says and no event does is nothing to wait for.
+            if kept.purchase(purchase) == nil { continue }
+            var leaving = History(of: kept)
             let move = MovePurchase(
                 purchase, from: keeper, to: customer, cause: .claimed, catalog: project.catalog)
             try move.append(to: &leaving, &arriving, now: now)

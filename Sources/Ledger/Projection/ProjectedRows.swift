@@ -11,15 +11,18 @@ struct ProjectedRows {
     private var balances = BalanceRows()
     private var orders = OrderRows()
     private var names = NameRows()
-    private var unclaimed = UnclaimedRows()
+    private var unclaimed: UnclaimedRows
     private let waitingCredits: WaitingCreditRows
     private var projects = ProjectRows()
     private var apps = AppRows()
     private var erased: [Stream] = []
 
     /// What waits for a product was found while the catalog of that moment was at hand.
-    init(waitingCredits: WaitingCreditRows = WaitingCreditRows()) {
+    init(
+        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [Stream: PurchaseID] = [:]
+    ) {
         self.waitingCredits = waitingCredits
+        unclaimed = UnclaimedRows(strays: strays)
     }
 
     /// The row of the customer itself.
@@ -105,7 +108,7 @@ struct ProjectedRows {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
         return erasing + customers.calls + purchases.calls + balances.calls + orders.calls
             + waitingCredits.calls(erased: erased) + guarding + unclaimed.calls + names.calls
-            + projects.calls + apps.calls
+            + unclaimed.callsBehindNames + projects.calls + apps.calls
     }
 }
 

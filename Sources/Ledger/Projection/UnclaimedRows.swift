@@ -14,9 +14,16 @@ struct UnclaimedRows {
         let key: TokenKey
         let held: HeldPurchase
     }
-    private var waiting = KeyedRows<Stream, Row>()
-    private var carried = KeyedRows<TokenRow, TokenRow>()
+    private var waiting: [Stream: Row] = [:]
+    private var carried: [Stream: Set<TokenRow>] = [:]
+    /// Of what came back: some of these tokens may be customers' by now.
+    private var returned: [Stream: Set<TokenRow>] = [:]
     private var gone: [(stream: Stream, purchase: PurchaseID)] = []
+
+    /// Rows of strays are taken away: their keepers have no such purchase.
+    init(strays: [Stream: PurchaseID] = [:]) {
+        gone = strays.map { (stream: $0.key, purchase: $0.value) }
+    }
 
     /// Takes in what happened in the stream that keeps a purchase.
     mutating func add(_ entry: NewEntry) {
@@ -24,32 +31,38 @@ struct UnclaimedRows {
         let since = entry.header.record.recordedAt
         switch event {
         case .purchaseDetached(let detached):
-            waiting.remove(stream)
-            for row in carried.rows where row.held.purchase == detached.purchase {
-                carried.remove(row)
-            }
+            waiting[stream] = nil
+            carried[stream] = nil
+            returned[stream] = nil
             gone.append((stream, detached.purchase))
         case .purchaseAttached(let attached):
-            // An admin put it back. Its tokens led to whom it was taken from, so they are not awaited.
+            // An admin put it back.
             guard let held = attached.held else { return }
-            waiting.set(stream, Row(stream: stream, held: held, since: since))
+            waiting[stream] = Row(stream: stream, held: held, since: since)
+            returned[stream] = Set(
+                attached.tokens.map { TokenRow(key: TokenKey($0.text, in: stream), held: held) })
         default:
             guard let held = event.statedPurchase else { return }
-            waiting.set(stream, Row(stream: stream, held: held, since: since))
+            waiting[stream] = Row(stream: stream, held: held, since: since)
             guard let (token, held) = event.carried else { return }
-            let row = TokenRow(key: TokenKey(token.text, in: stream), held: held)
-            carried.set(row, row)
+            carried[stream, default: []].insert(
+                TokenRow(key: TokenKey(token.text, in: stream), held: held))
         }
     }
 
     /// The tokens that have to be guarded against being given away at the same moment.
-    var tokens: [String] { carried.rows.map(\.key.token) }
+    var tokens: [String] {
+        [carried, returned].flatMap { $0.values.joined().map(\.key.token) }
+    }
 
     /// What is gone comes first: it may be back.
     var calls: [Call] {
         (gone.isEmpty ? [] : [goneCall]) + (waiting.isEmpty ? [] : [waitingCall])
-            + (carried.isEmpty ? [] : [tokensCall])
+            + call(Statement.awaitTokens, carried)
     }
+
+    /// Comes behind the rows of customers' tokens, which it looks at.
+    var callsBehindNames: [Call] { call(Statement.awaitFreeTokens, returned) }
 
     private var goneCall: Call {
         Statement.unprojectUnclaimed(
@@ -60,7 +73,7 @@ struct UnclaimedRows {
     }
 
     private var waitingCall: Call {
-        let rows = waiting.rows
+        let rows = Array(waiting.values)
         return Statement.projectUnclaimed(
             .texts(rows.map(\.stream.project.text)),
             .texts(rows.map(\.stream.environment.rawValue)),
@@ -69,20 +82,15 @@ struct UnclaimedRows {
             .texts(rows.map(\.held.app.text)), .int8s(rows.map(\.since.milliseconds)))
     }
 
-    private var tokensCall: Call {
-        let rows = carried.rows
-        return Statement.awaitTokens(
-            .texts(rows.map(\.key.project.text)),
-            .texts(rows.map(\.key.environment.rawValue)), .texts(rows.map(\.key.token)),
-            .texts(rows.map(\.held.purchase.store.rawValue)),
-            .texts(rows.map(\.held.purchase.original.text)), .texts(rows.map(\.held.app.text)))
-    }
-}
-
-extension PurchaseAttached {
-    /// The purchase in the app of its first fact.
-    fileprivate var held: HeldPurchase? {
-        let app = transactions.first?.app ?? renewals.first?.app
-        return app.map { HeldPurchase(app: $0, purchase: purchase) }
+    private func call(_ statement: Statement, _ tokens: [Stream: Set<TokenRow>]) -> [Call] {
+        let rows = Array(tokens.values.joined())
+        if rows.isEmpty { return [] }
+        return [
+            statement(
+                .texts(rows.map(\.key.project.text)),
+                .texts(rows.map(\.key.environment.rawValue)), .texts(rows.map(\.key.token)),
+                .texts(rows.map(\.held.purchase.store.rawValue)),
+                .texts(rows.map(\.held.purchase.original.text)), .texts(rows.map(\.held.app.text)))
+        ]
     }
 }
