@@ -93,7 +93,7 @@ package struct ItemOutcome: Hashable, Sendable {
     /// The product that the catalog does not know, where that is so: then it brings nothing yet.
     package internal(set) var unknownProduct: ProductKey?
     /// The same, where a transaction of it was recorded for the first time.
-    package internal(set) var newUnknownProduct: ProductKey?
+    package var newUnknownProduct: ProductKey?
 
     package init(
         index: Int, purchase: PurchaseID?, transaction: TransactionID?, result: Result

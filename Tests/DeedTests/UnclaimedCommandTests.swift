@@ -81,7 +81,7 @@ final class UnclaimedCommandTests {
         #expect(
             try taken.json["settings"]?["credit_limits"]?.text
                 == #"{"coins":{"per_call":100,"per_day":1000}}"#)
-        for bad in ["coins", "coins=", "coins=1", "coins=0/1", "coins=1/x", "=1/2"] {
+        for bad in ["coins", "coins=", "coins=1", "coins=0/1", "coins=2/1", "coins=1/x", "=1/2"] {
             #expect(try deed.run("project", "set", "--credit-limit", bad).code == 2, "\(bad)")
         }
     }
