@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Answers from memory", .timeLimit(.minutes(2)))
+@Suite("Answers from memory", .timeLimit(.minutes(5)))
 struct AnswerCacheTests {
     private let service: TestService
     private let admin: NewKey

@@ -112,7 +112,8 @@ extension ProgramTests {
 
         private func give(_ entitlement: String, with deed: Installation) throws -> Finished {
             try deed.run(
-                "grant", "--customer", "u1", "--entitlement", entitlement, "--reason", "r")
+                "grant", "--customer", "u1", "--entitlement", entitlement, "--reason", "r",
+                "--allow-unknown")
         }
 
         private func prove(_ deed: Installation) throws {

@@ -218,7 +218,8 @@ extension ProgramTests {
             let audit = try installation.run("audit", "--json")
             #expect(audit.code == 1)
             #expect(try audit.json["findings"]?.array?.count == 1)
-            #expect(audit.output.contains("payload at position"))
+            let finding = try audit.json["findings"]?.array?.first
+            #expect(finding?["column"]?.string == "payload")
         }
     }
 }

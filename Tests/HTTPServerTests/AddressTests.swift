@@ -2,7 +2,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-@Suite("Where clients are", .timeLimit(.minutes(1)))
+@Suite("Where clients are", .timeLimit(.minutes(5)))
 struct AddressTests {
     private func serve(_ change: (inout ServerSettings) -> Void) throws -> Server {
         try makeServer(change) { request in .now(text("\(request.client.map { "\($0)" } ?? "-")")) }
