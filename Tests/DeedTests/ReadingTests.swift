@@ -100,7 +100,9 @@ extension ProgramTests {
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
-            let silent = try RawClient(port: services[0].port, milliseconds: 20_000, isDeed: true)
+            // Not held to the document: to compare a thousand answers takes longer than the server waits
+            // for a client that takes none.
+            let silent = try RawClient(port: services[0].port, milliseconds: 20_000)
             #expect(silent.send(String(repeating: request, count: 1000)))
             var client = try APIClient(key: key)
             var slowest: Int64 = 0
