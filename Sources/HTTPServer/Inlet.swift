@@ -21,6 +21,9 @@ struct Inlet {
     /// Clean bytes that found no room.
     private var ready: ArraySlice<UInt8> = []
 
+    /// Whether the socket gave all that was asked of it, and so may hold more.
+    private var mayHoldMore = false
+
     private static let piece = 4096
     /// What is read of a connection that was found wanting: its end would be lost to the client if more
     /// lay unread.
@@ -29,6 +32,19 @@ struct Inlet {
     /// Gives what `recv` gives. The library takes less than it has room for as a sign that there is no more,
     /// so nothing clean may stay behind then.
     mutating func receive(
+        into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
+    ) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = once(into: .init(rebasing: buffer[filled...]), from: source)
+            if count <= 0 { return filled > 0 ? filled : count }
+            filled += count
+            if !mayHoldMore { break }
+        }
+        return filled
+    }
+
+    private mutating func once(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
         if !ready.isEmpty { return give(buffer) }
@@ -44,6 +60,7 @@ struct Inlet {
         _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
     ) -> Int? {
         let count = receive_raw(source, buffer.baseAddress, buffer.count)
+        mayHoldMore = count == buffer.count
         guard count > 0 else { return count }
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
         let verdict = guardian.look(at: bytes)
@@ -63,6 +80,7 @@ struct Inlet {
             if count > 0 { held.append(contentsOf: piece[..<count]) }
             return count
         }
+        mayHoldMore = count == Inlet.piece
         guard count > 0 else { return count }
         let verdict = held.withUnsafeBytes { guardian.look(at: $0) }
         if let fault = verdict.fault {
