@@ -122,6 +122,13 @@ def catalog(body, query):
         del body[name]
 
 
+def limits(body, query):
+    """One call credits at most what a day may."""
+    for limit in (body.get("credit_limits") or {}).values():
+        if isinstance(limit, dict) and "per_call" in limit and "per_day" in limit:
+            limit["per_call"], limit["per_day"] = sorted((limit["per_call"], limit["per_day"]))
+
+
 def one_way(body, query):
     """The clock goes to an instant or on by a duration."""
     body.pop("now" if body.get("advance") else "advance", None)
@@ -136,7 +143,7 @@ def some_evidence(body, query):
 
 
 MENDING = {
-    "openOrder": order, "revokeGrant": one_place, "giveGrant": bounds, "setApp": listed,
+    "openOrder": order, "revokeGrant": one_place, "giveGrant": bounds, "setApp": listed, "changeSettings": limits,
     "spend": unknown, "adjust": unknown, "moveClock": one_way,
     "replaceCatalog": catalog, "submitPurchases": some_evidence, "restorePurchases": some_evidence,
 }
