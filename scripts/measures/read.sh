@@ -69,7 +69,7 @@ give_readers() {
     while [ "$first" -lt "$2" ]; do
         # wrk stops by time and not by count.
         written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
-            -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0$/\1/p')
+            -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0 [0-9.]*$/\1/p')
         [ -n "$written" ] || fail "the many customers that are to be read could not be made"
         first=$((first + written))
     done
