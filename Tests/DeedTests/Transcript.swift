@@ -1,0 +1,122 @@
+import Foundation
+import JSON
+import TestSupport
+
+/// Calls and commands with their answers, as one readable text.
+///
+/// A line that begins with `>` is part of a call: first who makes it, the method and the target, then
+/// headers, then the body. `$` is a command and `@` a file that commands find. `&` names something of the
+/// answer that follows, so that later calls can use it: each `{name}` in them stands for it, and it is
+/// written like that in every answer. The answers themselves have `<` in front of each line, the commands'
+/// words `|`, `!` on standard error, and `=` the exit code.
+struct Transcript {
+    struct Step {
+        enum Deed {
+            case call(actor: String, method: String, target: String, lines: [String])
+            case bytes(String)
+            case command(String)
+            case file(name: String, content: String)
+        }
+        let line: Int
+        let deed: Deed
+        /// What is named of the answer, and where it stands.
+        var captures: [(name: String, place: String)] = []
+    }
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The lines that are no answers, with what is to be done after some of them.
+    private(set) var parts: [(text: String, step: Step?)] = []
+
+    init(_ text: String) throws {
+        var step: [String] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            switch line.first {
+            case "<", "|", "!", "=": continue
+            case ">", "$", "@", "&": step.append(String(line))
+            default:
+                if !step.isEmpty { parts.append(try Transcript.part(step, before: index + 1)) }
+                step = []
+                parts.append((String(line), nil))
+            }
+        }
+    }
+
+    private static func part(
+        _ lines: [String], before number: Int
+    ) throws -> (text: String, step: Step?) {
+        let contents = lines.map { (mark: $0.first, text: String($0.dropFirst(2))) }
+        let call = contents.filter { $0.mark != "&" }.map(\.text)
+        let words = (call.first ?? "").split(separator: " ", maxSplits: 2).map(String.init)
+        let deed: Step.Deed
+        switch contents[0].mark {
+        case "$": deed = .command(call[0])
+        case "@": deed = .file(name: words[0], content: words.dropFirst().joined(separator: " "))
+        case ">" where words.first == "bytes": deed = .bytes(String(call[0].dropFirst(6)))
+        case ">" where words.count == 3:
+            deed = .call(
+                actor: words[0], method: words[1], target: words[2],
+                lines: Array(call.dropFirst()))
+        default: throw Unreadable(description: "line \(number): what is \(lines[0])?")
+        }
+        var step = Step(line: number, deed: deed)
+        for content in contents where content.mark == "&" {
+            let sides = content.text.components(separatedBy: " = ")
+            if sides.count != 2 { throw Unreadable(description: "line \(number): \(content.text)") }
+            step.captures.append((sides[0], sides[1]))
+        }
+        return (lines.joined(separator: "\n"), step)
+    }
+
+    var steps: [Step] { parts.compactMap(\.step) }
+}
+
+/// What `{name}` stands for, and how it is hidden where it comes by chance.
+struct Names {
+    private var values: [(name: String, value: String, isHidden: Bool)] = []
+    /// Tags of answers that hold something random.
+    private var tags: Set<String> = []
+
+    mutating func set(_ name: String, _ value: String, isHidden: Bool = true) {
+        values.removeAll { $0.name == name }
+        values.append((name, value, isHidden))
+        values.sort { $0.value.utf8.count > $1.value.utf8.count }
+    }
+
+    subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+
+    func filled(_ text: String) -> String {
+        values.reduce(text) { $0.replacingOccurrences(of: "{\($1.name)}", with: $1.value) }
+    }
+
+    func hidden(_ text: String) -> String {
+        var text = text
+        for (name, value, isHidden) in values where isHidden {
+            text = text.replacingOccurrences(of: value, with: "{\(name)}")
+        }
+        for (pattern, replacement) in Names.chance {
+            text = text.replacingOccurrences(
+                of: pattern, with: replacement, options: .regularExpression)
+        }
+        return text
+    }
+
+    /// What nobody chose.
+    private static let chance = [
+        ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
+        ("\\b(g|i|k|o)_[0-9a-z]{15,}", "$1_{chance}"),
+        ("deed_(reader|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
+        (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
+        // As many as there are.
+        (#""(migration|needed)":[0-9]+"#, #""$1":{newest}"#),
+    ]
+
+    /// An answer's tag, unless it comes from what was hidden in the body.
+    mutating func shown(tag: String, of body: String?) -> String {
+        if let body, hidden(body) != body { tags.insert(tag) }
+        return tags.contains(tag) ? "{tag}" : tag
+    }
+}
