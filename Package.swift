@@ -71,11 +71,26 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
+        .target(
+            name: "Jobs",
+            dependencies: [
+                "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
+                "Threading",
+            ],
+            swiftSettings: safe),
+        .target(
+            name: "Assembly",
+            dependencies: [
+                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
+                "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+            ],
+            swiftSettings: common),
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
-                "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer",
+                "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+                "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -103,8 +118,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON", "Ledger",
-                "Minting", "OpenAPI", "Postgres", "Service", "Telemetry", "Threading",
+                "API", "Assembly", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
+                "Ledger", "Minting", "OpenAPI", "Postgres", "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),

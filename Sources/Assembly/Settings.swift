@@ -1,21 +1,59 @@
-import Foundation
-import Glibc
+package import HTTPServer
+import JSON
+import Ledger
+package import Telemetry
 
-/// What the settings' flags and variables say.
-struct Settings: Sendable {
-    let databaseURL: String?
-    let dataFolder: String
+/// Where the database is.
+package struct Settings: Sendable {
+    /// `nil` for the private one in the data folder.
+    package let databaseURL: String?
+    package let dataFolder: String
 
-    init(_ invocation: Invocation) {
-        databaseURL = invocation["database-url"]
-        dataFolder = invocation["data-dir"] ?? Settings.defaultDataFolder
+    package init(databaseURL: String?, dataFolder: String) {
+        self.databaseURL = databaseURL
+        self.dataFolder = dataFolder
+    }
+}
+
+/// How large a service is, and where it listens.
+package struct ServiceSettings: Sendable {
+    /// What is open besides connections of clients whom it serves and of its own to the database.
+    private static let otherDescriptors = 256
+
+    package var server = ServerSettings()
+    /// Of the server for those who run Deed; `nil` unless it has an address of its own.
+    package var operations: ServerSettings?
+    package var readers: Int?
+    package var lookups: Int?
+    package var committers: Int?
+    package var answerBytes = 256 << 20
+    package var staleMilliseconds: Int64 = 60_000
+
+    package init() {}
+
+    /// Serves no more connections than there are descriptors for: the rest of the service needs some.
+    package mutating func fitDescriptors(log: Log) {
+        let others =
+            ServiceSettings.otherDescriptors + (readers ?? 0) + (lookups ?? 0) + (committers ?? 0)
+        let wanted = server.connections + others + (operations?.connections ?? 0)
+        let allowed = allowDescriptors(wanted)
+        if allowed >= wanted { return }
+        server.connections = max(1, allowed - others)
+        log.warning(
+            "few_descriptors",
+            [
+                "allowed": .integer(allowed), "wanted": .integer(wanted),
+                "connections": .integer(server.connections),
+                "remedy":
+                    "raise the hard limit of open files (ulimit -Hn, LimitNOFILE= of systemd)",
+            ])
     }
 
-    /// Root's folder is where services keep their data; anyone else's is in their home.
-    static var defaultDataFolder: String {
-        if getuid() == 0 { return "/var/lib/deed" }
-        let variables = ProcessInfo.processInfo.environment
-        if let data = variables["XDG_DATA_HOME"], !data.isEmpty { return "\(data)/deed" }
-        return "\(variables["HOME"] ?? ".")/.local/share/deed"
+    func ledger(over database: Database, clock: @escaping Clock) -> LedgerSettings {
+        var settings = LedgerSettings(connection: database.serviceConnection, clock: clock)
+        settings.readers = readers ?? settings.readers
+        settings.lookups = lookups ?? settings.lookups
+        settings.committers = committers ?? settings.committers
+        return settings
     }
 }

@@ -194,6 +194,17 @@ package enum Fault: Error, Hashable, Sendable {
         "An event lies beyond the head of its shard, where the log would have to go on: something "
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
+
+    /// For those who run Deed.
+    package var sentence: String {
+        switch self {
+        case .busy: "The database is busy; try again."
+        case .unavailable:
+            "The database cannot be reached; see that it runs, and try again."
+        case .logBlocked: Fault.blockedSentence
+        case .broken(let sentence): sentence
+        }
+    }
 }
 
 /// Why a command was not obeyed.

@@ -1,11 +1,11 @@
 import Core
 import JSON
-import Service
-import Telemetry
+package import Service
+package import Telemetry
 import Threading
 
 /// Works the queue of evidence off, on some threads of its own, for as long as the service runs.
-final class IntakeWorkers: Sendable {
+package final class IntakeWorkers: Sendable {
     private static let count = 2
     /// How long to rest when nothing is due, or when the database did not answer.
     private static let pause: Int64 = 1000
@@ -27,14 +27,14 @@ final class IntakeWorkers: Sendable {
     private let log: Log
     private let measures: IntakeMeasures
 
-    init(_ ports: Ports, _ worker: IntakeWorker, log: Log, metrics: Metrics) {
+    package init(_ ports: Ports, _ worker: IntakeWorker, log: Log, metrics: Metrics) {
         self.ports = ports
         self.worker = worker
         self.log = log
         measures = IntakeMeasures(metrics, ports.now)
     }
 
-    func start() {
+    package func start() {
         for index in 0..<IntakeWorkers.count {
             startThread("intake-\(index)", .patient) { [self] in
                 while !isStopping {
@@ -47,17 +47,17 @@ final class IntakeWorkers: Sendable {
         }
     }
 
-    func stop() {
+    package func stop() {
         state.change { $0.isStopping = true }
     }
 
     /// Looks at once: more may be due by now.
-    func hurry() {
+    package func hurry() {
         state.change { $0.hurries += 1 }
     }
 
     /// Whether what was begun comes to its end in time; what does not is judged again later.
-    func isOver(within milliseconds: Int64) -> Bool {
+    package func isOver(within milliseconds: Int64) -> Bool {
         state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
     }
 

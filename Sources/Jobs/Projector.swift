@@ -1,11 +1,11 @@
 import Core
 import JSON
-import Ledger
-import Telemetry
+package import Ledger
+package import Telemetry
 import Threading
 
 /// Projects customers anew when their project's catalog has changed, whoever changed it.
-final class Projector: Sendable {
+package final class Projector: Sendable {
     private static let pause: Int64 = 1000
     /// How old the count of what no customer claimed may become.
     private static let countAge: Int64 = 15_000
@@ -16,7 +16,7 @@ final class Projector: Sendable {
     private let unclaimed = Gauge()
     private let countedAt = Monitor<Int64?>(nil)
 
-    init(_ ledger: Ledger, log: Log, metrics: Metrics) {
+    package init(_ ledger: Ledger, log: Log, metrics: Metrics) {
         self.ledger = ledger
         self.log = log
         metrics.gauge(
@@ -25,7 +25,7 @@ final class Projector: Sendable {
         ) { [unclaimed] in unclaimed.value }
     }
 
-    func start() {
+    package func start() {
         startThread("projector", .patient) { [self] in
             while isStopping.wait(milliseconds: Projector.pause, for: { $0 ? () : nil }) == nil {
                 project()
@@ -34,7 +34,7 @@ final class Projector: Sendable {
         }
     }
 
-    func stop() {
+    package func stop() {
         isStopping.change { $0 = true }
     }
 

@@ -1,13 +1,13 @@
-import Core
+package import Core
 import JSON
-import Postgres
-import PrivatePostgres
-import Service
-import Telemetry
+package import Postgres
+package import PrivatePostgres
+package import Service
+package import Telemetry
 import Threading
 
 /// Looks again and again whether the database is there, and keeps the rings fresh.
-final class Watch: Sendable {
+package final class Watch: Sendable {
     private static let pause: Int64 = 500
     /// How long the database may leave a look unanswered.
     private static let patience: Int64 = 2000
@@ -38,28 +38,33 @@ final class Watch: Sendable {
     private let state = Monitor(State())
     private let keys: KeyRing
     private let apps: AppRing
-    private let database: Database
+    private let connection: ConnectionSettings
+    private let postgres: PrivatePostgres?
     /// Reads a test clock that the database should not have; `nil` where it should.
     private let foreignClock: (@Sendable () throws(Fault) -> Instant?)?
     private let log: Log
+    private let stopService: @Sendable () -> Void
 
-    init(
-        keys: KeyRing, apps: AppRing, database: Database,
-        foreignClock: (@Sendable () throws(Fault) -> Instant?)?, log: Log
+    package init(
+        keys: KeyRing, apps: AppRing, connection: ConnectionSettings, postgres: PrivatePostgres?,
+        foreignClock: (@Sendable () throws(Fault) -> Instant?)?, log: Log,
+        stop: @escaping @Sendable () -> Void
     ) {
         self.foreignClock = foreignClock
+        stopService = stop
         self.keys = keys
         self.apps = apps
-        self.database = database
+        self.connection = connection
+        self.postgres = postgres
         self.log = log
     }
 
     /// What keeps the instance from answering.
-    var obstacles: @Sendable () -> [String] {
+    package var obstacles: @Sendable () -> [String] {
         { [state] in state.change(wake: .nobody) { [$0.obstacle].compactMap(\.self) } }
     }
 
-    func start() {
+    package func start() {
         look()
         state.change { $0.isOver = false }
         startThread("watch") { [self] in
@@ -69,7 +74,7 @@ final class Watch: Sendable {
     }
 
     /// Looks at once: a project has changed.
-    func hurry() {
+    package func hurry() {
         state.change { $0.isHurried = true }
     }
 
@@ -84,12 +89,12 @@ final class Watch: Sendable {
         return isStopping ?? false
     }
 
-    func stop() {
+    package func stop() {
         state.change { $0.isStopping = true }
     }
 
     /// Whether the last look comes to its end in time.
-    func isOver(within milliseconds: Int64) -> Bool {
+    package func isOver(within milliseconds: Int64) -> Bool {
         state.wait(milliseconds: milliseconds) { $0.isOver ? true : nil } ?? false
     }
 
@@ -119,7 +124,7 @@ final class Watch: Sendable {
         }
     }
 
-    var foreignInstant: Instant? { state.change(wake: .nobody) { $0.foreignInstant } }
+    package var foreignInstant: Instant? { state.change(wake: .nobody) { $0.foreignInstant } }
 
     /// Ends the service: what it answers by the machine's clock is wrong from now on.
     private func flee(_ instant: Instant) {
@@ -134,21 +139,21 @@ final class Watch: Sendable {
                 "now": .string(instant.text),
                 "reason": "another instance gave the database a test clock; this one stops",
             ])
-        StopSignal.raise()
+        stopService()
     }
 
     /// What PostgreSQL itself says when it is asked for a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
-            _ = try Connection.open(database.serviceConnection)
-            return CommandEnd(fault).sentence
+            _ = try Connection.open(connection)
+            return fault.sentence
         } catch {
             return "\(error) PostgreSQL says: \(error.serverMessage)"
         }
     }
 
     private func restartPostgres() {
-        guard let postgres = database.privatePostgres else { return }
+        guard let postgres else { return }
         do throws(PrivatePostgresError) {
             try postgres.ensureRunning()
         } catch {

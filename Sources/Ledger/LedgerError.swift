@@ -105,3 +105,14 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 }
+
+/// Asks the ledger for those who need not know what is wrong with it.
+package func faulting<Answer>(
+    _ body: () throws(LedgerError) -> Answer
+) throws(Fault) -> Answer {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw error.fault
+    }
+}

@@ -78,7 +78,7 @@ extension Ports {
         var last: Stream?
         while true {
             let page = try obtain { () throws(Fault) in
-                try ledger.customers(project, last, pageLimit)
+                try directory.customers(project, last, pageLimit)
             }
             if page.isEmpty { return counts }
             // Who only keeps a purchase until somebody claims it has no access to lose.

@@ -50,12 +50,8 @@ package struct LedgerPort: Sendable {
     package var read:
         @Sendable (Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void) -> Void
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
-    /// Some customers of a project after one of them; there are no more when none comes.
-    package var customers:
-        @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) -> [ListedCustomer]
     /// Some events of a stream after a version, oldest first.
     package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
-    package var projects: @Sendable () throws(Fault) -> [ListedProject]
 
     package init(
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
@@ -69,13 +65,9 @@ package struct LedgerPort: Sendable {
                 Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
             ) -> Void,
         project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
-        customers:
-            @escaping @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) ->
-            [ListedCustomer],
         events:
             @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
-            [LogEntry],
-        projects: @escaping @Sendable () throws(Fault) -> [ListedProject]
+            [LogEntry]
     ) {
         self.append = append
         self.submit = submit
@@ -83,14 +75,16 @@ package struct LedgerPort: Sendable {
         self.customer = customer
         self.read = read
         self.project = project
-        self.customers = customers
         self.events = events
-        self.projects = projects
     }
 }
 
-/// What is found without knowing whose it is.
+/// What is listed, and found without knowing whose it is.
 package struct DirectoryPort: Sendable {
+    package var projects: @Sendable () throws(Fault) -> [ListedProject]
+    /// Some customers of a project after one of them; there are no more when none comes.
+    package var customers:
+        @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) -> [ListedCustomer]
     /// Every app of every project: a store's news name the app and no project.
     package var apps: @Sendable () throws(Fault) -> [ListedApp]
     /// Every key of every project that was not revoked.
@@ -103,6 +97,10 @@ package struct DirectoryPort: Sendable {
             [ListedUnclaimed]
 
     package init(
+        projects: @escaping @Sendable () throws(Fault) -> [ListedProject],
+        customers:
+            @escaping @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) ->
+            [ListedCustomer],
         apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
         keys: @escaping @Sendable () throws(Fault) -> [LiveKey],
         owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?,
@@ -110,6 +108,8 @@ package struct DirectoryPort: Sendable {
             @escaping @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int)
             throws(Fault) -> [ListedUnclaimed]
     ) {
+        self.projects = projects
+        self.customers = customers
         self.apps = apps
         self.keys = keys
         self.owner = owner

@@ -1,10 +1,10 @@
+import Assembly
 import Core
 import Crypto
 import Evidence
 import JSON
 import Ledger
 import Postgres
-import PrivatePostgres
 import Service
 import Telemetry
 
@@ -266,16 +266,6 @@ extension EvidenceAuditPort {
     }
 }
 
-func faulting<Answer>(
-    _ body: () throws(LedgerError) -> Answer
-) throws(Fault) -> Answer {
-    do throws(LedgerError) {
-        return try body()
-    } catch {
-        throw error.fault
-    }
-}
-
 /// Asks the ledger's auditor; an error becomes the command's end.
 func attempt<Answer>(
     _ body: () throws(LedgerError) -> Answer
@@ -308,12 +298,11 @@ extension Invocation {
     func withAuditor(
         asOwner: Bool = false, _ body: (Auditor, @escaping Clock) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
-        let database = try Database(Settings(self), log: .silent)
-        defer { database.privatePostgres?.leave() }
-        try database.prepareSchema(log: .silent)
-        let clock = try database.clock(of: self, onlyReads: !asOwner)
-        try body(
-            Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection),
-            clock)
+        try withDatabase { database throws(CommandEnd) in
+            let clock = try clock(over: database, onlyReads: !asOwner)
+            try body(
+                Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection),
+                clock)
+        }
     }
 }

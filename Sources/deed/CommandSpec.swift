@@ -1,3 +1,4 @@
+import Assembly
 import Core
 
 /// What the command line says of one command: enough to parse it, to run it and to explain it.
@@ -118,15 +119,7 @@ enum CommandEnd: Error {
         }
     }
 
-    init(_ fault: Fault) {
-        switch fault {
-        case .busy: self = .fault("The database is busy; try again.")
-        case .unavailable:
-            self = .fault("The database cannot be reached; see that it runs, and try again.")
-        case .logBlocked: self = .fault(Fault.blockedSentence)
-        case .broken(let sentence): self = .fault(sentence)
-        }
-    }
+    init(_ fault: Fault) { self = .fault(fault.sentence) }
 }
 
 /// Runs a use case; what it throws becomes the command's end.

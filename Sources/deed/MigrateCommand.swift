@@ -1,21 +1,18 @@
+import Assembly
 import Core
 import JSON
 import Ledger
-import Postgres
-import PrivatePostgres
-import Telemetry
 
 let migrateCommand = CommandSpec(
     path: ["migrate"], summary: "Brings the database's schema to what this release needs.",
     options: [.flag("dry-run", "only tell which migrations are missing")] + Option.database,
     example: "deed migrate --database-url postgresql://deed@db.internal/deed"
 ) { invocation throws(CommandEnd) in
-    let database = try Database(
-        Settings(invocation), mayCreate: !invocation.has("dry-run"), log: .silent)
-    defer { database.privatePostgres?.leave() }
+    let database = try invocation.database(mayCreate: !invocation.has("dry-run"))
+    defer { database.leave() }
     var schema = Schema(database.connection(role: nil))
     var steps: [SchemaStep] = []
-    do throws(LedgerError) {
+    try attempt { () throws(LedgerError) in
         if invocation.has("dry-run") {
             steps = try schema.pending()
         } else {
@@ -24,8 +21,6 @@ let migrateCommand = CommandSpec(
                 if !invocation.isJSON { printText("applied \(step.name)") }
             }
         }
-    } catch {
-        throw .fault(error.detailed)
     }
     let names = steps.map(\.name)
     let verb = invocation.has("dry-run") ? "missing" : "applied"

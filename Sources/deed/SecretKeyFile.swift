@@ -1,3 +1,4 @@
+import Assembly
 import Core
 import Crypto
 import Glibc

@@ -1,9 +1,8 @@
+import Assembly
 import Core
 import JSON
 import Ledger
 import Outbound
-import Postgres
-import PrivatePostgres
 import Telemetry
 
 let statusCommand = CommandSpec(
@@ -23,15 +22,20 @@ let statusCommand = CommandSpec(
         }
         return
     }
-    let database = try Database(Settings(invocation), log: .silent)
-    defer { database.privatePostgres?.leave() }
-    let found = try migrationFound(in: database)
+    let database = try invocation.database()
+    defer { database.leave() }
+    let found = try attempt { () throws(LedgerError) in
+        var schema = Schema(database.serviceConnection)
+        return try schema.found()
+    }
     let isCurrent = found == Schema.needed
     let queue = isCurrent ? try intakeCounts(in: database) : nil
-    let testClock = isCurrent ? try database.testClockInstant() : nil
+    let testClock =
+        isCurrent
+        ? try starting { () throws(StartError) in try database.testClockInstant() } : nil
     invocation.show(
         [
-            "database": ["private": .bool(database.privatePostgres != nil), "reachable": true],
+            "database": ["private": .bool(database.isPrivate), "reachable": true],
             "schema": [
                 "migration": .integer(found), "needed": .integer(Schema.needed),
                 "current": .bool(isCurrent),
@@ -40,7 +44,7 @@ let statusCommand = CommandSpec(
             "server": .string(server),
         ],
         text: """
-            database  reachable\(database.privatePostgres == nil ? "" : ", private")
+            database  reachable\(database.isPrivate ? ", private" : "")
             schema    at migration \(found) of \(Schema.needed)
             clock     \(testClock.map { "a test's, at \($0.text)" } ?? "the machine's")
             intake    \(queue?.line ?? "unknown")
@@ -48,15 +52,6 @@ let statusCommand = CommandSpec(
             """)
     if let error = LedgerError(migrationFound: found) {
         throw .refused(code: "schema_not_current", sentence: error.description)
-    }
-}
-
-private func migrationFound(in database: Database) throws(CommandEnd) -> Int64 {
-    var schema = Schema(database.serviceConnection)
-    do throws(LedgerError) {
-        return try schema.found()
-    } catch {
-        throw .fault(error.detailed)
     }
 }
 

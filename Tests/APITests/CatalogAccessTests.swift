@@ -103,7 +103,7 @@ struct CatalogAccessTests {
         try buy("level2", .nonConsumable, by: "u1", in: .sandbox)
         var listed: [ListedCustomer] = []
         while true {
-            let page = try service.ports.ledger.customers(
+            let page = try service.ports.directory.customers(
                 ProjectID("default"), listed.last?.stream, limit)
             if page.isEmpty { break }
             #expect(page.count <= limit)

@@ -25,8 +25,17 @@ struct ArrowTests {
             "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",
             "Threading",
         ],
+        "Jobs": [
+            "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
+            "Threading",
+        ],
+        "Assembly": [
+            "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
+            "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+        ],
         "deed": [
-            "API", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
+            "API", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
+            "Ledger",
             "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
         "Bench": [

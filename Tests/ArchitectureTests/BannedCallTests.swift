@@ -4,7 +4,7 @@ import Testing
 struct BannedCallTests {
     /// Each word, and the targets that may use it all the same.
     static let banned: [(word: String, allowed: Set<String>, why: String)] = [
-        ("Date()", [], "now is an argument; the wall clock is read in deed/Live.swift"),
+        ("Date()", [], "now is an argument; the wall clock is read in Assembly/Live.swift"),
         ("try!", [], "errors are handled"),
         ("fatalError(", [], "bugs are preconditions, the world's faults are errors"),
         ("print(", ["deed", "Bench"], "logs go through Telemetry, answers through the CLI"),
@@ -35,7 +35,7 @@ struct BannedCallTests {
 
     @Test("The wall clock is read in one place", arguments: SourceTree.sources)
     func clock(_ file: SourceTree.File) {
-        if ["Sources/deed/Live.swift", "Sources/PracticeTool/Live.swift"].contains(file.path) {
+        if ["Sources/Assembly/Live.swift", "Sources/PracticeTool/Live.swift"].contains(file.path) {
             return
         }
         #expect(!codeOnly(file.text).contains("CLOCK_REALTIME"), "\(file) reads the clock")

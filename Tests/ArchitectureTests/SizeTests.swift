@@ -21,7 +21,7 @@ struct SizeTests {
         #expect(lengths[lengths.count / 2] < 10)
     }
 
-    @Test("A port has at most 7 closures")
+    @Test("A port has at most 7 functions, counted as members and not as lines")
     func ports() throws {
         let ports = SourceTree.sources.flatMap { file in
             codeOnly(file.text).components(separatedBy: "package struct ").dropFirst()
@@ -29,10 +29,9 @@ struct SizeTests {
         #expect(!ports.isEmpty)
         for port in ports {
             let body = port.components(separatedBy: "\n}").first ?? port
-            let closures = body.split(separator: "\n").count {
-                $0.contains("package var") && $0.contains("@Sendable")
-            }
-            #expect(closures <= 7, "\(port.prefix(20)) has \(closures) closures")
+            // A member's type may stand on the next line.
+            let functions = body.split(separator: "\n").count { $0.hasPrefix("    package var ") }
+            #expect(functions <= 7, "\(port.prefix(20)) has \(functions) functions")
         }
     }
 

@@ -1,5 +1,4 @@
 package import Core
-package import Ledger
 package import Service
 import Synchronization
 
@@ -29,20 +28,4 @@ package final class ScriptedStore: Sendable {
 extension IntakeReason {
     package static let scripted = IntakeReason(
         code: "store_not_configured", sentence: "The script says so.")
-}
-
-extension IntakePort {
-    package init(_ ledger: Ledger) {
-        self.init(
-            add: { item, evidence throws(Fault) in try ledger.addIntake(item, evidence) },
-            find: { project, id throws(Fault) in try ledger.intake(id, of: project) },
-            list: { project, filter throws(Fault) in
-                try ledger.intake(
-                    of: project, in: filter.state, after: filter.after, limit: filter.limit)
-            },
-            take: { now throws(Fault) in try ledger.takeIntake(now: now) },
-            change: { item throws(CommandError) in try ledger.changeIntake(item) },
-            counts: { () throws(Fault) in try ledger.intakeCounts() },
-            clean: { instant throws(Fault) in try ledger.cleanIntake(endedBefore: instant) })
-    }
 }

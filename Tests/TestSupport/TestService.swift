@@ -1,11 +1,9 @@
 package import API
+import Assembly
 package import Core
-import Crypto
-import Evidence
 package import HTTPServer
 package import JSON
 import Ledger
-import Minting
 package import Service
 import Synchronization
 package import Telemetry
@@ -16,11 +14,7 @@ package final class TestService: Sendable {
     package let database: ScratchDatabase
     package let clock: TestClock
     package let metrics = Metrics()
-    package let ports: Ports
-    package let reads: CustomerReads
     package let router: Router
-    package let keys: KeyRing
-    package let apps: AppRing
     /// What the store says of receipts.
     package let store = ScriptedStore()
     /// What `/readyz` gives as reasons.
@@ -29,7 +23,7 @@ package final class TestService: Sendable {
     package let logged = LoggedLines()
     /// What the answers in memory believe to have passed since the database was last heard of.
     package let outage = Outage()
-    private let ledger: Ledger
+    private let parts: Parts
 
     /// Over a database of its own with the project `default`, or beside another service on the same.
     /// `machineClock` is the machine's where `clock` is not.
@@ -39,60 +33,27 @@ package final class TestService: Sendable {
     ) throws {
         let database = try other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock()
-        let now: @Sendable () -> Instant = { clock.now }
-        let answers = AnswerCache(
-            bytes: answerBytes, now: now,
-            monotonicClock: { [outage] in monotonicMilliseconds() + outage.milliseconds },
-            render: { $0.ready })
-        let ledger = database.ledger(
-            clock: now, metrics: metrics, follower: Follower(answers))
-        ports = Ports(
-            ledger: LedgerPort(
-                append: { command throws(CommandError) in try ledger.append(command) },
-                submit: { ledger.submit($0, respond: $1) },
-                announce: { ledger.announce($0) },
-                customer: { stream throws(Fault) in try ledger.customer(of: stream) },
-                read: { ledger.read($0, respond: $1) },
-                project: { project throws(Fault) in try ledger.project(project) },
-                customers: { project, stream, limit throws(Fault) in
-                    try ledger.customers(of: project, after: stream, limit: limit)
-                },
-                events: { stream, version, limit throws(Fault) in
-                    try ledger.events(of: stream, after: version, limit: limit)
-                },
-                projects: { () throws(Fault) in try ledger.projects() }),
-            directory: DirectoryPort(
-                apps: { () throws(Fault) in try ledger.apps() },
-                keys: { () throws(Fault) in try ledger.liveKeys() },
-                owner: { order, project, environment throws(Fault) in
-                    try ledger.owner(of: order, in: project, environment)
-                },
-                unclaimed: { project, environment, purchase, limit throws(Fault) in
-                    try ledger.unclaimed(of: project, environment, after: purchase, limit: limit)
-                }),
-            evidence: EvidencePort(minted: metrics, ledger),
-            reading: ReadingPort(
-                heads: { () throws(Fault) in try ledger.heads() },
-                customers: { streams throws(Fault) in try ledger.customers(streams) }),
-            intake: IntakePort(ledger), store: store.port,
-            secrets: SecretsPort(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
-                hexDigest: { SHA256.digest($0).hex }),
-            now: now, machineClock: machineClock?.reading)
-        keys = KeyRing(ports)
-        apps = AppRing(ports)
-        reads = CustomerReads(ports, cache: answers)
-        reads.publish(to: metrics)
-        let unknown = UnknownProducts(metrics, log: logged.log, clock: now)
-        router = Router(
-            reads, Submissions(ports, apps: apps) { unknown.notice($1, of: $0) }, keys: keys,
-            operations: Operations(
-                obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
+        parts = Parts(
+            LedgerSettings(
+                connection: database.settings(role: LedgerSettings.serviceRole),
+                clock: clock.reading),
+            Outside(
+                verifier: .minted, store: store.port, log: logged.log, metrics: metrics,
+                machineClock: (machineClock ?? clock).reading,
+                monotonicClock: { [outage] in monotonicMilliseconds() + outage.milliseconds }),
+            answerBytes: answerBytes)
+        router = parts.router(
+            Operations(obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
         self.clock = clock
-        self.ledger = ledger
         if other == nil { try createProject("default") }
     }
+
+    package var ports: Ports { parts.live.ports }
+    package var reads: CustomerReads { parts.reads }
+    package var keys: KeyRing { parts.keys }
+    package var apps: AppRing { parts.submissions.apps }
+    private var ledger: Ledger { parts.live.ledger }
 
     deinit { ledger.close() }
 
@@ -160,16 +121,6 @@ package final class TestService: Sendable {
         case .underway(let begin): return (awaited(begin), false)
         case .eventually(_, let work): return (awaited(work), false)
         }
-    }
-}
-
-extension Follower {
-    init(_ answers: AnswerCache) {
-        self.init(
-            applied: { answers.applied }, epoch: { answers.epoch },
-            committed: { answers.follow($0, epoch: $1) },
-            followed: { answers.follow($0, askedAt: $1, isComplete: $2, epoch: $3) },
-            forget: { answers.forget() })
     }
 }
 

@@ -1,0 +1,77 @@
+import Core
+import JSON
+package import Ledger
+package import Postgres
+import PrivatePostgres
+package import Telemetry
+
+/// The database that the settings name: one elsewhere, or the private one.
+///
+/// Only commands that begin something may create the private one: for the others a folder without
+/// one is more likely misspelt than new.
+package struct Database: Sendable {
+    let url: String
+    let privatePostgres: PrivatePostgres?
+
+    package init(
+        _ settings: Settings, mayCreate: Bool = false, log: Log = .silent
+    ) throws(StartError) {
+        if let url = settings.databaseURL {
+            self.url = url
+            privatePostgres = nil
+            return
+        }
+        if !mayCreate, !PrivatePostgres.exists(in: settings.dataFolder) {
+            throw .refused(
+                code: "no_database",
+                sentence: "There is no database in \(settings.dataFolder) yet; start one with: "
+                    + "deed serve")
+        }
+        do throws(PrivatePostgresError) {
+            let postgres = try PrivatePostgres(
+                folder: settings.dataFolder, mayCreate: mayCreate, log: log)
+            url = postgres.url
+            privatePostgres = postgres
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+
+    package var isPrivate: Bool { privatePostgres != nil }
+
+    /// To be called when the database is needed no more: a private one stops with its last user.
+    package func leave() { privatePostgres?.leave() }
+
+    package func connection(role: String?) -> ConnectionSettings {
+        ConnectionSettings(url: url, role: role)
+    }
+
+    /// With the rights that all work is done with.
+    package var serviceConnection: ConnectionSettings {
+        connection(role: LedgerSettings.serviceRole)
+    }
+
+    /// For a process that does one thing at a time.
+    package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
+        var settings = LedgerSettings(connection: serviceConnection, clock: clock)
+        settings.committers = 1
+        settings.readers = 1
+        settings.lookups = 1
+        return settings
+    }
+
+    /// Brings a private database's schema up to date, which nobody else would; a database
+    /// elsewhere must be right already.
+    package func prepareSchema(log: Log = .silent) throws(StartError) {
+        try asking { () throws(LedgerError) in
+            if isPrivate {
+                var asOwner = Schema(connection(role: nil))
+                try asOwner.migrate(now: systemClock()) { step in
+                    log.info("migrated", ["migration": .string(step.name)])
+                }
+            }
+            var asService = Schema(serviceConnection)
+            try asService.validate()
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package import API
+import Core
+import Evidence
+package import Ledger
+package import Service
+import Telemetry
+
+/// A service but for its sockets and its jobs: everything that answers calls.
+package struct Parts: Sendable {
+    package let live: Live
+    package let keys: KeyRing
+    package let submissions: Submissions
+    package let reads: CustomerReads
+    let answers: AnswerCache
+
+    package init(
+        _ settings: LedgerSettings, _ outside: Outside, answerBytes: Int,
+        staleMilliseconds: Int64 = 60_000
+    ) {
+        answers = AnswerCache(
+            bytes: answerBytes, now: settings.clock, monotonicClock: outside.monotonicClock,
+            render: { $0.ready })
+        live = Live(settings, outside, answers: answers)
+        keys = KeyRing(live.ports)
+        reads = CustomerReads(live.ports, cache: answers, staleMilliseconds: staleMilliseconds)
+        reads.publish(to: outside.metrics)
+        let unknown = UnknownProducts(
+            outside.metrics, log: outside.log, clock: outside.machineClock)
+        submissions = Submissions(live.ports, apps: AppRing(live.ports)) {
+            unknown.notice($1, of: $0)
+        }
+    }
+
+    package func router(_ operations: Operations) -> Router {
+        Router(reads, submissions, keys: keys, operations: operations)
+    }
+}

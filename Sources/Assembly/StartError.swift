@@ -1,0 +1,32 @@
+import Ledger
+import Postgres
+
+/// Why a service, or what a command works with, cannot be had.
+package enum StartError: Error, Hashable, Sendable {
+    /// It is as it should be, and not for this.
+    case refused(code: String, sentence: String)
+    case fault(String)
+}
+
+extension LedgerError {
+    /// With the server's own words: the person at the terminal may see them.
+    package var detailed: String {
+        guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
+            return description
+        }
+        // 42501: the login lacks the privilege, most likely that of being the service.
+        let remedy =
+            error.sqlState == "42501"
+            ? " Have an administrator run: grant \(LedgerSettings.serviceRole) to <login>." : ""
+        return "\(description) PostgreSQL says: \(error.serverMessage)\(remedy)"
+    }
+}
+
+/// Asks the ledger at a start; what it throws ends that.
+func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw .fault(error.detailed)
+    }
+}

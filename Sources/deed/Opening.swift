@@ -1,0 +1,116 @@
+import Assembly
+import Core
+import Crypto
+import Evidence
+import Foundation
+import Glibc
+import Ledger
+import Service
+import Telemetry
+
+extension Option {
+    static let testClock = switchSetting(
+        "test-clock", "needed to change what is in a database that has a test clock")
+    static let extraRoots = setting(
+        "extra-roots", "FOLDER", "certificates that vouch for sandbox evidence too")
+}
+
+/// A log on standard error.
+let standardErrorLog = Log { line in
+    printError("{\"at\":\"\(systemClock().text)\"," + line.dropFirst())
+}
+
+extension Settings {
+    /// What the settings' flags and variables say.
+    init(_ invocation: Invocation) {
+        self.init(
+            databaseURL: invocation["database-url"],
+            dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
+    }
+
+    /// Root's folder is where services keep their data; anyone else's is in their home.
+    static var defaultDataFolder: String {
+        if getuid() == 0 { return "/var/lib/deed" }
+        let variables = ProcessInfo.processInfo.environment
+        if let data = variables["XDG_DATA_HOME"], !data.isEmpty { return "\(data)/deed" }
+        return "\(variables["HOME"] ?? ".")/.local/share/deed"
+    }
+}
+
+extension Invocation {
+    /// The database that the settings name, to be left at the end.
+    func database(mayCreate: Bool = false, log: Log = .silent) throws(CommandEnd) -> Database {
+        try starting { () throws(StartError) in
+            try Database(Settings(self), mayCreate: mayCreate, log: log)
+        }
+    }
+
+    /// Runs `body` over that database, with the schema that this release needs.
+    func withDatabase(
+        mayCreate: Bool = false, log: Log = .silent,
+        _ body: (Database) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        let database = try database(mayCreate: mayCreate, log: log)
+        defer { database.leave() }
+        try starting { () throws(StartError) in try database.prepareSchema(log: log) }
+        try body(database)
+    }
+
+    func clock(over database: Database, onlyReads: Bool) throws(CommandEnd) -> Clock {
+        try starting { () throws(StartError) in
+            try database.clock(onlyReads: onlyReads, isForTests: has("test-clock"))
+        }
+    }
+
+    /// Runs `body` with the ports over that database. Where the command is about a project, that must
+    /// be there.
+    func withPorts(
+        in project: ProjectID? = nil, mayCreate: Bool = false,
+        _ body: (Ports, Ledger) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        try withDatabase(mayCreate: mayCreate) { database throws(CommandEnd) in
+            let clock = try clock(over: database, onlyReads: spec.onlyReads)
+            let live = Live(
+                database.modestSettings(clock: clock),
+                Outside(verifier: Verifier(extraRoots: try extraRoots())))
+            defer { live.ledger.close() }
+            if let project {
+                try obey { () throws(CommandError) in try live.ports.requireProject(project) }
+            }
+            try body(live.ports, live.ledger)
+        }
+    }
+
+    /// The certificates of `--extra-roots`; none without it.
+    func extraRoots() throws(CommandEnd) -> [Certificate] {
+        try self["extra-roots"].map(readRoots) ?? []
+    }
+
+    /// The person at the command line.
+    func sender() throws(CommandEnd) -> Sender {
+        let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
+        let key = self["idempotency-key"]
+        if let key, key.utf8.count > Sender.idempotencyKeyLimit || (try? Actor(key)) == nil {
+            throw usage(
+                "--idempotency-key takes 1 to \(Sender.idempotencyKeyLimit) bytes of printable text"
+            )
+        }
+        return Sender(
+            actor: try id("cli:\(login ?? String(getuid()))", named: "the login name"),
+            idempotencyKey: key)
+    }
+}
+
+/// Starts what a command needs; what it throws becomes the command's end.
+func starting<Started>(
+    _ body: () throws(StartError) -> Started
+) throws(CommandEnd) -> Started {
+    do throws(StartError) {
+        return try body()
+    } catch {
+        switch error {
+        case .refused(let code, let sentence): throw .refused(code: code, sentence: sentence)
+        case .fault(let sentence): throw .fault(sentence)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Assembly
+import HTTPServer
+
+extension Invocation {
+    /// Where to listen, checked before anything is started.
+    func listenAddress(_ name: String = "listen") throws(CommandEnd) -> String? {
+        guard let text = self[name] else { return nil }
+        var settings = ServerSettings()
+        settings.listen = text
+        do throws(ServerError) {
+            try settings.checkAddress()
+        } catch {
+            throw usage(error.description)
+        }
+        return text
+    }
+
+    fileprivate func trustedProxies() throws(CommandEnd) -> TrustedProxies {
+        guard let list = self["trusted-proxies"] else { return .none }
+        guard let proxies = TrustedProxies(list) else {
+            throw usage(
+                "--trusted-proxies takes addresses and networks, as in 10.0.0.0/8,127.0.0.1,::1")
+        }
+        return proxies
+    }
+}
+
+extension ServiceSettings {
+    /// What the flags say of server and ledger; read before anything is started.
+    init(_ invocation: Invocation) throws(CommandEnd) {
+        self.init()
+        server = try ServerSettings(invocation)
+        operations = try ServerSettings(operationsOf: invocation)
+        readers = try invocation.integer("readers", in: 1...1000)
+        lookups = try invocation.integer("lookups", in: 1...1000)
+        committers = try invocation.integer("committers", in: 1...64)
+        if let megabytes = try invocation.integer("answer-memory", in: 1...1_000_000) {
+            answerBytes = megabytes << 20
+        }
+        if let seconds = try invocation.integer("max-stale", in: 0...86_400) {
+            staleMilliseconds = Int64(seconds) * 1000
+        }
+    }
+}
+
+extension ServerSettings {
+    fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
+        self.init()
+        listen = try invocation.listenAddress() ?? listen
+        workers = try invocation.integer("workers", in: 1...1000) ?? workers
+        queue = try invocation.integer("queue", in: 1...100_000) ?? queue
+        connections = try invocation.integer("connections", in: 1...100_000) ?? connections
+        connectionsPerAddress =
+            try invocation.integer("connections-per-address", in: 1...100_000)
+            ?? connectionsPerAddress
+        trustedProxies = try invocation.trustedProxies()
+        switch (invocation["tls-certificate"], invocation["tls-key"]) {
+        case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
+        case (nil, nil): break
+        default: throw invocation.usage("--tls-certificate and --tls-key go together")
+        }
+    }
+
+    /// The server of those who run Deed; none unless it has an address of its own.
+    fileprivate init?(operationsOf invocation: Invocation) throws(CommandEnd) {
+        guard let address = try invocation.listenAddress("operations-listen") else { return nil }
+        self.init()
+        listen = address
+        threads = 1
+        workers = 1
+        connections = 64
+    }
+}
