@@ -43,15 +43,19 @@ struct Reading {
         }
     }
 
-    /// A subscription renews unless the store says otherwise; one that gives no access any more
-    /// does not unless the store says so.
+    /// A subscription renews unless the store says otherwise. One that ended does not, whatever the
+    /// store said before: only while a payment is retried may it go on by itself.
     private mutating func read(_ renewal: RenewalFact?) {
-        willRenew = renewal?.willRenew ?? isActive
+        willRenew = !isOver && renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
         guard state == .expired || state == .retry else { return }
         let isCancelled = state == .expired && renewal?.willRenew == false
         expirationReason = renewal?.expirationIntent ?? (isCancelled ? .cancelled : nil)
     }
+}
+
+extension Reading {
+    private var isOver: Bool { state == .expired || state == .revoked || state == .upgraded }
 }
 
 extension Right {

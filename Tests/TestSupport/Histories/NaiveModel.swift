@@ -62,8 +62,6 @@ package struct NaiveModel {
         var stateInside: String
         var stateAfter = "expired"
         var willRenew: Bool?
-        /// Whether no other period followed.
-        var isNewest = true
         var isSubscription = false
 
         /// Ends it, if it was to last longer.
@@ -183,7 +181,7 @@ extension NaiveModel {
                 product: period.fact.product.text, start: period.start, end: expires,
                 stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
                 stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
-                willRenew: renewal?.willRenew, isNewest: next == nil, isSubscription: true)
+                willRenew: renewal?.willRenew, isSubscription: true)
             // Another product that begins over a day before the end is an upgrade, flagged or not.
             let isReplaced =
                 period.isUpgraded
@@ -353,7 +351,7 @@ extension NaiveModel {
         for source in timeline.sources where says(source, moreThan: deciding, at: moment) {
             deciding = source
         }
-        let isOver = !isActive && ahead == nil && !deciding.isNewest
+        let isOver = !isActive && ahead == nil && deciding.stateAfter != "retry"
         return Answer(
             isActive: isActive, since: start ?? deciding.start,
             until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
