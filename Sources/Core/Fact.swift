@@ -65,6 +65,8 @@ package struct TransactionFact: Hashable, Sendable {
     package var product: ProductID
     /// Some legacy evidence does not tell the kind; the catalog does.
     package var kind: ProductKind?
+    /// What the store calls a kind that this release does not know; the catalog tells what it is.
+    package var unknownKind: StoreWord?
     package var purchased: Instant
     package var originallyPurchased: Instant?
     package var expires: Instant?
@@ -79,6 +81,8 @@ package struct TransactionFact: Hashable, Sendable {
     package var group: String?
     /// The store's name for one period of a subscription, the same in all evidence of it.
     package var lineItem: String?
+    /// Where the period stands in a commitment to several of them.
+    package var commitment: Commitment?
     package var signedAt: Instant
     package var rank: Rank
 
@@ -120,6 +124,8 @@ package struct RenewalFact: Hashable, Sendable {
     package var renewsAt: Instant?
     package var offer: Offer?
     package var accountToken: String?
+    /// Whether another commitment follows when the present one is over.
+    package var willCommitAgain: Bool?
     package var signedAt: Instant
     package var rank: Rank
 
@@ -177,13 +183,13 @@ package struct Revocation: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case other
         case issueWithApp
-        case unknown(Int64)
+        case unknown(StoreWord)
     }
     package enum Extent: Hashable, Sendable {
         case full
         case prorated
         case family
-        case unknown(String)
+        case unknown(StoreWord)
     }
     package var at: Instant
     package var reason: Reason?
@@ -203,14 +209,14 @@ package struct Offer: Hashable, Sendable {
         case promotional
         case code
         case winBack
-        case unknown(Int64)
+        case unknown(StoreWord)
     }
     package enum Discount: Hashable, Sendable {
         case freeTrial
         case payAsYouGo
         case payUpFront
         case oneTime
-        case unknown(String)
+        case unknown(StoreWord)
     }
     package var kind: Kind?
     package var discount: Discount?
@@ -223,10 +229,27 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
+/// A promise to pay for several periods in a row, each when it begins. Access follows the periods.
+package struct Commitment: Hashable, Sendable {
+    /// Counted from 1.
+    package let period: Int64
+    package let periods: Int64
+    /// When the last of them ends, unless a payment is late.
+    package let ends: Instant
+
+    package init(period: Int64, periods: Int64, ends: Instant) {
+        self.period = period
+        self.periods = periods
+        self.ends = ends
+    }
+
+    package var isLastPeriod: Bool { period >= periods }
+}
+
 package enum Ownership: Hashable, Sendable {
     case purchased
     case familyShared
-    case unknown(String)
+    case unknown(StoreWord)
 }
 
 /// An amount of money in thousandths of the currency's unit.
@@ -246,11 +269,11 @@ package enum ExpirationIntent: Hashable, Sendable {
     case priceIncreaseRefused
     case productUnavailable
     case other
-    case unknown(Int64)
+    case unknown(StoreWord)
 }
 
 package enum PriceConsent: Hashable, Sendable {
     case pending
     case given
-    case unknown(Int64)
+    case unknown(StoreWord)
 }

@@ -91,13 +91,44 @@ extension Facts {
         return subjects
     }
 
-    /// The same whichever way the evidence came.
-    package var unranked: Facts {
+    /// Whether evidence that states these explains what an event told, word for word, whichever way the
+    /// evidence came. An event of an earlier release lacks what that did not read.
+    package func explain(_ event: Facts) -> Bool {
+        let (told, stated) = (event.unranked, unranked)
+        return told.transactions.allSatisfy { fact in
+            stated.transactions.contains { $0 == fact || $0.asReadBefore == fact }
+        }
+            && told.renewals.allSatisfy { fact in
+                stated.renewals.contains { $0 == fact || $0.asReadBefore == fact }
+            }
+            && told.apps.allSatisfy(stated.apps.contains)
+    }
+
+    private var unranked: Facts {
         var facts = self
         for index in facts.transactions.indices { facts.transactions[index].rank = .offlineReceipt }
         for index in facts.renewals.indices { facts.renewals[index].rank = .offlineReceipt }
         for index in facts.apps.indices { facts.apps[index].rank = .offlineReceipt }
         return facts
+    }
+}
+
+extension TransactionFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: TransactionFact {
+        var fact = self
+        fact.unknownKind = nil
+        fact.commitment = nil
+        return fact
+    }
+}
+
+extension RenewalFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: RenewalFact {
+        var fact = self
+        fact.willCommitAgain = nil
+        return fact
     }
 }
 

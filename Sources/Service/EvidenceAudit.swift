@@ -126,12 +126,9 @@ package struct EvidenceAudit {
             }
             return
         }
-        let (told, stated) = (event.facts.unranked, stated.unranked)
-        let isStated =
-            told.transactions.allSatisfy(stated.transactions.contains)
-            && told.renewals.allSatisfy(stated.renewals.contains)
-            && told.apps.allSatisfy(stated.apps.contains)
-        if !isStated, let subject = event.facts.subjects.first { add(unsupported: event, subject) }
+        if !stated.explain(event.facts), let subject = event.facts.subjects.first {
+            add(unsupported: event, subject)
+        }
     }
 
     private mutating func compare(unnamed digests: [[UInt8]]) throws(Fault) {

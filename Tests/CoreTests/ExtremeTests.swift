@@ -58,7 +58,7 @@ struct ExtremeTests {
 
     @Test("No instant in any place of any fact traps", arguments: ends, ends)
     func anyInstant(_ one: Instant, _ other: Instant) throws {
-        let taken = refund(at: other, .prorated, .unknown(.max), milliPercent: .max)
+        let taken = refund(at: other, .prorated, .unknown(.number(.max)), milliPercent: .max)
         var state = CustomerState(recording: [
             facts(
                 [

@@ -94,6 +94,95 @@ struct RenewalTests {
             [(at(46, -1), "yes grace 1.0 renews"), (at(46), "no expired 0.0 ends")]),
     ]
 
+    /// Twelve months of thirty days each, of which so many were paid.
+    static func commitment(_ months: ClosedRange<Int64>) -> [TransactionFact] {
+        months.map { month in
+            transaction(
+                "\(month)", of: "1", "pro", .autoRenewable, at(30 * (month - 1)),
+                to: at(30 * month)
+            ) { $0.commitment = Commitment(period: month, periods: 12, ends: at(360)) }
+        }
+    }
+
+    private static func cancelled(on day: Int64) -> RenewalFact {
+        renewal(of: "1", signed: at(day)) { $0.willCommitAgain = false }
+    }
+
+    static let commitments: [Example] = [
+        Example(
+            "Access follows the month that was paid, not the commitment",
+            facts(commitment(1...3)),
+            [(at(90, -1), "yes active 5.0 renews"), (at(90), "no expired 0.0 ends")]),
+        Example(
+            "Who cancels it pays to its end",
+            facts(commitment(1...5), renewals: [cancelled(on: 125)]),
+            [(at(130), "yes active 5.0 renews"), (at(150, -1), "yes active 5.0 renews")]),
+        Example(
+            "and then it ends",
+            facts(commitment(1...12), renewals: [cancelled(on: 125), cancelled(on: 331)]),
+            [
+                (at(330, -1), "yes active 5.0 renews"), (at(340), "yes active 4.0 ends"),
+                (at(360), "no expired 0.0 ends"),
+            ]),
+        Example(
+            "Uncancelled, another one follows it",
+            facts(
+                commitment(1...12),
+                renewals: [renewal(of: "1", signed: at(331)) { $0.willCommitAgain = true }]),
+            [(at(340), "yes active 5.0 renews")]),
+        Example(
+            "A month that could not be paid ends access without a grace",
+            facts(
+                commitment(1...2),
+                renewals: [renewal(of: "1", signed: at(60)) { $0.isInBillingRetry = true }]),
+            [
+                (at(60, -1), "yes active 5.0 renews"), (at(60), "no retry -1.0 renews"),
+                (at(149), "no retry -1.0 renews"),
+            ]),
+        Example(
+            "A payment after eighty-five days brings it back, and its end is later",
+            facts(
+                commitment(1...2) + [
+                    transaction("3", of: "1", "pro", .autoRenewable, at(145), to: at(175)) {
+                        $0.commitment = Commitment(period: 3, periods: 12, ends: at(445))
+                    }
+                ],
+                renewals: [
+                    renewal(of: "1", signed: at(60)) { $0.isInBillingRetry = true },
+                    renewal(of: "1", signed: at(145)),
+                ]),
+            [(at(145, -1), "no upcoming 0.0 renews"), (at(145), "yes active 5.0 renews")]),
+        Example(
+            "A refund of an earlier month takes that month alone",
+            facts(
+                commitment(1...3)
+                    + [
+                        transaction(
+                            "2", of: "1", "pro", .autoRenewable, at(30), to: at(60), signed: at(70)
+                        ) {
+                            $0.commitment = Commitment(period: 2, periods: 12, ends: at(360))
+                            $0.revocation = refund(at: at(70))
+                        }
+                    ], renewals: [renewal(of: "1", signed: at(61))]),
+            [(at(70), "yes active 5.0 renews"), (at(90, -1), "yes active 5.0 renews")]),
+        Example(
+            "A refund of the present month ends it",
+            facts(
+                commitment(1...2)
+                    + [
+                        transaction(
+                            "3", of: "1", "pro", .autoRenewable, at(60), to: at(90), signed: at(70)
+                        ) {
+                            $0.commitment = Commitment(period: 3, periods: 12, ends: at(360))
+                            $0.revocation = refund(at: at(70), .prorated, milliPercent: 66_666)
+                        }
+                    ], renewals: [renewal(of: "1", signed: at(61))]),
+            [(at(70, -1), "yes active 5.0 renews"), (at(70), "no revoked -8.0 ends")]),
+    ]
+
+    @Test("Commitments to twelve months", arguments: commitments)
+    func commitment(_ example: Example) { ended(example) }
+
     @Test("One that ended does not renew unless a payment is retried", arguments: ends)
     func ended(_ example: Example) {
         let state = CustomerState(recording: [example.evidence])
@@ -115,7 +204,9 @@ struct RenewalTests {
             case .other, .unknown: "other"
             case nil: nil
             }
-        let parts = [WorkedExample.text(answer), answer?.willRenew == true ? "renews" : "ends", reason]
+        let parts = [
+            WorkedExample.text(answer), answer?.willRenew == true ? "renews" : "ends", reason,
+        ]
         return parts.compactMap(\.self).joined(separator: " ")
     }
 }

@@ -101,13 +101,30 @@ struct SignedTransactionTests {
         payload["somethingNew"] = ["a": 1]
         let statement = try verify(payload)
         let fact = try #require(statement.facts.transactions.first)
-        #expect(fact.kind == nil)
+        #expect(fact.kind == nil && fact.unknownKind == "Lease")
         #expect(fact.ownership == .unknown("BORROWED"))
         #expect(fact.offer == Offer(kind: .unknown(9), discount: .unknown("BARTER")))
         #expect(fact.revocation?.reason == .unknown(7))
         #expect(fact.revocation?.extent == .unknown("HALF"))
         #expect(statement.members?["somethingNew"] == ["a": 1])
         #expect(statement.members?["type"] == "Lease")
+    }
+
+    @Test("A word where a number was, or a number where a word was, is kept as it came")
+    func otherForm() throws {
+        var payload = Payload.transaction
+        payload["type"] = 5
+        payload["inAppOwnershipType"] = 3
+        payload["offerType"] = "SUITE"
+        payload["revocationDate"] = 1_683_000_000_000
+        payload["revocationReason"] = "UPGRADED_TO_BUNDLE"
+        payload["revocationType"] = 4
+        let fact = try #require(try verify(payload).facts.transactions.first)
+        #expect(fact.kind == nil && fact.unknownKind == 5)
+        #expect(fact.ownership == .unknown(3))
+        #expect(fact.offer?.kind == .unknown("SUITE"))
+        #expect(fact.revocation?.reason == .unknown("UPGRADED_TO_BUNDLE"))
+        #expect(fact.revocation?.extent == .unknown(4))
     }
 
     @Test(
@@ -142,6 +159,31 @@ struct SignedTransactionTests {
             ("signedDate", .integer(Payload.signedAt.milliseconds)),
         ])
         #expect(try verify(payload).facts == Facts())
+    }
+
+    @Test(
+        "A month of a commitment tells where it stands, and the renewal whether another one follows"
+    )
+    func commitment() throws {
+        var payload = Payload.transaction
+        payload["billingPlanType"] = "MONTHLY"
+        payload["commitmentInfo"] = [
+            "billingPeriodNumber": 3, "totalBillingPeriods": 12,
+            "commitmentExpiresDate": 1_800_000_000_000, "commitmentPrice": 95_880,
+        ]
+        let fact = try #require(try verify(payload).facts.transactions.first)
+        #expect(
+            fact.commitment
+                == Commitment(
+                    period: 3, periods: 12, ends: Instant(milliseconds: 1_800_000_000_000)))
+        var terms = Terms.usual
+        terms.companion = .example
+        var renewal = Payload.renewal
+        for (status, willCommit) in [(0, false), (1, true)] as [(Int64, Bool)] {
+            renewal["commitmentInfo"] = ["commitmentAutoRenewStatus": .integer(status)]
+            let statement = try verify(renewal, as: .renewalInfo, on: terms)
+            #expect(statement.facts.renewals.first?.willCommitAgain == willCommit)
+        }
     }
 
     @Test("A renewal info gives a fact for the app beside which it came")

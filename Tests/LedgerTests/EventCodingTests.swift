@@ -60,6 +60,17 @@ struct EventCodingTests {
                     + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"server_api"}"#
             ),
             (
+                "purchase.made",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""transaction":"2","original":"2","product":"all","unknown_kind":"Suite","#
+                    + #""purchased":"2026-01-01T00:00:00.000Z","#
+                    + #""expires":"2026-02-01T00:00:00.000Z","quantity":1,"#
+                    + #""revocation":{"at":"2026-01-05T00:00:00.000Z","#
+                    + #""reason":{"unknown":"MOVED"},"extent":{"unknown":9}},"#
+                    + #""ownership":{"unknown":"ASSIGNED"},"#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
                 "refund.reversed",
                 #"{"store":"apple","environment":"production","app":"com.example.game","#
                     + #""transaction":"1","original":"1","product":"coins","#
@@ -74,6 +85,22 @@ struct EventCodingTests {
                     + #""in_billing_retry":true,"grace_until":"2026-03-01T00:00:00.000Z","#
                     + #""expiration_intent":"billing_error","price_consent":{"unknown":3},"#
                     + #""renews_at":"2026-03-01T00:00:00.000Z","signed_at":"#
+                    + #""2026-02-01T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
+                "subscription.renewed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#
+                    + #""purchased":"2026-02-01T00:00:00.000Z","#
+                    + #""expires":"2026-03-01T00:00:00.000Z","quantity":1,"#
+                    + #""ownership":"purchased","commitment":{"period":2,"periods":12,"#
+                    + #""ends":"2027-01-01T00:00:00.000Z"},"#
+                    + #""signed_at":"2026-02-01T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
+                "renewal.changed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""original":"1","will_renew":true,"will_commit_again":false,"signed_at":"#
                     + #""2026-02-01T00:00:00.000Z","rank":"notification"}"#
             ),
             (

@@ -29,8 +29,11 @@ extension RenewalFact {
             ? self != other && content(of: self, follows: other) : weight > other.weight
     }
 
-    private var weight: (Instant, Rank, Int, Int) {
-        (signedAt, rank, isInBillingRetry ? 1 : 0, willRenew ? 0 : 1)
+    private var weight: (Instant, Rank, Int, Int, Int) {
+        (
+            signedAt, rank, isInBillingRetry ? 1 : 0, willRenew ? 0 : 1,
+            willCommitAgain == false ? 1 : 0
+        )
     }
 }
 

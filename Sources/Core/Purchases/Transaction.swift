@@ -16,6 +16,7 @@ struct Transaction: Hashable, Sendable {
     let isUpgraded: Bool
     let isFamilyShared: Bool
     let isSandbox: Bool
+    let isLastOfCommitment: Bool
     let terms: OfferTerms
 
     init(_ fact: TransactionFact, product: Int) {
@@ -30,6 +31,7 @@ struct Transaction: Hashable, Sendable {
         isUpgraded = fact.isUpgraded
         isFamilyShared = fact.ownership == .familyShared
         isSandbox = fact.environment == .sandbox
+        isLastOfCommitment = fact.commitment?.isLastPeriod ?? false
         terms = OfferTerms(fact.offer)
     }
 }

@@ -38,15 +38,17 @@ struct Reading {
             isSandbox = transaction.isSandbox
             if kind == .autoRenewable {
                 terms = transaction.terms
-                read(renewal)
+                read(renewal, after: transaction)
             }
         }
     }
 
     /// A subscription renews unless the store says otherwise. One that ended does not, whatever the
     /// store said before: only while a payment is retried may it go on by itself.
-    private mutating func read(_ renewal: RenewalFact?) {
-        willRenew = !isOver && renewal?.willRenew ?? isActive
+    private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
+        // Who cancels a commitment pays to its end: until then the store says that it renews.
+        let isLast = transaction.isLastOfCommitment && renewal?.willCommitAgain == false
+        willRenew = !isOver && !isLast && renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
         guard state == .expired || state == .retry else { return }
         let isCancelled = state == .expired && renewal?.willRenew == false

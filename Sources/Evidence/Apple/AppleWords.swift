@@ -3,8 +3,8 @@ internal import Core
 // What Apple calls the things that facts name; a word that is not known here keeps its raw form.
 
 extension ProductKind {
-    init?(appleName: String) {
-        switch appleName {
+    init?(apple word: StoreWord) {
+        switch word {
         case "Auto-Renewable Subscription": self = .autoRenewable
         case "Non-Consumable": self = .nonConsumable
         case "Consumable": self = .consumable
@@ -25,79 +25,79 @@ extension ProductKind {
 }
 
 extension Ownership {
-    init(appleName: String) {
-        switch appleName {
+    init(apple word: StoreWord) {
+        switch word {
         case "PURCHASED": self = .purchased
         case "FAMILY_SHARED": self = .familyShared
-        default: self = .unknown(appleName)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension Revocation.Reason {
-    init(appleCode: Int64) {
-        switch appleCode {
+    init(apple word: StoreWord) {
+        switch word {
         case 0: self = .other
         case 1: self = .issueWithApp
-        default: self = .unknown(appleCode)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension Revocation.Extent {
-    init(appleName: String) {
-        switch appleName {
+    init(apple word: StoreWord) {
+        switch word {
         case "REFUND_FULL": self = .full
         case "REFUND_PRORATED": self = .prorated
         case "FAMILY_REVOKE": self = .family
-        default: self = .unknown(appleName)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension Offer.Kind {
-    init(appleCode: Int64) {
-        switch appleCode {
+    init(apple word: StoreWord) {
+        switch word {
         case 1: self = .introductory
         case 2: self = .promotional
         case 3: self = .code
         case 4: self = .winBack
-        default: self = .unknown(appleCode)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension Offer.Discount {
-    init(appleName: String) {
-        switch appleName {
+    init(apple word: StoreWord) {
+        switch word {
         case "FREE_TRIAL": self = .freeTrial
         case "PAY_AS_YOU_GO": self = .payAsYouGo
         case "PAY_UP_FRONT": self = .payUpFront
         case "ONE_TIME": self = .oneTime
-        default: self = .unknown(appleName)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension ExpirationIntent {
-    init(appleCode: Int64) {
-        switch appleCode {
+    init(apple word: StoreWord) {
+        switch word {
         case 1: self = .cancelled
         case 2: self = .billingError
         case 3: self = .priceIncreaseRefused
         case 4: self = .productUnavailable
         case 5: self = .other
-        default: self = .unknown(appleCode)
+        default: self = .unknown(word)
         }
     }
 }
 
 extension PriceConsent {
-    init(appleCode: Int64) {
-        switch appleCode {
+    init(apple word: StoreWord) {
+        switch word {
         case 0: self = .pending
         case 1: self = .given
-        default: self = .unknown(appleCode)
+        default: self = .unknown(word)
         }
     }
 }

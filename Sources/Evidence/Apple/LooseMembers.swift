@@ -20,6 +20,11 @@ extension Members {
         return value
     }
 
+    /// A value of an enumeration: a number where the text is one.
+    func looseWord(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
+        try looseText(name).map { text in Int64(text).map(StoreWord.number) ?? .text(text) }
+    }
+
     func looseBool(_ name: String) throws(EvidenceRefusal) -> Bool? {
         if case .bool(let value) = object[name] { return value }
         switch try looseText(name) {

@@ -39,6 +39,13 @@ struct Members {
         try value(name) { $0.integer }
     }
 
+    /// A value of an enumeration, to which a store may add what nobody here knows, in either form.
+    func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
+        try value(name) { json in
+            json.integer.map(StoreWord.number) ?? json.string.map(StoreWord.text)
+        }
+    }
+
     func bool(_ name: String) throws(EvidenceRefusal) -> Bool? {
         try value(name) { $0.bool }
     }

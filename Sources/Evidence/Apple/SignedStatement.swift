@@ -51,7 +51,10 @@ extension Members {
             product: try require("productId", identifier("productId")),
             purchased: try require("purchaseDate", instant("purchaseDate")),
             signedAt: signedAt, rank: rank)
-        fact.kind = try text("type").flatMap(ProductKind.init(appleName:))
+        if let kind = try word("type") {
+            fact.kind = ProductKind(apple: kind)
+            fact.unknownKind = fact.kind == nil ? kind : nil
+        }
         fact.originallyPurchased = try instant("originalPurchaseDate")
         fact.expires = try instant("expiresDate")
         if let quantity = try integer("quantity") {
@@ -61,8 +64,8 @@ extension Members {
         fact.revocation = try revocation()
         fact.isUpgraded = try bool("isUpgraded") ?? false
         fact.offer = try offer()
-        if let ownership = try text("inAppOwnershipType") {
-            fact.ownership = Ownership(appleName: ownership)
+        if let ownership = try word("inAppOwnershipType") {
+            fact.ownership = Ownership(apple: ownership)
         }
         fact.accountToken = try text("appAccountToken")
         if let price = try integer("price") {
@@ -70,22 +73,32 @@ extension Members {
         }
         fact.group = try text("subscriptionGroupIdentifier")
         fact.lineItem = try text("webOrderLineItemId")
+        fact.commitment = try commitment()
         return fact
+    }
+
+    private func commitment() throws(EvidenceRefusal) -> Commitment? {
+        guard let members = try members("commitmentInfo"),
+            let period = try members.integer("billingPeriodNumber"),
+            let periods = try members.integer("totalBillingPeriods"),
+            let ends = try members.instant("commitmentExpiresDate")
+        else { return nil }
+        return Commitment(period: period, periods: periods, ends: ends)
     }
 
     private func revocation() throws(EvidenceRefusal) -> Revocation? {
         guard let at = try instant("revocationDate") else { return nil }
         var revocation = Revocation(at: at)
-        revocation.reason = try integer("revocationReason").map(Revocation.Reason.init(appleCode:))
-        revocation.extent = try text("revocationType").map(Revocation.Extent.init(appleName:))
+        revocation.reason = try word("revocationReason").map(Revocation.Reason.init(apple:))
+        revocation.extent = try word("revocationType").map(Revocation.Extent.init(apple:))
         revocation.milliPercent = try integer("revocationPercentage")
         return revocation
     }
 
     private func offer() throws(EvidenceRefusal) -> Offer? {
         var offer = Offer()
-        offer.kind = try integer("offerType").map(Offer.Kind.init(appleCode:))
-        offer.discount = try text("offerDiscountType").map(Offer.Discount.init(appleName:))
+        offer.kind = try word("offerType").map(Offer.Kind.init(apple:))
+        offer.discount = try word("offerDiscountType").map(Offer.Discount.init(apple:))
         offer.identifier = try text("offerIdentifier")
         offer.period = try text("offerPeriod")
         return offer == Offer() ? nil : offer
@@ -118,12 +131,13 @@ extension Members {
         fact.nextProduct = try identifier("autoRenewProductId")
         fact.isInBillingRetry = try bool("isInBillingRetryPeriod") ?? false
         fact.graceUntil = try instant("gracePeriodExpiresDate")
-        fact.expirationIntent = try integer("expirationIntent")
-            .map(ExpirationIntent.init(appleCode:))
-        fact.priceConsent = try integer("priceIncreaseStatus").map(PriceConsent.init(appleCode:))
+        fact.expirationIntent = try word("expirationIntent").map(ExpirationIntent.init(apple:))
+        fact.priceConsent = try word("priceIncreaseStatus").map(PriceConsent.init(apple:))
         fact.renewsAt = try instant("renewalDate")
         fact.offer = try offer()
         fact.accountToken = try text("appAccountToken")
+        let status = try members("commitmentInfo")?.integer("commitmentAutoRenewStatus")
+        fact.willCommitAgain = status.map { $0 != 0 }
     }
 
     fileprivate func appStatement(rank: Rank) throws(EvidenceRefusal) -> Statement<Unverified> {

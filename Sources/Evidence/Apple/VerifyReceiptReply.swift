@@ -128,14 +128,14 @@ extension Members {
         }
         if let at = try looseInstant("cancellation_date") {
             var revocation = Revocation(at: at)
-            revocation.reason = try looseInteger("cancellation_reason")
-                .map(Revocation.Reason.init(appleCode:))
+            revocation.reason = try looseWord("cancellation_reason")
+                .map(Revocation.Reason.init(apple:))
             fact.revocation = revocation
         }
         fact.isUpgraded = try looseBool("is_upgraded") ?? false
         fact.offer = try looseOffer()
-        if let ownership = try text("in_app_ownership_type") {
-            fact.ownership = Ownership(appleName: ownership)
+        if let ownership = try looseWord("in_app_ownership_type") {
+            fact.ownership = Ownership(apple: ownership)
         }
         fact.accountToken = try text("app_account_token")
         fact.group = try looseText("subscription_group_identifier")
@@ -172,11 +172,11 @@ extension Members {
         fact.nextProduct = try identifier("auto_renew_product_id")
         fact.isInBillingRetry = try looseBool("is_in_billing_retry_period") ?? false
         fact.graceUntil = try looseInstant("grace_period_expires_date")
-        fact.expirationIntent = try looseInteger("expiration_intent")
-            .map(ExpirationIntent.init(appleCode:))
+        fact.expirationIntent = try looseWord("expiration_intent")
+            .map(ExpirationIntent.init(apple:))
         let consent = try first(
-            "price_consent_status", "price_increase_status", read: looseInteger)
-        fact.priceConsent = consent.map(PriceConsent.init(appleCode:))
+            "price_consent_status", "price_increase_status", read: looseWord)
+        fact.priceConsent = consent.map(PriceConsent.init(apple:))
         return fact
     }
 

@@ -7,13 +7,13 @@ extension TransactionFact: PayloadCodable {
             "store": .string(store.rawValue), "environment": .string(environment.rawValue),
             "app": .id(app), "transaction": .id(transaction), "original": .id(original),
             "product": .id(product), "kind": .text(kind?.rawValue),
-            "purchased": .instant(purchased),
+            "unknown_kind": unknownKind?.payload, "purchased": .instant(purchased),
             "originally_purchased": .instant(originallyPurchased), "expires": .instant(expires),
             "quantity": .integer(quantity), "revocation": revocation?.payload,
             "upgraded": .flag(isUpgraded), "offer": offer?.payload,
             "ownership": ownership.payload, "account_token": .text(accountToken),
             "price": price?.payload, "group": .text(group), "line_item": .text(lineItem),
-            "signed_at": .instant(signedAt),
+            "commitment": commitment?.payload, "signed_at": .instant(signedAt),
             "rank": .string(rank.word),
         ])
     }
@@ -26,6 +26,7 @@ extension TransactionFact: PayloadCodable {
             purchased: try payload.instant("purchased"),
             signedAt: try payload.instant("signed_at"), rank: try Rank(payload))
         kind = try payload.optionalWord("kind")
+        unknownKind = try payload.optionalPart("unknown_kind")
         originallyPurchased = try payload.optionalInstant("originally_purchased")
         expires = try payload.optionalInstant("expires")
         quantity = try payload.integer("quantity")
@@ -37,6 +38,7 @@ extension TransactionFact: PayloadCodable {
         price = try payload.optionalPart("price")
         group = try payload.optionalText("group")
         lineItem = try payload.optionalText("line_item")
+        commitment = try payload.optionalPart("commitment")
     }
 }
 
@@ -50,6 +52,7 @@ extension RenewalFact: PayloadCodable {
             "expiration_intent": expirationIntent?.payload,
             "price_consent": priceConsent?.payload, "renews_at": .instant(renewsAt),
             "offer": offer?.payload, "account_token": .text(accountToken),
+            "will_commit_again": willCommitAgain.map(JSON.bool),
             "signed_at": .instant(signedAt), "rank": .string(rank.word),
         ])
     }
@@ -69,6 +72,7 @@ extension RenewalFact: PayloadCodable {
         renewsAt = try payload.optionalInstant("renews_at")
         offer = try payload.optionalPart("offer")
         accountToken = try payload.optionalText("account_token")
+        willCommitAgain = try payload.optionalFlag("will_commit_again")
     }
 }
 
@@ -88,6 +92,20 @@ extension AppFact: PayloadCodable {
             app: try payload.id("app"), originalVersion: try payload.text("original_version"),
             originallyPurchased: try payload.optionalInstant("originally_purchased"),
             signedAt: try payload.instant("signed_at"), rank: try Rank(payload))
+    }
+}
+
+extension Commitment: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "period": .integer(period), "periods": .integer(periods), "ends": .instant(ends),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            period: try payload.integer("period"), periods: try payload.integer("periods"),
+            ends: try payload.instant("ends"))
     }
 }
 

@@ -47,6 +47,8 @@ struct Payload {
     /// False where it is not there.
     func flag(_ name: String) throws -> Bool { try optional(name) { $0.bool } ?? false }
 
+    func optionalFlag(_ name: String) throws -> Bool? { try optional(name) { $0.bool } }
+
     func id<Kind>(_ name: String) throws -> Identifier<Kind> {
         try Identifier(try text(name))
     }

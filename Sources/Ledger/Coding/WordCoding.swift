@@ -5,23 +5,42 @@ import JSON
 /// known ones are written as words, any other as `{"unknown": raw}`.
 protocol WordCodable: PayloadCodable, Equatable {
     static var words: [(word: String, value: Self)] { get }
-    /// The raw value of one that has no word.
-    var unknown: JSON? { get }
-    init?(unknown: JSON)
+    static func unknown(_ word: StoreWord) -> Self
+    /// What the store wrote, for one that has no word.
+    var unknown: StoreWord? { get }
 }
 
 extension WordCodable {
     var payload: JSON {
-        if let unknown { return ["unknown": unknown] }
+        if let unknown { return ["unknown": unknown.payload] }
         return .optional(Self.words.first { $0.value == self }?.word)
     }
 
     init(_ payload: Payload) throws {
-        let known = Self.words.first { $0.word == payload.value.string }?.value
-        guard let value = known ?? payload.value["unknown"].flatMap(Self.init(unknown:)) else {
-            throw Payload.Misfit(name: "\(Self.self)")
+        if let known = Self.words.first(where: { $0.word == payload.value.string }) {
+            self = known.value
+        } else {
+            self = .unknown(try payload.part("unknown"))
         }
-        self = value
+    }
+}
+
+extension StoreWord: PayloadCodable {
+    var payload: JSON {
+        switch self {
+        case .number(let number): .integer(number)
+        case .text(let text): .string(text)
+        }
+    }
+
+    init(_ payload: Payload) throws {
+        if let number = payload.value.integer {
+            self = .number(number)
+        } else if let text = payload.value.string {
+            self = .text(text)
+        } else {
+            throw Payload.Misfit(name: "unknown")
+        }
     }
 }
 
@@ -40,13 +59,8 @@ extension Revocation.Reason: WordCodable {
         ("other", .other), ("issue_with_app", .issueWithApp),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .integer(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.integer else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
@@ -55,13 +69,8 @@ extension Revocation.Extent: WordCodable {
         ("full", .full), ("prorated", .prorated), ("family", .family),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .string(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.string else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
@@ -71,13 +80,8 @@ extension Offer.Kind: WordCodable {
         ("win_back", .winBack),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .integer(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.integer else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
@@ -87,13 +91,8 @@ extension Offer.Discount: WordCodable {
         ("pay_up_front", .payUpFront), ("one_time", .oneTime),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .string(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.string else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
@@ -102,13 +101,8 @@ extension Ownership: WordCodable {
         ("purchased", .purchased), ("family_shared", .familyShared),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .string(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.string else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
@@ -119,25 +113,15 @@ extension ExpirationIntent: WordCodable {
         ("product_unavailable", .productUnavailable), ("other", .other),
     ]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .integer(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.integer else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }
 
 extension PriceConsent: WordCodable {
     static let words: [(word: String, value: Self)] = [("pending", .pending), ("given", .given)]
 
-    var unknown: JSON? {
-        if case .unknown(let raw) = self { .integer(raw) } else { nil }
-    }
-
-    init?(unknown: JSON) {
-        guard let raw = unknown.integer else { return nil }
-        self = .unknown(raw)
+    var unknown: StoreWord? {
+        if case .unknown(let word) = self { word } else { nil }
     }
 }

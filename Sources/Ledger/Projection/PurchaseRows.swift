@@ -91,10 +91,6 @@ private func row(of fact: TransactionFact) -> JSON {
 extension WordCodable {
     /// Its word, or the store's own value behind `unknown_`.
     fileprivate var word: String {
-        switch unknown {
-        case .string(let raw): "unknown_\(raw)"
-        case .some(let raw): "unknown_\(raw.text)"
-        case nil: Self.words.first { $0.value == self }?.word ?? "unknown"
-        }
+        unknown.map { "unknown_\($0)" } ?? Self.words.first { $0.value == self }?.word ?? "unknown"
     }
 }

@@ -136,7 +136,7 @@ extension NaiveModel {
         func key(_ fact: RenewalFact) -> [Int64] {
             [
                 fact.signedAt.milliseconds, fact.rank.rawValue, fact.isInBillingRetry ? 1 : 0,
-                fact.willRenew ? 0 : 1,
+                fact.willRenew ? 0 : 1, fact.willCommitAgain == false ? 1 : 0,
             ]
         }
         let newest = mine.max { key($0).lexicographicallyPrecedes(key($1)) }
@@ -181,7 +181,7 @@ extension NaiveModel {
                 product: period.fact.product.text, start: period.start, end: expires,
                 stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
                 stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
-                willRenew: renewal?.willRenew, isSubscription: true)
+                willRenew: willRenew(renewal, after: period), isSubscription: true)
             // Another product that begins over a day before the end is an upgrade, flagged or not.
             let isReplaced =
                 period.isUpgraded
@@ -213,6 +213,16 @@ extension NaiveModel {
             }
         }
         return sources
+    }
+
+    /// The last period of a commitment that was cancelled is not followed by another one.
+    private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
+        if let commitment = period.fact.commitment, commitment.period == commitment.periods,
+            renewal?.willCommitAgain == false
+        {
+            return false
+        }
+        return renewal?.willRenew
     }
 
     private func lifetime(_ original: String, _ all: [Weighed]) -> Source? {
@@ -311,66 +321,9 @@ extension NaiveModel {
     }
 }
 
-// MARK: Answers
+// MARK: Balances
 
 extension NaiveModel {
-    /// Every moment that matters, in order.
-    package static func moments(_ sources: [Source]) -> [Int64] {
-        Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
-    }
-
-    /// All that gives one entitlement, and when access begins and ends.
-    package struct Timeline {
-        let sources: [Source]
-        let starts: [Int64]
-        let ends: [Int64]
-
-        init(_ sources: [Source]) {
-            func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
-            self.sources = sources
-            // Access changes only at these moments, so a run begins and ends at one.
-            let moments = NaiveModel.moments(sources)
-            starts = moments.filter { isGiven($0) && !isGiven($0 - 1) }
-            ends = moments.filter { !isGiven($0) && isGiven($0 - 1) }
-        }
-    }
-
-    package static func timelines(_ sources: [Source]) -> [String: Timeline] {
-        let pairs = Set(sources.flatMap(\.entitlements)).map { name in
-            (name, Timeline(sources.filter { $0.entitlements.contains(name) }))
-        }
-        return Dictionary(uniqueKeysWithValues: pairs)
-    }
-
-    package static func answer(_ timeline: Timeline, at moment: Int64) -> Answer {
-        let isActive = timeline.sources.contains { $0.covers(moment) }
-        let begun = timeline.starts.last { $0 <= moment }
-        let ahead = timeline.starts.first { $0 > moment }
-        let start = isActive ? begun : ahead ?? begun
-        guard var deciding = timeline.sources.first else { preconditionFailure("nothing gives it") }
-        for source in timeline.sources where says(source, moreThan: deciding, at: moment) {
-            deciding = source
-        }
-        let isOver = !isActive && ahead == nil && deciding.stateAfter != "retry"
-        return Answer(
-            isActive: isActive, since: start ?? deciding.start,
-            until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
-            state: isActive
-                ? deciding.stateInside : ahead == nil ? deciding.stateAfter : "upcoming",
-            product: deciding.product,
-            willRenew: deciding.isSubscription && (isOver ? false : deciding.willRenew ?? isActive))
-    }
-
-    private static func says(_ one: Source, moreThan other: Source, at moment: Int64) -> Bool {
-        func key(_ source: Source) -> [Int64] {
-            let end = source.end ?? .max
-            if source.covers(moment) { return [2, source.isGrace ? 0 : 1, end, source.start] }
-            if source.start > moment, end > source.start { return [1, -source.start, 0, 0] }
-            return [0, end, source.start, 0]
-        }
-        return key(other).lexicographicallyPrecedes(key(one))
-    }
-
     /// What the consumables bring, refunds taken off.
     package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]

@@ -53,9 +53,11 @@ package enum AnyFact: Hashable, CustomStringConvertible {
                 }
                     ?? "") + (fact.isUpgraded ? " upgraded" : "")
                 + (fact.ownership == .familyShared ? " family" : "")
+                + (fact.commitment.map { " month \($0.period) of \($0.periods)" } ?? "")
                 + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
         case .renewal(let fact):
             "renewal of \(fact.original) \(fact.willRenew ? "on" : "off")"
+                + (fact.willCommitAgain.map { $0 ? " commits" : " commits no more" } ?? "")
                 + (fact.isInBillingRetry ? " retry" : "")
                 + (fact.graceUntil.map { " grace until \(AnyFact.days($0))" } ?? "")
                 + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
@@ -109,6 +111,7 @@ package struct RandomHistory {
         var (start, length) = (random.number(0...5), random.number(3...6))
         var selling = one(of: ["plus", "pro", "solo"])
         let isFamily = random.chance(15)
+        let committed = random.chance(25) ? random.number(2...4) : nil
         var transactionName = original
         for period in 0..<random.number(1...4) {
             var fact = transaction(
@@ -116,6 +119,10 @@ package struct RandomHistory {
                 to: at(start + length))
             fact.ownership = isFamily ? .familyShared : .purchased
             if period == 0, random.chance(20) { fact.offer = Offer(discount: .freeTrial) }
+            if let committed {
+                fact.commitment = Commitment(
+                    period: period % committed + 1, periods: committed, ends: at(60))
+            }
             var next = start + length
             var isUpgraded = false
             switch random.number(0...9) {
@@ -131,7 +138,11 @@ package struct RandomHistory {
             default: break
             }
             addVersions(of: fact, until: next, isUpgraded: isUpgraded)
-            if random.chance(30) { addRenewal(of: original, signed: random.number(start...next)) }
+            if random.chance(committed == nil ? 30 : 70) {
+                addRenewal(
+                    of: original, signed: random.number(start...next),
+                    commits: committed.map { _ in random.chance(50) })
+            }
             start = next
             transactionName = name()
         }
@@ -155,13 +166,14 @@ package struct RandomHistory {
         return end + random.number(0...5)
     }
 
-    private mutating func addRenewal(of original: String, signed: Int64) {
+    private mutating func addRenewal(of original: String, signed: Int64, commits: Bool?) {
         let (isOn, isRetry) = (random.chance(50), random.chance(20))
         facts.append(
             .renewal(
                 renewal(of: original, signed: at(signed), on: isOn) {
                     $0.isInBillingRetry = isRetry
                     $0.rank = isOn ? .serverAPI : .notification
+                    $0.willCommitAgain = commits
                 }))
     }
 
@@ -265,6 +277,7 @@ package struct RandomHistory {
         legacy.signedAt = at(random.number(0...30))
         // A receipt does not tell whose purchase it was; the store's reply about one does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
+        legacy.commitment = nil
         legacy.price = Price(milliunits: random.number(0...2), currency: nil)
         if random.chance(30) { legacy.kind = nil }
         facts.append(.transaction(legacy))
