@@ -160,6 +160,10 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "JobsTests",
+            dependencies: ["Core", "Jobs", "Ledger", "Telemetry", "TestSupport", "Threading"],
+            swiftSettings: common),
+        .testTarget(
             name: "PrivatePostgresTests",
             dependencies: ["PrivatePostgres", "Telemetry", "TestSupport"],
             swiftSettings: common),

@@ -32,6 +32,9 @@ package struct Migration: Sendable {
         Migration(
             number: 8, name: "0008_test_clock",
             script: Script(embedded: PackageResources._008_test_clock_sql)),
+        Migration(
+            number: 10, name: "0010_leases",
+            script: Script(embedded: PackageResources._010_leases_sql)),
     ]
 }
 
@@ -140,6 +143,15 @@ extension Statement {
         name: "count_intake", embedded: PackageResources.count_intake_sql)
     package static let cleanIntake = Statement(
         name: "clean_intake", embedded: PackageResources.clean_intake_sql)
+
+    package static let findLease = Statement(
+        name: "find_lease", embedded: PackageResources.find_lease_sql)
+    package static let takeLease = Statement(
+        name: "take_lease", embedded: PackageResources.take_lease_sql)
+    package static let keepLease = Statement(
+        name: "keep_lease", embedded: PackageResources.keep_lease_sql)
+    package static let endLease = Statement(
+        name: "end_lease", embedded: PackageResources.end_lease_sql)
 
     package static let readTestClock = Statement(
         name: "read_test_clock", embedded: PackageResources.read_test_clock_sql)

@@ -128,7 +128,9 @@ extension IntakePort {
             take: { now throws(Fault) in try ledger.takeIntake(now: now) },
             change: { item throws(CommandError) in try ledger.changeIntake(item) },
             counts: { () throws(Fault) in try ledger.intakeCounts() },
-            clean: { instant throws(Fault) in try ledger.cleanIntake(endedBefore: instant) })
+            clean: { instant, lease throws(Fault) in
+                try ledger.cleanIntake(endedBefore: instant, under: lease)
+            })
     }
 }
 

@@ -7,6 +7,7 @@ import Jobs
 import Ledger
 package import Service
 import Telemetry
+import Threading
 
 /// A service that is up.
 package struct RunningService: Sendable {
@@ -15,10 +16,9 @@ package struct RunningService: Sendable {
 
     private let parts: Parts
     private let servers: Servers
-    private let watch: Watch
-    private let projector: Projector
-    private let intake: IntakeWorkers
-    private let clockFollower: ClockFollower?
+    private let runner: Runner
+    private let foreignClock: ForeignClock
+    private let isStopping: Monitor<Bool>
     private let log: Log
 
     /// `stop` is called when the service cannot go on; whoever started it then stops it.
@@ -30,19 +30,20 @@ package struct RunningService: Sendable {
         parts = Parts(
             settings.ledger(over: database, clock: testClock?.asClock ?? systemClock), outside,
             answerBytes: settings.answerBytes, staleMilliseconds: settings.staleMilliseconds)
-        let (ledger, ports) = (parts.live.ledger, parts.live.ports)
-        projector = Projector(ledger, log: log, metrics: outside.metrics)
-        intake = IntakeWorkers(
-            ports, IntakeWorker(ports, record: parts.submissions.record), log: log,
-            metrics: outside.metrics)
-        clockFollower = testClock.map(ClockFollower.init)
-        watch = Watch(
-            keys: parts.keys, apps: parts.submissions.apps, connection: database.serviceConnection,
-            postgres: database.privatePostgres,
-            foreignClock: testClock == nil ? ledger.readTestClock : nil, log: log, stop: stop)
-        parts.answers.whenProjectsChange { [watch] in watch.hurry() }
+        foreignClock = ForeignClock(log: log, stop: stop)
+        let ledger = parts.live.ledger
+        let watch = DatabaseWatch(
+            ledger, over: database.serviceConnection, postgres: database.privatePostgres,
+            foreignClock: testClock == nil ? foreignClock : nil, log: log)
+        runner = parts.runner(of: [watch.job] + [testClock?.job].compactMap(\.self), outside)
+        isStopping = Monitor(false)
         var operations = Operations(
-            obstacles: watch.obstacles, metrics: outside.metrics, log: log, testClock: testClock)
+            obstacles: { [foreignClock, isStopping] in
+                let stopping =
+                    isStopping.change(wake: .nobody) { $0 } ? RunningService.stopping : nil
+                return [foreignClock.obstacle ?? stopping ?? watch.obstacle].compactMap(\.self)
+            },
+            metrics: outside.metrics, log: log, testClock: testClock)
         operations.isApart = settings.operations != nil
         do throws(ServerError) {
             servers = try Servers(
@@ -51,7 +52,7 @@ package struct RunningService: Sendable {
             ledger.close()
             throw .fault(error.description)
         }
-        start(following: testClock)
+        start(watch, testClock)
         log.info(
             "ready",
             [
@@ -62,38 +63,59 @@ package struct RunningService: Sendable {
             ])
     }
 
-    private func start(following clock: SharedClock?) {
-        clock?.whenMoved { [log, intake] instant in
+    private static let stopping = "The instance is stopping; send requests elsewhere."
+
+    private func start(_ watch: DatabaseWatch, _ clock: SharedClock?) {
+        clock?.whenMoved { [log, runner] instant in
             log.info("test_clock_moved", ["now": .string(instant.text)])
-            intake.hurry()
+            runner.hurry()
         }
-        clockFollower?.start()
-        watch.start()
-        projector.start()
-        intake.start()
+        watch.whenBack { [runner] in runner.hurry() }
+        parts.answers.whenProjectsChange { [runner] in
+            runner.hurry("keys")
+            runner.hurry("apps")
+        }
+        // Before anybody is told that the service is up.
+        watch.look()
+        try? parts.keys.reload()
+        try? parts.submissions.apps.reload()
+        runner.start()
     }
 
     /// Why it could not go on; `nil` while it can.
     package var end: StartError? {
-        watch.foreignInstant.map(StartError.testClockUnnamed)
+        foreignClock.instant.map(StartError.testClockUnnamed)
     }
 
     package func stop() {
         log.info("stopping")
-        watch.stop()
-        projector.stop()
-        intake.stop()
-        clockFollower?.stop()
-        let isDrained = servers.drain(milliseconds: RunningService.drainMilliseconds)
-        if !isDrained { log.warning("drain_incomplete") }
-        if !watch.isOver(within: RunningService.drainMilliseconds) {
-            log.warning("watch_incomplete")
+        isStopping.change { $0 = true }
+        runner.stop()
+        let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
+        if !servers.drain(milliseconds: RunningService.drainMilliseconds) {
+            log.warning("drain_incomplete")
         }
-        if !intake.isOver(within: RunningService.drainMilliseconds) {
-            log.warning("intake_incomplete")
+        let unfinished = runner.unfinished(after: max(1000, deadline - monotonicMilliseconds()))
+        if !unfinished.isEmpty {
+            log.warning("jobs_incomplete", ["jobs": .array(unfinished.map(JSON.string))])
         }
         parts.live.ledger.close()
         log.info("stopped")
+    }
+}
+
+extension Parts {
+    /// Every job of a service: those given, and those that need no more than the parts.
+    fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
+        let (ledger, ports) = (live.ledger, live.ports)
+        let intake = IntakeJobs(
+            ports, IntakeWorker(ports, record: submissions.record), log: outside.log,
+            metrics: outside.metrics)
+        return Runner(
+            jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]
+                + [.unclaimedCount(ledger, metrics: outside.metrics)] + intake.all,
+            leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
+            metrics: outside.metrics)
     }
 }
 
@@ -102,11 +124,4 @@ extension SharedClock {
 
     /// A header of every answer.
     fileprivate var stamp: @Sendable () -> Header { { self.header } }
-}
-
-extension Ledger {
-    /// What a watch asks for a test clock.
-    fileprivate var readTestClock: @Sendable () throws(Fault) -> Instant? {
-        { () throws(Fault) in try self.testClock() }
-    }
 }

@@ -1,27 +1,53 @@
+package import Core
+import JSON
 package import Service
+package import Telemetry
 import Threading
 
-/// Looks again and again where other instances have moved the test clock.
-package final class ClockFollower: Sendable {
-    /// As often as what other instances have written is looked for.
-    private static let pause: Int64 = 50
-
-    private let isStopping = Monitor(false)
-    private let clock: SharedClock
-
-    package init(_ clock: SharedClock) {
-        self.clock = clock
-    }
-
-    package func start() {
-        startThread("clock") { [isStopping, clock] in
-            while isStopping.wait(milliseconds: ClockFollower.pause, for: { $0 ? () : nil }) == nil
-            {
-                // An unreachable database is told of by the watch.
-                try? clock.follow()
-            }
+extension SharedClock {
+    /// Looks where other instances have moved the clock, as often as what they have written is looked
+    /// for.
+    package var job: Job {
+        let pause: Int64 = 50
+        return Job("clock", .everywhere(milliseconds: pause), longestPause: pause) {
+            [self] _ throws(Fault) in
+            try follow()
+            return .asScheduled
         }
     }
+}
 
-    package func stop() { isStopping.change { $0 = true } }
+/// Ends an instance that goes by the machine's clock when another one gave the database a test clock:
+/// what it answers is wrong from then on.
+package final class ForeignClock: Sendable {
+    private let found = Monitor<Instant?>(nil)
+    private let log: Log
+    private let stop: @Sendable () -> Void
+
+    package init(log: Log, stop: @escaping @Sendable () -> Void) {
+        self.log = log
+        self.stop = stop
+    }
+
+    /// Where the test clock stands; `nil` when there is none.
+    package var instant: Instant? { found.change(wake: .nobody) { $0 } }
+
+    package var obstacle: String? {
+        instant == nil ? nil : "The database has a test clock; serve it with --test-clock."
+    }
+
+    package func flee(_ instant: Instant) {
+        let isNew = found.change(wake: .nobody) { found in
+            defer { found = instant }
+            return found == nil
+        }
+        if !isNew { return }
+        log.error(
+            "test_clock_appeared",
+            [
+                "now": .string(instant.text),
+                "reason": "another instance gave the database a test clock; this one stops",
+            ])
+        stop()
+    }
 }

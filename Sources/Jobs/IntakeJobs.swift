@@ -4,24 +4,9 @@ package import Service
 package import Telemetry
 import Threading
 
-/// Works the queue of evidence off, on some threads of its own, for as long as the service runs.
-package final class IntakeWorkers: Sendable {
-    private static let count = 2
-    /// How long to rest when nothing is due, or when the database did not answer.
-    private static let pause: Int64 = 1000
+/// What is done about queued evidence without a call.
+package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
-    /// How old what is told of the queue may become.
-    private static let countsAge: Int64 = 10_000
-
-    private struct State {
-        var isStopping = false
-        /// How often it was hurried.
-        var hurries = 0
-        var running = IntakeWorkers.count
-        var countedAt: Int64?
-        var cleanedAt: Int64?
-    }
-    private let state = Monitor(State())
     private let ports: Ports
     private let worker: IntakeWorker
     private let log: Log
@@ -34,54 +19,32 @@ package final class IntakeWorkers: Sendable {
         measures = IntakeMeasures(metrics, ports.now)
     }
 
-    package func start() {
-        for index in 0..<IntakeWorkers.count {
-            startThread("intake-\(index)", .patient) { [self] in
-                while !isStopping {
-                    let hurries = state.change(wake: .nobody) { $0.hurries }
-                    keepHouse()
-                    if !work() { rest(unlessHurriedSince: hurries) }
-                }
-                state.change { $0.running -= 1 }
-            }
-        }
+    package var all: [Job] {
+        [
+            Job(
+                "intake", .everywhere(milliseconds: 1000), threads: 2, urgency: .patient,
+                work: judge),
+            Job("intake-counts", .everywhere(milliseconds: 10_000), urgency: .patient) {
+                _ throws(Fault) in
+                measures.tell(try ports.intake.counts())
+                return .asScheduled
+            },
+            Job(
+                "intake-cleaning", .once(milliseconds: IntakeJobs.hour), urgency: .patient,
+                work: clean),
+        ]
     }
 
-    package func stop() {
-        state.change { $0.isStopping = true }
-    }
-
-    /// Looks at once: more may be due by now.
-    package func hurry() {
-        state.change { $0.hurries += 1 }
-    }
-
-    /// Whether what was begun comes to its end in time; what does not is judged again later.
-    package func isOver(within milliseconds: Int64) -> Bool {
-        state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
-    }
-
-    private var isStopping: Bool { state.change(wake: .nobody) { $0.isStopping } }
-
-    private func rest(unlessHurriedSince hurries: Int) {
-        _ = state.wait(milliseconds: IntakeWorkers.pause) {
-            $0.isStopping || $0.hurries != hurries ? () : nil
-        }
-    }
-
-    /// Judges one item; false when there was none to judge.
-    private func work() -> Bool {
+    /// Judges one item, if one is due. One that faults comes back when its lease ends.
+    private func judge(_: Run) throws(Fault) -> Job.Next {
         do throws(CommandError) {
-            guard let work = try worker.work() else { return false }
+            guard let work = try worker.work() else { return .asScheduled }
             measures.count(work)
             if work.isAlarming { alarm(work.item) }
-            return true
+            return .atOnce
         } catch {
-            // The item comes back when its lease ends; the watch logs an unreachable database.
-            if case .fault(.broken(let reason)) = error {
-                log.error("intake_broken", ["reason": .string(reason)])
-            }
-            return false
+            guard case .fault(let fault) = error else { return .asScheduled }
+            throw fault
         }
     }
 
@@ -95,28 +58,16 @@ package final class IntakeWorkers: Sendable {
             ])
     }
 
-    /// Counts the queue now and then, and forgets once an hour what ended long ago.
-    private func keepHouse() {
-        let time = monotonicMilliseconds()
-        let now = ports.now().milliseconds
-        let (counts, cleans) = state.change(wake: .nobody) { state in
-            let counts = time - (state.countedAt ?? .min / 2) >= IntakeWorkers.countsAge
-            // By the clock that all follow: hours that a test jumps over have passed, too.
-            let cleans = abs(now - (state.cleanedAt ?? .min / 2)) >= IntakeWorkers.hour
-            if counts { state.countedAt = time }
-            if cleans { state.cleanedAt = now }
-            return (counts, cleans)
+    /// Forgets what ended long ago.
+    private func clean(_ run: Run) throws(Fault) -> Job.Next {
+        guard let lease = run.lease else { return .asScheduled }
+        let end = run.startedAt.advanced(byMilliseconds: -IntakeItem.retention)
+        var forgotten = 0
+        while run.goesOn, case let some = try ports.intake.clean(end, lease), some > 0 {
+            forgotten += some
         }
-        do throws(Fault) {
-            if counts { measures.tell(try ports.intake.counts()) }
-            if !cleans { return }
-            let end = ports.now().advanced(byMilliseconds: -IntakeItem.retention)
-            var forgotten = 0
-            while case let some = try ports.intake.clean(end), some > 0 { forgotten += some }
-            if forgotten > 0 { log.info("intake_cleaned", ["items": .integer(forgotten)]) }
-        } catch {
-            // Both are done again later; the watch logs an unreachable database.
-        }
+        if forgotten > 0 { log.info("intake_cleaned", ["items": .integer(forgotten)]) }
+        return .asScheduled
     }
 }
 

@@ -4,64 +4,43 @@ package import Ledger
 package import Telemetry
 import Threading
 
-/// Projects customers anew when their project's catalog has changed, whoever changed it.
-package final class Projector: Sendable {
-    private static let pause: Int64 = 1000
-    /// How old the count of what no customer claimed may become.
-    private static let countAge: Int64 = 15_000
+extension Job {
+    /// Projects customers anew when their project's catalog has changed, whoever changed it.
+    package static func projecting(_ ledger: Ledger, log: Log) -> Job {
+        Job("projecting", .everywhere(milliseconds: 1000), urgency: .patient) {
+            run throws(Fault) in
+            var faults: [Fault] = []
+            let customers = try ledger.reproject(while: { run.goesOn }) { project, fault in
+                faults.append(fault.named(project))
+            }
+            if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
+            // The other projects were projected; what is left is taken up again.
+            if let fault = faults.first { throw fault }
+            return .asScheduled
+        }
+    }
 
-    private let isStopping = Monitor(false)
-    private let ledger: Ledger
-    private let log: Log
-    private let unclaimed = Gauge()
-    private let countedAt = Monitor<Int64?>(nil)
-
-    package init(_ ledger: Ledger, log: Log, metrics: Metrics) {
-        self.ledger = ledger
-        self.log = log
+    /// Counts what no customer claimed.
+    package static func unclaimedCount(_ ledger: Ledger, metrics: Metrics) -> Job {
+        let unclaimed = Gauge()
         metrics.gauge(
             "deed_unclaimed_purchases",
             "Purchases of all projects that no customer claimed, up to a million."
-        ) { [unclaimed] in unclaimed.value }
-    }
-
-    package func start() {
-        startThread("projector", .patient) { [self] in
-            while isStopping.wait(milliseconds: Projector.pause, for: { $0 ? () : nil }) == nil {
-                project()
-                count()
-            }
+        ) { unclaimed.value }
+        return Job("unclaimed", .everywhere(milliseconds: 15_000), urgency: .patient) {
+            _ throws(Fault) in
+            unclaimed.set(try ledger.unclaimedCount())
+            return .asScheduled
         }
     }
+}
 
-    package func stop() {
-        isStopping.change { $0 = true }
-    }
-
-    private func project() {
-        do throws(Fault) {
-            let customers = try ledger.reproject { [log] project, fault in
-                guard case .broken(let reason) = fault else { return }
-                log.error(
-                    "not_projected",
-                    ["project": .string(project.text), "reason": .string(reason)])
-            }
-            if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
-        } catch {
-            // What was left is taken up by the next look; the watch logs an unreachable database.
-            guard case .broken(let reason) = error else { return }
-            log.error("not_projected", ["reason": .string(reason)])
+extension Fault {
+    fileprivate func named(_ project: ProjectID) -> Fault {
+        if case .broken(let reason) = self {
+            .broken("project \(project): \(reason)")
+        } else {
+            self
         }
-    }
-
-    private func count() {
-        let now = monotonicMilliseconds()
-        let isDue = countedAt.change { countedAt in
-            if let last = countedAt, now - last < Projector.countAge { return false }
-            countedAt = now
-            return true
-        }
-        // The watch logs an unreachable database; the count is asked for again.
-        if isDue, let count = try? ledger.unclaimedCount() { unclaimed.set(count) }
     }
 }

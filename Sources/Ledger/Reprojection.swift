@@ -9,13 +9,15 @@ extension Ledger {
     /// what waited for a product of it, and returns how many customers were projected. A run that ends
     /// early is taken up by the next, and so is a project that faults: the others are projected.
     package func reproject(
-        faulted: (ProjectID, Fault) -> Void, progress: (_ customers: Int) -> Void = { _ in }
+        while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
+        progress: (_ customers: Int) -> Void = { _ in }
     ) throws(Fault) -> Int {
         var count = 0
         for outdated in try outdatedProjects() {
             do throws(LedgerError) {
                 let catalog = try catalog(of: outdated.project)
                 for shard in Shard.all {
+                    if !goesOn() { return count }
                     try reproject(outdated, in: shard) { page in
                         count += page
                         progress(count)

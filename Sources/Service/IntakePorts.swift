@@ -13,8 +13,8 @@ package struct IntakePort: Sendable {
     /// Keeps the item as it is now; false when somebody changed it since it was read.
     package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
     package var counts: @Sendable () throws(Fault) -> IntakeCounts
-    /// Forgets some items that ended before an instant.
-    package var clean: @Sendable (_ endedBefore: Instant) throws(Fault) -> Int
+    /// Forgets some items that ended before an instant, as long as the lease is held.
+    package var clean: @Sendable (_ endedBefore: Instant, Lease) throws(Fault) -> Int
 
     package init(
         add: @escaping @Sendable (IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?,
@@ -23,7 +23,7 @@ package struct IntakePort: Sendable {
         take: @escaping @Sendable (_ now: Instant) throws(Fault) -> TakenIntake?,
         change: @escaping @Sendable (IntakeItem) throws(CommandError) -> Bool,
         counts: @escaping @Sendable () throws(Fault) -> IntakeCounts,
-        clean: @escaping @Sendable (_ endedBefore: Instant) throws(Fault) -> Int
+        clean: @escaping @Sendable (_ endedBefore: Instant, Lease) throws(Fault) -> Int
     ) {
         self.add = add
         self.find = find

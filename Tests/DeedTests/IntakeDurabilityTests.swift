@@ -83,7 +83,7 @@ extension ProgramTests {
             #expect(known["outcome"] == "recorded" && known["purchase"] == "apple:1000000000000001")
             service.process.signal(SIGTERM)
             #expect(service.process.wait(milliseconds: 10_000) == 0)
-            #expect(!service.log.contains("intake_incomplete"))
+            #expect(!service.log.contains("jobs_incomplete"))
         }
 
         private func judge(_ judge: String, _ installation: Installation) throws {

@@ -212,10 +212,31 @@ struct IntakeQueueTests {
         for number in 1...3 { try add(number) }
         let ended = try #require(try ledger.takeIntake(now: start)).item
         #expect(try ledger.changeIntake(ended.judged(.believed([]), now: start, jitter: 0)))
-        #expect(try ledger.cleanIntake(endedBefore: start) == 0)
-        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 1)
+        #expect(try clean(endedBefore: start) == 0)
+        #expect(try clean(endedBefore: time(1)) == 1)
         #expect(try ledger.intake(ended.id, of: project) == nil)
         #expect(try ledger.intakeCounts().waiting == 2)
+    }
+
+    private func lease(until end: Instant) throws -> Lease {
+        try #require(try ledger.takeLease(of: "cleaning", at: start, until: end, lastRun: nil))
+    }
+
+    private func clean(endedBefore instant: Instant) throws -> Int {
+        let lease = try lease(until: time(1))
+        defer { try? ledger.end(lease, ranAt: nil) }
+        return try ledger.cleanIntake(endedBefore: instant, under: lease)
+    }
+
+    @Test("Whose lease was taken over forgets nothing any more")
+    func overtaken() throws {
+        try add(1)
+        try database.run("update deed.intake set state = 'dropped'")
+        let lost = try lease(until: start)
+        let held = try lease(until: time(1))
+        #expect(held.fence == lost.fence + 1)
+        #expect(try ledger.cleanIntake(endedBefore: time(1), under: lost) == 0)
+        #expect(try ledger.cleanIntake(endedBefore: time(1), under: held) == 1)
     }
 
     /// Of a table that is empty PostgreSQL would rather read all than use an index, and keeps that plan.
@@ -223,7 +244,7 @@ struct IntakeQueueTests {
     func plansForAnEmptyQueue() throws {
         try database.run("vacuum analyze deed.intake")
         #expect(try ledger.takeIntake(now: start) == nil)
-        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 0)
+        #expect(try clean(endedBefore: time(1)) == 0)
         for number in 1...20 { try add(number) }
         #expect(try ledger.takeIntake(now: start) != nil)
         #expect(try database.number("select sum(tries)::bigint from deed.intake") == 1)
@@ -234,9 +255,9 @@ struct IntakeQueueTests {
                 i, jsonb_build_object('id', i.id || '-' || n))).* from deed.intake as i,
                 generate_series(1, 100) as n
             """)
-        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 1000)
-        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 1000)
-        #expect(try ledger.cleanIntake(endedBefore: time(1)) == 20)
+        #expect(try clean(endedBefore: time(1)) == 1000)
+        #expect(try clean(endedBefore: time(1)) == 1000)
+        #expect(try clean(endedBefore: time(1)) == 20)
     }
 
     @Test("Counts tell how much waits, how much alarms, and since when the oldest waits")

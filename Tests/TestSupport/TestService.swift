@@ -172,6 +172,8 @@ package final class Outage: Sendable {
 package final class LoggedLines: Sendable {
     private let lines = Mutex<[String]>([])
 
+    package init() {}
+
     package var all: [String] { lines.withLock { $0 } }
 
     package var log: Log { Log { [self] line in lines.withLock { $0.append(line) } } }

@@ -87,11 +87,14 @@ extension Ledger {
         }.first ?? IntakeCounts()
     }
 
-    /// Forgets some items that ended before an instant, and tells how many they were.
-    package func cleanIntake(endedBefore instant: Instant) throws(Fault) -> Int {
+    /// Forgets some items that ended before an instant, and tells how many they were: none once another
+    /// instance has taken the lease over.
+    package func cleanIntake(
+        endedBefore instant: Instant, under lease: Lease
+    ) throws(Fault) -> Int {
         let limit: Int64 = 1000
-        return try list(Statement.cleanIntake(.int8(instant.milliseconds), .int8(limit))) {
-            _, _ in ()
-        }.count
+        let call = Statement.cleanIntake(
+            .int8(instant.milliseconds), .int8(limit), .text(lease.name), .int8(lease.fence))
+        return try list(call) { _, _ in () }.count
     }
 }

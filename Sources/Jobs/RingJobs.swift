@@ -1,0 +1,23 @@
+import Core
+package import Service
+
+extension Job {
+    /// What changed is read when the log tells of it; a slow full look finds what the log does not tell.
+    private static func rereading(
+        _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
+    ) -> Job {
+        // A key that was revoked must not open anything for long, whatever goes wrong meanwhile.
+        Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
+            try reload()
+            return .asScheduled
+        }
+    }
+
+    package static func keys(_ ring: KeyRing) -> Job {
+        rereading("keys") { () throws(Fault) in try ring.reload() }
+    }
+
+    package static func apps(_ ring: AppRing) -> Job {
+        rereading("apps") { () throws(Fault) in try ring.reload() }
+    }
+}

@@ -1,0 +1,151 @@
+import Core
+import Jobs
+import Ledger
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Running jobs", .timeLimit(.minutes(1)))
+struct RunnerTests {
+    private static let hour: Int64 = 3_600_000
+    private let database: ScratchDatabase
+    private let clock = TestClock()
+    private let logged = LoggedLines()
+    private let metrics = Metrics()
+
+    init() throws {
+        database = try ScratchDatabase()
+    }
+
+    /// An instance of its own over the database.
+    private func runner(_ jobs: Job...) -> Runner {
+        Runner(
+            jobs, leases: database.ledger(), now: clock.reading, machineClock: clock.reading,
+            log: logged.log, metrics: metrics)
+    }
+
+    /// Counts up, and what waits for the count.
+    private final class Tally: Sendable {
+        private let count = Monitor(0)
+
+        func add() { count.change { $0 += 1 } }
+        var value: Int { count.change { $0 } }
+        func reaches(_ wanted: Int, within milliseconds: Int64 = 10_000) -> Bool {
+            count.wait(milliseconds: milliseconds) { $0 >= wanted ? true : nil } ?? false
+        }
+    }
+
+    private func hourly(_ tally: Tally) -> Job {
+        Job("hourly", .once(milliseconds: RunnerTests.hour)) { _ in
+            tally.add()
+            return .asScheduled
+        }
+    }
+
+    private func stop(_ runners: Runner...) {
+        for runner in runners { runner.stop() }
+        for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }
+    }
+
+    @Test("Of two instances one runs what is done once, and again when its hour has passed")
+    func once() {
+        let tally = Tally()
+        let (one, other) = (runner(hourly(tally)), runner(hourly(tally)))
+        one.start()
+        other.start()
+        #expect(tally.reaches(1))
+        for runner in [one, other] { runner.hurry() }
+        #expect(!tally.reaches(2, within: 200))
+        clock.advance(byMilliseconds: RunnerTests.hour)
+        for runner in [one, other] { runner.hurry() }
+        #expect(tally.reaches(2))
+        #expect(!tally.reaches(3, within: 200))
+        stop(one, other)
+        #expect(logged.all.count { $0.contains(#""event":"job_done""#) } == 2)
+    }
+
+    @Test("A job whose instance died with the lease is run by another one when that has run out")
+    func takenOver() throws {
+        let ledger = database.ledger()
+        let dead = try #require(
+            try ledger.takeLease(
+                of: "hourly", at: clock.now, until: clock.now.advanced(byMilliseconds: 15_000),
+                lastRun: nil))
+        let tally = Tally()
+        let runner = runner(hourly(tally))
+        runner.start()
+        #expect(!tally.reaches(1, within: 200))
+        clock.advance(byMilliseconds: 15_000)
+        runner.hurry()
+        #expect(tally.reaches(1))
+        stop(runner)
+        #expect(try !ledger.keep(dead, until: clock.now))
+        try ledger.end(dead, ranAt: .distantFuture)
+        #expect(try ledger.lastRun(of: "hourly") == clock.now)
+    }
+
+    @Test("A run that fails is told of once, taken up again, and at once when it is hurried")
+    func failing() {
+        let tally = Tally()
+        let runner = runner(
+            Job("failing", .everywhere(milliseconds: 60_000)) { _ throws(Fault) in
+                tally.add()
+                if tally.value < 4 { throw .broken("the reason") }
+                return .asScheduled
+            })
+        runner.start()
+        #expect(tally.reaches(1))
+        // Its pause is a second by now.
+        for run in 2...4 {
+            runner.hurry("failing")
+            #expect(tally.reaches(run, within: 900))
+        }
+        stop(runner)
+        let lines = logged.all.filter { $0.contains("job_failed") }
+        #expect(lines.count == 1 && lines.allSatisfy { $0.contains("the reason") })
+        #expect(metrics.text().contains("deed_job_failures_total{job=\"failing\"} 3\n"))
+    }
+
+    @Test("The next run comes when the last one wanted it, also before the schedule")
+    func early() {
+        let tally = Tally()
+        let clock = clock
+        let due = clock.now.advanced(byMilliseconds: 1000)
+        let runner = runner(
+            Job("early", .everywhere(milliseconds: 60_000)) { _ in
+                tally.add()
+                return clock.now < due ? .at(due) : .asScheduled
+            })
+        runner.start()
+        #expect(tally.reaches(1))
+        clock.advance(byMilliseconds: 1000)
+        #expect(tally.reaches(2))
+        #expect(!tally.reaches(3, within: 100))
+        stop(runner)
+    }
+
+    @Test("A stop tells the run that is under way, and names those that do not end in time")
+    func stopping() {
+        let tally = Tally()
+        let isFree = Monitor(false)
+        let polite = Job("polite", .everywhere(milliseconds: 10)) { run in
+            while run.goesOn { pause(milliseconds: 1) }
+            tally.add()
+            return .atOnce
+        }
+        let stubborn = Job("stubborn", .everywhere(milliseconds: 10)) { _ in
+            tally.add()
+            isFree.wait { $0 ? () : nil }
+            return .atOnce
+        }
+        let runner = runner(polite, stubborn)
+        runner.start()
+        #expect(tally.reaches(1))
+        runner.stop()
+        #expect(runner.unfinished(after: 300) == ["stubborn"])
+        isFree.change { $0 = true }
+        #expect(runner.unfinished(after: 10_000) == [])
+        #expect(tally.value == 2)
+    }
+}

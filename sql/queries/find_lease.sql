@@ -1,0 +1,2 @@
+-- 1 name
+select ran_at from deed.leases where name = $1
