@@ -161,8 +161,8 @@ extension Statement {
         name: "move_test_clock", embedded: PackageResources.move_test_clock_sql)
     package static let findNextDue = Statement(
         name: "find_next_due", embedded: PackageResources.find_next_due_sql)
-    package static let findStorePurchase = Statement(
-        name: "find_store_purchase", embedded: PackageResources.find_store_purchase_sql)
+    package static let findProductionCustomer = Statement(
+        name: "find_production_customer", embedded: PackageResources.find_production_customer_sql)
 
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)

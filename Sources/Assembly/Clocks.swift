@@ -22,8 +22,11 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The clock by which `deed serve` goes, where it is a test's: it is made when it is asked for.
-    package func sharedClock(isForTests: Bool, log: Log) throws(StartError) -> SharedClock? {
+    /// The clock by which `deed serve` goes, where it is a test's. It is made when it `mayMark` the
+    /// database for good.
+    package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
+        -> SharedClock?
+    {
         let table = TestClockTable(serviceConnection)
         var found = try asking { () throws(LedgerError) in try table.read() }
         guard isForTests else {
@@ -31,6 +34,7 @@ extension Database {
             return nil
         }
         if found == nil {
+            if !mayMark { throw .testClockOnlyByFlag }
             try requireTestable(table)
             found = try asking { () throws(LedgerError) in
                 try table.mark(at: systemClock())
@@ -47,19 +51,19 @@ extension Database {
         return SharedClock(at: found, ClockPort(table))
     }
 
-    /// The one place that decides whose time may be a test's. A store of the real world has no part in
-    /// that: its customers would lose what they paid for. No app can have credentials for a store yet;
-    /// when one can, an app whose store is not on a loopback address is refused here, too.
+    /// The one place that decides whose time may be a test's. Customers of the real world have no part
+    /// in that: they would lose what they paid for or were given. No app can have credentials for a
+    /// store yet; when one can, an app whose store is not on a loopback address is refused here, too.
     private func requireTestable(_ table: TestClockTable) throws(StartError) {
-        let knowsStore = try asking { () throws(LedgerError) in
-            try table.knowsStorePurchases()
+        let knowsCustomers = try asking { () throws(LedgerError) in
+            try table.knowsProductionCustomers()
         }
-        if knowsStore {
+        if knowsCustomers {
             throw .refused(
                 code: "test_clock_refused",
-                sentence: "This database knows purchases that a store has sold in production: it "
-                    + "gets no test clock. Serve another one, with another --data-dir or "
-                    + "--database-url.")
+                sentence:
+                    "This database knows customers in production: it gets no test clock. Serve "
+                    + "another one, with another --data-dir or --database-url.")
         }
     }
 }
@@ -69,6 +73,12 @@ extension StartError {
         code: "test_clock_missing",
         sentence: "This database has no test clock: leave --test-clock out, or give it one with: "
             + "deed serve --test-clock")
+
+    fileprivate static let testClockOnlyByFlag = StartError.refused(
+        code: "test_clock_missing",
+        sentence:
+            "DEED_TEST_CLOCK is set, and this database has no test clock. Unset the variable, or "
+            + "give the database a test clock for good with: deed serve --test-clock")
 
     static func testClockUnnamed(_ instant: Instant) -> StartError {
         .refused(

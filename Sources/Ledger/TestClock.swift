@@ -33,11 +33,11 @@ package final class TestClockTable: Sendable {
             .map(Instant.init(milliseconds:))
     }
 
-    /// Whether the database tells of anything that a store has sold in production.
-    package func knowsStorePurchases() throws(LedgerError) -> Bool {
+    /// Whether the database tells of any customer in production, or of evidence that waits for one.
+    package func knowsProductionCustomers() throws(LedgerError) -> Bool {
         try pool.settled { connection throws(LedgerError) in
             var isKnown = false
-            try connection.read([Statement.findStorePurchase()]) { _, rows in
+            try connection.read([Statement.findProductionCustomer()]) { _, rows in
                 isKnown = rows.bool(0, 0)
             }
             return isKnown

@@ -6,6 +6,8 @@ struct Invocation: Sendable {
     let spec: CommandSpec
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
+    /// Those of the flags that stand on the command line and not in a variable.
+    private var writtenFlags: Set<String> = []
     private var positionals: [String] = []
     /// The first thing that was wrong. What follows it is read all the same: it may ask for help,
     /// or for JSON.
@@ -95,6 +97,7 @@ struct Invocation: Sendable {
         if option.valueName == nil {
             if attached != nil { throw usage("--\(option.name) takes no value") }
             flags.insert(option.name)
+            writtenFlags.insert(option.name)
             return
         }
         guard let value = attached ?? rest.popFirst() else {
@@ -115,6 +118,9 @@ extension Invocation {
     var isJSON: Bool { has("json") }
 
     func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+    /// Whether the flag is wished for now, and not only by a variable that may have been left over.
+    func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     subscript(name: String) -> String? { values[name] }
 

@@ -60,7 +60,8 @@ let serveCommand = CommandSpec(
             let service = try RunningService(
                 settings, database,
                 testClock: try database.sharedClock(
-                    isForTests: invocation.has("test-clock"), log: log),
+                    isForTests: invocation.has("test-clock"),
+                    mayMark: invocation.isWritten("test-clock"), log: log),
                 Outside(verifier: Verifier(extraRoots: roots), log: log),
                 stop: StopSignal.raise)
             StopSignal.wait()

@@ -190,17 +190,48 @@ extension ProgramTests {
             #expect(wrong.code == 2)
         }
 
-        @Test("A database of a real store's customers gets none")
-        func realStore() throws {
+        @Test("A database that knows anyone in production gets none, whatever it is that it knows")
+        func realCustomers() throws {
             _ = try deed.makeKey()
-            try database.run(
-                """
-                insert into deed.holders (original, project, store, environment, app, customer)
-                values ('1', 'default', 'apple', 'production', 'com.example.game', 'u1')
-                """)
-            let refused = try deed.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
+            let granted = try deed.run(
+                "grant", "--customer", "u1", "--entitlement", "pro", "--for", "P1Y", "--reason", "r")
+            try #require(granted.code == 0, "\(granted.errors)")
+            func isRefused() throws -> Bool {
+                let refused = try deed.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
+                return refused.code == 1 && refused.errors.contains("knows customers in production")
+            }
+            #expect(try isRefused())
+            for (table, insertion) in [
+                (
+                    "holders",
+                    """
+                    insert into deed.holders (original, project, store, environment, app, customer)
+                    values ('1', 'default', 'apple', 'production', 'com.example.game', 'u1')
+                    """
+                ),
+                (
+                    "tokens",
+                    """
+                    insert into deed.tokens (token, project, environment, customer)
+                    values ('0', 'default', 'production', 'u1')
+                    """
+                ),
+            ] {
+                try database.run("delete from deed.customers")
+                try database.run(insertion)
+                #expect(try isRefused(), "\(table)")
+                try database.run("delete from deed.\(table)")
+            }
+            #expect(try database.number("select count(*) from deed.test_clock") == 0)
+        }
+
+        @Test("A variable that a shell was left with names a clock, and never makes one")
+        func leftOver() throws {
+            _ = try deed.makeKey()
+            let serve = ["serve", "--listen", "127.0.0.1:0"]
+            let refused = try deed.run(serve, variables: ["DEED_TEST_CLOCK": "1"])
             #expect(refused.code == 1)
-            #expect(refused.errors.contains("a store has sold in production"))
+            #expect(refused.errors.contains("Unset the variable"))
             #expect(try database.number("select count(*) from deed.test_clock") == 0)
         }
 
