@@ -8,17 +8,7 @@ extension PracticeWorld {
     /// What is due next. Of several at one instant, the store's own come first, then the steps of
     /// lives, then what is posted.
     private var nextItem: (at: Instant, item: Item)? {
-        var found: (at: Instant, item: Item)?
-        for subscription in subscriptions.values {
-            guard let due = subscription.due else { continue }
-            if let known = found, due > known.at { continue }
-            if let known = found, due == known.at,
-                case .subscription(let other) = known.item, other < subscription.original
-            {
-                continue
-            }
-            found = (due, .subscription(subscription.original))
-        }
+        var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let plan = plans.first, found.map({ plan.at < $0.at }) ?? true {
             found = (plan.at, .plan)
         }
@@ -27,6 +17,18 @@ extension PracticeWorld {
             if found.map({ next < $0.at }) ?? true { found = (next, .posting(index)) }
         }
         return found
+    }
+
+    /// The subscription that the store itself will do something about next.
+    var nextRenewal: (at: Instant, original: String)? {
+        subscriptions.values
+            .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
+            .min { $0 < $1 }
+            .map { (at: $0.0, original: $0.1) }
+    }
+
+    mutating func renewWhatIsDue() {
+        while let due = nextRenewal, due.at <= now { renewOrEnd(due.original) }
     }
 
     private enum Item {
@@ -56,8 +58,7 @@ extension PracticeWorld {
         switch item {
         case .posting(let index): return .post(index)
         case .subscription(let original):
-            runDue(original)
-            lastChange = now
+            renewOrEnd(original)
             return .changed(
                 Outcome(
                     customer: subscriptions[original]?.customer,
@@ -82,8 +83,10 @@ extension PracticeWorld {
         plans.sort { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 
-    private mutating func runDue(_ original: String) {
+    /// Does what is due about a subscription.
+    mutating func renewOrEnd(_ original: String) {
         guard let subscription = subscriptions[original] else { return }
+        defer { lastChange = now }
         switch subscription.phase {
         case .active: endPeriod(subscription)
         case .grace:

@@ -53,12 +53,14 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Two changes never happen at one instant: which statement is the newer one must be plain. Time
-    /// stands still where that would pass over something that is due.
+    /// Two changes never happen at one instant: which statement is the newer one must be plain. What the
+    /// store would do by itself at the later instant comes first.
     mutating func tick() {
-        guard lastChange >= now else { return }
-        let next = lastChange.advanced(byMilliseconds: 1)
-        if nextDue.map({ $0 > next }) ?? true { now = next }
+        renewWhatIsDue()
+        while lastChange >= now {
+            now = lastChange.advanced(byMilliseconds: 1)
+            renewWhatIsDue()
+        }
     }
 
     private mutating func performForAll(_ step: Step) throws(PracticeError) -> Outcome {
@@ -165,7 +167,11 @@ extension PracticeWorld {
             subscriptions[original]?.willRenew = false
         }
         tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", original)
-        if subscription.phase == .retry { end(original, .cancelled, "VOLUNTARY") }
+        if subscription.phase == .retry {
+            lastChange = now
+            tick()
+            end(original, .cancelled, "VOLUNTARY")
+        }
     }
 
     private mutating func resume(_ subscription: Subscription) throws(PracticeError) {

@@ -96,7 +96,5 @@ extension Installation {
 
 /// Random numbers whose seed is printed, so that a run can be looked into.
 func seededGenerator(_ name: String) -> SeededGenerator {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    print("seed of \(name): \(seed)")
-    return SeededGenerator(seed: seed)
+    SeededGenerator(seed: printedSeed(of: name))
 }

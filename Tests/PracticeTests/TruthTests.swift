@@ -11,8 +11,7 @@ import Testing
 struct TruthTests {
     @Test("Two hundred lives of two years are told alike at every boundary")
     func lives() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed of lives: \(seed)")
+        let seed = printedSeed(of: "lives")
         let found = Findings()
         try await aside { live(seed, found) }
         #expect(found.complaints.withLock { $0 } == [])
@@ -47,6 +46,40 @@ struct TruthTests {
         #expect(comparisons.values.contains { $0.boundaries > 3 })
     }
 
+    @Test(
+        "Two changes at one instant, even that of a renewal, are told one after the other",
+        arguments: [
+            #"{"at":"5h","do":"refund"},{"at":"5h","do":"reverse"}"#,
+            #"{"at":"5h","do":"cancel"},{"at":"5h","do":"resume"}"#,
+            #"{"at":"5h","do":"extend","days":3},{"at":"5h","do":"extend","days":5}"#,
+            #"{"at":"P1M","do":"refund"},{"at":"P1M","do":"reverse"},{"at":"P1M","do":"resume"}"#,
+        ])
+    func sameInstant(_ steps: String) throws {
+        let text = """
+            {"title":"t","until":"80d","lives":[{"customer":"c1","steps":[
+                {"at":"0d","do":"buy","product":"pro.month"},\(steps)]}]}
+            """
+        var shop = Shop.example
+        shop.app.notificationURL = "http://127.0.0.1:1/"
+        let practised = PractisedStore(PracticeWorld(shop, from: opening, seed: 6))
+        let scenario = try Scenario(Array(text.utf8))
+        let end = try practised.store.change { world throws(PracticeError) in
+            try world.plan(scenario)
+        }
+        var comparison = try Comparison(of: "c1", steps)
+        for target in [opening.days(1), opening.days(40), end] {
+            let events = try practised.store.advance(to: target)
+            #expect(!events.contains { $0.text.contains("was refused") })
+            try practised.store.read { try comparison.compare($0) }
+        }
+        #expect(comparison.complaints == [])
+        let instants = try practised.posts.map { post in
+            try payload(of: JSON.read(post.body)["signedPayload"]?.string ?? "")["signedDate"]?
+                .integer
+        }
+        #expect(Set(instants).count == instants.count)
+    }
+
     private final class Findings: Sendable {
         let seen = Mutex<Set<String>>([])
         let complaints = Mutex<[String]>([])
@@ -70,6 +103,13 @@ struct TruthTests {
     }
 }
 
+extension PracticeWorld {
+    /// When the store itself does something about a subscription next.
+    fileprivate var nextRenewalInstant: Instant? {
+        subscriptions.values.filter(\.isServing).map { $0.graceUntil ?? $0.ends }.min()
+    }
+}
+
 /// One customer's two years, made up by a seed and compared as they pass.
 private struct RandomLife {
     private let seed: UInt64
@@ -82,7 +122,10 @@ private struct RandomLife {
     init(seed: UInt64) throws {
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        world = PracticeWorld(.example, from: opening, seed: seed)
+        // What is posted is due at the instant of a change, as another change may be.
+        var shop = Shop.example
+        shop.app.notificationURL = "http://127.0.0.1:1/"
+        world = PracticeWorld(shop, from: opening, seed: seed)
         comparison = try Comparison(of: "c1", "life \(seed)")
         end = opening.days(731)
     }
@@ -95,20 +138,26 @@ private struct RandomLife {
                 try pass(to: due.advanced(byMilliseconds: -1))
             }
             if world.nextDue.map({ $0 <= due }) ?? false {
-                _ = world.doNext(by: due)
+                doNext(by: due)
             } else {
                 try pass(to: due)
                 if due == next {
                     act()
-                    next = world.now.advanced(byMilliseconds: random.number(1...40 * day))
+                    while random.chance(25) { act() }
+                    let someTime = world.now.advanced(byMilliseconds: random.number(1...40 * day))
+                    next = random.chance(20) ? world.nextRenewalInstant ?? someTime : someTime
                 }
             }
             try comparison.compare(world)
         }
     }
 
+    private mutating func doNext(by limit: Instant) {
+        if case .post(let index) = world.doNext(by: limit) { world.record("SUCCESS", of: index) }
+    }
+
     private mutating func pass(to instant: Instant) throws {
-        _ = world.doNext(by: instant)
+        doNext(by: instant)
         try comparison.compare(world)
     }
 

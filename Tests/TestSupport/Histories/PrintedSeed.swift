@@ -1,0 +1,9 @@
+import Foundation
+
+/// The seed of a random test, which it prints: the one that `DEED_SEED` gives, else a new one.
+package func printedSeed(of name: String) -> UInt64 {
+    let given = ProcessInfo.processInfo.environment["DEED_SEED"].flatMap { UInt64($0) }
+    let seed = given ?? UInt64.random(in: 0...UInt64.max)
+    print("seed of \(name): \(seed)")
+    return seed
+}
