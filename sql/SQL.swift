@@ -35,6 +35,8 @@ package struct Migration: Sendable {
         Migration(
             number: 10, name: "0010_leases",
             script: Script(embedded: PackageResources._010_leases_sql)),
+            number: 16, name: "0016_boundaries",
+            script: Script(embedded: PackageResources._016_boundaries_sql)),
     ]
 }
 
@@ -163,6 +165,14 @@ extension Statement {
         name: "find_next_due", embedded: PackageResources.find_next_due_sql)
     package static let findProductionCustomer = Statement(
         name: "find_production_customer", embedded: PackageResources.find_production_customer_sql)
+
+    package static let findNextBoundary = Statement(
+        name: "find_next_boundary", embedded: PackageResources.find_next_boundary_sql)
+    package static let listDueBoundaries = Statement(
+        name: "list_due_boundaries", embedded: PackageResources.list_due_boundaries_sql)
+    package static let listUnpublishedProjects = Statement(
+        name: "list_unpublished_projects",
+        embedded: PackageResources.list_unpublished_projects_sql)
 
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)

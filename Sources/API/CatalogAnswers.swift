@@ -92,7 +92,7 @@ extension CatalogChange {
             object.append("subject", "product")
             object.append("store", .string(key.store.rawValue))
             object.append("id", .string(key.id.text))
-        case .entitlementTitle(let id):
+        case .entitlementTitle(let id), .endingSoon(let id):
             object.append("subject", "entitlement")
             object.append("id", .string(id.text))
         case .currencyTitle(let id):

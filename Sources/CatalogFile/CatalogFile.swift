@@ -50,16 +50,21 @@ package enum CatalogFile {
     package static func json(_ catalog: Catalog) -> JSON {
         [
             "products": .array(catalog.products.map(\.json)),
-            "entitlements": titles(catalog.entitlementTitles),
+            "entitlements": titles(catalog.entitlementTitles, catalog.endingSoon),
             "currencies": titles(catalog.currencyTitles),
             "original_app_version": .array(catalog.originalVersionRules.map(\.json)),
         ]
     }
 
-    private static func titles<Kind>(_ titles: [Identifier<Kind>: String]) -> JSON {
+    private static func titles<Kind>(
+        _ titles: [Identifier<Kind>: String], _ endingSoon: [Identifier<Kind>: CalendarDuration] = [:]
+    ) -> JSON {
         var object = JSONObject()
         for (id, title) in titles.sorted(by: { $0.key < $1.key }) {
-            object.append(id.text, ["title": .string(title)])
+            var entry = JSONObject()
+            entry.append("title", .string(title))
+            if let notice = endingSoon[id] { entry.append("ending_soon", .string(notice.text)) }
+            object.append(id.text, .object(entry))
         }
         return .object(object)
     }

@@ -23,7 +23,11 @@ struct CatalogReader {
         for (path, entry) in entries(file, "products") {
             readProduct(entry, at: path)
         }
-        draft.entitlementTitles = readTitles(file, "entitlements")
+        draft.entitlementTitles = readTitles(file, "entitlements", knowing: ["ending_soon"]) {
+            reader, id, entry, path in
+            guard entry["ending_soon"] != nil else { return }
+            reader.draft.endingSoon[id] = reader.readDuration(entry, "ending_soon", at: path)
+        }
         draft.currencyTitles = readTitles(file, "currencies")
         for (path, entry) in entries(file, "original_app_version") {
             let rule = readRule(entry, at: path)
@@ -72,7 +76,7 @@ struct CatalogReader {
         case .nonRenewing:
             let stacking = readChoice(
                 object, "stacking", of: Product.Stacking.self, at: path, else: .extend)
-            let duration = readDuration(object, at: path)
+            let duration = readDuration(object, "duration", at: path)
             let terms = Product.Terms.nonRenewing(
                 duration: duration ?? .days(1), stacking: stacking ?? .extend)
             return (terms, duration != nil && stacking != nil)
@@ -99,23 +103,28 @@ struct CatalogReader {
         return credits
     }
 
-    private mutating func readDuration(_ object: JSONObject, at path: String) -> CalendarDuration? {
-        guard let text = readText(object, "duration", at: path) else {
-            if object["duration"] == nil {
-                draft.note("\(path).duration", "is missing; write how long it lasts, as in \"P3M\"")
+    private mutating func readDuration(
+        _ object: JSONObject, _ name: String, at path: String
+    ) -> CalendarDuration? {
+        guard let text = readText(object, name, at: path) else {
+            if object[name] == nil {
+                draft.note("\(path).\(name)", "is missing; write how long it lasts, as in \"P3M\"")
             }
             return nil
         }
         guard let duration = CalendarDuration(text) else {
             draft.note(
-                "\(path).duration", "is \"\(text)\"; write an ISO 8601 duration, as in \"P3M\"")
+                "\(path).\(name)", "is \"\(text)\"; write an ISO 8601 duration, as in \"P3M\"")
             return nil
         }
         return duration
     }
 
     private mutating func readTitles<Kind>(
-        _ file: JSONObject, _ name: String
+        _ file: JSONObject, _ name: String, knowing others: [String] = [],
+        reading rest: (inout CatalogReader, Identifier<Kind>, JSONObject, String) -> Void = {
+            _, _, _, _ in
+        }
     ) -> [Identifier<Kind>: String] {
         guard let json = file[name], let entries = object(json, at: name) else { return [:] }
         var titles: [Identifier<Kind>: String] = [:]
@@ -124,8 +133,9 @@ struct CatalogReader {
             guard let id: Identifier<Kind> = identifier(member.name, at: path),
                 let entry = object(member.value, at: path)
             else { continue }
-            notice(entry, knowing: ["title"], at: path)
+            notice(entry, knowing: ["title"] + others, at: path)
             titles[id] = readText(entry, "title", at: path) ?? id.text
+            rest(&self, id, entry, path)
         }
         return titles
     }

@@ -34,15 +34,20 @@ package struct CalendarDuration: Hashable, Sendable {
 
     /// The moment that lies this duration after `start`: months first (a day that the month lacks
     /// becomes its last one), then days, then the time.
-    package func end(after start: Instant) -> Instant {
-        var date = CivilDate(start)
-        let month = date.year * 12 + (date.month - 1) + months
+    package func end(after start: Instant) -> Instant { moment(1, from: start) }
+
+    /// The moment that lies this duration before `end`, reckoned the same way.
+    package func start(before end: Instant) -> Instant { moment(-1, from: end) }
+
+    private func moment(_ direction: Int64, from instant: Instant) -> Instant {
+        var date = CivilDate(instant)
+        let month = date.year * 12 + (date.month - 1) + direction * months
         date.year = month.flooredQuotient(by: 12)
         date.month = month - date.year * 12 + 1
         date.day = min(date.day, CivilDate.days(inMonth: date.month, of: date.year))
         return date.instant
-            .advanced(byMilliseconds: days * CivilDate.millisecondsPerDay)
-            .advanced(byMilliseconds: milliseconds)
+            .advanced(byMilliseconds: direction * days * CivilDate.millisecondsPerDay)
+            .advanced(byMilliseconds: direction * milliseconds)
     }
 }
 

@@ -111,16 +111,16 @@ package enum StreamState: Hashable, Sendable {
         if case .project(let state) = self { state } else { nil }
     }
 
-    package mutating func apply(_ event: Event, recordedAt: Instant) {
+    package mutating func apply(_ recorded: RecordedEvent) {
         // Letting go of the state first spares a copy of all that it holds.
         switch self {
         case .customer(var state):
             self = .project(ProjectState())
-            state.apply(event)
+            state.apply(recorded)
             self = .customer(state)
         case .project(var state):
             self = .customer(CustomerState())
-            state.apply(event, recordedAt: recordedAt)
+            state.apply(recorded.event, recordedAt: recorded.recordedAt)
             self = .project(state)
         }
     }

@@ -24,11 +24,22 @@ package struct CustomerState: Hashable, Sendable {
     package var tokens: [AccountToken] { content.value.tokens }
     /// Purchases that left for another holder, in the order in which they did.
     package var departures: [PurchaseDetached] { content.value.departures }
-    package var notices: AccessNotices { content.value.notices }
+    /// What was published as ended and not as started since, with the instant of its end.
+    package var endedAccess: [EntitlementID: Instant] { content.value.endedAccess }
+    package var lastRecord: LastRecord? { content.value.lastRecord }
     package var isErased: Bool { content.value.isErased }
 
     package mutating func apply(_ event: Event) {
         content.change { $0.apply(event) }
+    }
+
+    /// The same, as the log has it.
+    package mutating func apply(_ recorded: RecordedEvent) {
+        content.change {
+            $0.apply(recorded.event)
+            $0.lastRecord = LastRecord(
+                at: recorded.recordedAt, catalogVersion: recorded.catalogVersion)
+        }
     }
 
     /// The customer together with the purchases that another state holds of some apps: those of the
@@ -68,7 +79,8 @@ private struct CustomerContent: Hashable, Sendable {
     var orders: [Order] = []
     var tokens: [AccountToken] = []
     var departures: [PurchaseDetached] = []
-    var notices = AccessNotices()
+    var endedAccess: [EntitlementID: Instant] = [:]
+    var lastRecord: LastRecord?
     var isErased = false
 
     mutating func apply(_ event: Event) {
@@ -102,13 +114,12 @@ private struct CustomerContent: Hashable, Sendable {
         case .orderFulfilled(let fulfilled): change(fulfilled.order) { $0.fulfilled = fulfilled }
         case .orderClosed(let closed): change(closed.order) { $0.closed = closed }
         case .tokenRegistered(let registered): tokens.append(registered.token)
-        case .accessStarted(let notice): notices.started[notice.entitlement] = notice.at
-        case .accessEnded(let notice): notices.ended[notice.entitlement] = notice.at
-        case .accessEndingSoon(let notice): notices.endingSoon[notice.entitlement] = notice.at
+        case .accessStarted(let notice): endedAccess[notice.entitlement] = nil
+        case .accessEnded(let notice): endedAccess[notice.entitlement] = notice.at
         case .customerErased:
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
-            .projectChanged:
+            .projectChanged, .publicationStarted, .accessEndingSoon:
             break
         }
     }
@@ -163,13 +174,6 @@ extension CustomerContent {
         guard let index = orders.firstIndex(where: { $0.id == order }) else { return }
         change(&orders[index])
     }
-}
-
-/// The newest boundary that was published of each entitlement, by the kind of notice.
-package struct AccessNotices: Hashable, Sendable {
-    package internal(set) var started: [EntitlementID: Instant] = [:]
-    package internal(set) var ended: [EntitlementID: Instant] = [:]
-    package internal(set) var endingSoon: [EntitlementID: Instant] = [:]
 }
 
 /// An entitlement that an admin gave.

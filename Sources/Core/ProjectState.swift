@@ -11,9 +11,13 @@ package struct ProjectState: Hashable, Sendable {
     package var rulesVersion: Int64 { content.value.rulesVersion }
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
-    package var catalog: Catalog { content.value.catalog }
+    package var catalog: Catalog { content.value.editions.last?.catalog ?? Catalog() }
     /// 0 before the first catalog.
-    package var catalogVersion: Int64 { content.value.catalogVersion }
+    package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
+    /// The newest catalogs, oldest first.
+    var editions: [CatalogEdition] { content.value.editions }
+    /// From when on boundaries of its customers are published; `nil` before any service ran that does.
+    package var publishesSince: Instant? { content.value.publishesSince }
     /// In order of store and id.
     package var apps: [App] { content.value.apps }
     package var settings: ProjectSettings { content.value.settings }
@@ -44,14 +48,14 @@ private struct ProjectContent: Hashable, Sendable {
     var rulesVersion: Int64 = 0
     var createdAt: Instant?
     var keys: [Key] = []
-    var catalog = Catalog()
-    var catalogVersion: Int64 = 0
+    var editions = [CatalogEdition.none]
+    var publishesSince: Instant?
     var apps: [App] = []
     var settings = ProjectSettings()
 
     mutating func apply(_ event: Event, recordedAt: Instant) {
         version += 1
-        if !event.isAboutKeys { rulesVersion = version }
+        if event.isAboutAnswers { rulesVersion = version }
         switch event {
         case .projectCreated:
             createdAt = recordedAt
@@ -61,8 +65,10 @@ private struct ProjectContent: Hashable, Sendable {
             guard let index = keys.firstIndex(where: { $0.id == revoked.key }) else { return }
             keys[index].revokedAt = revoked.at
         case .catalogChanged(let changed):
-            catalog = changed.catalog
-            catalogVersion = changed.version
+            editions.append(
+                CatalogEdition(
+                    version: changed.version, since: recordedAt, catalog: changed.catalog))
+            editions.removeFirst(max(0, editions.count - CatalogEdition.limit))
         case .appSet(let app):
             apps.removeAll { $0.key == app.key }
             apps.insert(app, at: apps.firstIndex { app.key < $0.key } ?? apps.endIndex)
@@ -70,6 +76,8 @@ private struct ProjectContent: Hashable, Sendable {
             apps.removeAll { $0.key == removed.key }
         case .projectChanged(let changed):
             settings = changed
+        case .publicationStarted:
+            publishesSince = publishesSince ?? recordedAt
         default:
             // Customers' events have no place in a project's own stream.
             break

@@ -53,11 +53,11 @@ extension ShardChange.Subject {
 extension Event {
     static let typesAboutKeys: Set<String> = ["key.created", "key.revoked"]
 
-    /// Whether it is about who may ask, and not about any answer.
-    var isAboutKeys: Bool {
+    /// Whether answers about the project's customers may depend on it.
+    var isAboutAnswers: Bool {
         switch self {
-        case .keyCreated, .keyRevoked: true
-        default: false
+        case .keyCreated, .keyRevoked, .publicationStarted: false
+        default: true
         }
     }
 }

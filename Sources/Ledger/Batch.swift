@@ -279,18 +279,21 @@ extension Batch {
             for event in part.events { try holders.apply(event, of: stream) }
         }
         self.holders = holders
+        for stream in changed(decision, streams) { publishDue(of: stream) }
         var counts: [Stream: Int16] = [:]
         var events: [RecordedEvent] = []
         for (stream, part) in zip(streams, decision.parts) {
             let evidence = part.restsOn.map { command.evidence[$0].digest }
             for event in part.events {
-                let entry = append(
-                    event, restingOn: evidence, to: stream, of: command,
-                    index: counts[stream, default: 0])
-                counts[stream, default: 0] += 1
-                events.append(entry.recorded)
+                events.append(
+                    append(event, to: stream, of: command, restingOn: evidence, &counts))
                 tokens.apply(event, of: stream)
                 waitingCredits.add(event, of: stream, by: project(of: stream).catalog)
+            }
+        }
+        for stream in changed(decision, streams) {
+            for event in regained(by: stream) {
+                events.append(append(event, to: stream, of: command, &counts))
             }
         }
         let restsOn = decision.restsOn
@@ -301,34 +304,64 @@ extension Batch {
         return events
     }
 
+    /// The streams that have events in the decision, each once.
+    private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
+        var seen = Set<Stream>()
+        return zip(streams, decision.parts).compactMap { stream, part in
+            part.events.isEmpty || !seen.insert(stream).inserted ? nil : stream
+        }
+    }
+
     private mutating func append(
-        _ event: Event, restingOn evidence: [UInt8]?, to stream: Stream, of command: Command,
-        index: Int16
-    ) -> NewEntry {
+        _ event: Event, to stream: Stream, of command: Command,
+        restingOn evidence: [UInt8]? = nil, _ counts: inout [Stream: Int16]
+    ) -> RecordedEvent {
+        let cause = EventCause(
+            actor: command.actor,
+            text: stream == command.stream ? command.cause.text : command.linkedCause,
+            digest: command.cause.digest, index: counts[stream, default: 0], evidence: evidence)
+        counts[stream, default: 0] += 1
+        return append(event, to: stream, because: cause)
+    }
+
+    @discardableResult
+    mutating func append(
+        _ event: Event, to stream: Stream, because cause: EventCause
+    ) -> RecordedEvent {
         guard var head = heads[stream.shard], folds[stream] != nil else {
             preconditionFailure("shard \(stream.shard.number) was not locked for this batch")
         }
         head.sequence += 1
         head.recordedAt = max(head.recordedAt, now)
-        let isOwn = stream == command.stream
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
             version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
-                actor: command.actor,
-                cause: isOwn ? command.cause.text : command.linkedCause,
+                actor: cause.actor, cause: cause.text,
                 catalogVersion: project(of: stream).catalogVersion),
-            causeIndex: index, causeDigest: command.cause.digest, evidence: evidence)
+            causeIndex: cause.index, causeDigest: cause.digest, evidence: cause.evidence)
         let payload = event.payload.text
         let link = ChainLink(after: head.chain, header: header, payload: payload)
         head.chain = link.chain.bytes
         heads[stream.shard] = head
         let entry = NewEntry(header: header, event: event, payload: payload, link: link)
         entries.append(entry)
-        apply(entry.recorded, causeDigest: command.cause.digest)
-        return entry
+        let recorded = entry.recorded
+        apply(recorded, causeDigest: cause.digest)
+        return recorded
     }
+}
+
+/// Who and what made an event happen.
+struct EventCause {
+    let actor: Actor
+    let text: String
+    let digest: [UInt8]
+    /// Its place among the events of the cause in one stream.
+    let index: Int16
+    /// The digest of the evidence that it rests on.
+    let evidence: [UInt8]?
 }
 
 extension Command {

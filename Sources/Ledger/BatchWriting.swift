@@ -6,8 +6,12 @@ import SQL
 extension Batch {
     /// The calls that write what was decided, with the rows of its evidence, and commit it.
     func writes(with evidence: EvidenceRows) -> [Call] {
-        (entries.isEmpty ? [] : [insertEvents, advanceShards] + holders.calls + projections)
+        (entries.isEmpty ? [] : insertions + holders.calls + projections)
             + evidence.calls + [Statement.commit()]
+    }
+
+    private var insertions: [Call] {
+        entries.isEmpty ? [] : [insertEvents, advanceShards]
     }
 
     private var insertEvents: Call {
@@ -65,13 +69,26 @@ extension Batch {
         return rows.calls
     }
 
-    /// The calls that project customers anew by the catalog of now, and commit that.
+    /// The calls that write what was published of customers, with all of their rows by the catalog of
+    /// now, and commit that.
     func reprojection(of streams: [Stream]) -> [Call] {
+        writes(projecting: streams) { $0.addAll($1, of: $2, by: project(of: $2), now: now) }
+    }
+
+    /// The same with the rows that publishing changes: those of the customers themselves.
+    func publication(of streams: [Stream]) -> [Call] {
+        writes(projecting: streams) { $0.add($1, of: $2, by: project(of: $2), now: now) }
+    }
+
+    private func writes(
+        projecting streams: [Stream],
+        _ add: (inout ProjectedRows, CustomerState, Stream) -> Void
+    ) -> [Call] {
         var rows = ProjectedRows()
         for stream in streams {
             guard let customer = folds[stream]?.state.customer else { continue }
-            rows.addAll(customer, of: stream, by: project(of: stream), now: now)
+            add(&rows, customer, stream)
         }
-        return rows.calls + [Statement.commit()]
+        return insertions + rows.calls + [Statement.commit()]
     }
 }

@@ -37,7 +37,7 @@ extension Connection {
         let heads = try load(wanted, after: known.map(\.version), seenHeads: seenHeads) {
             row throws(LedgerError) in
             let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
-            states[recorded.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+            states[recorded.stream]?.apply(recorded)
         }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()

@@ -15,7 +15,7 @@ struct Fold: Sendable {
     var version: Int64 { state.version }
 
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        state.apply(recorded.event, recordedAt: recorded.recordedAt)
+        state.apply(recorded)
         let mark = CauseMark(recorded.cause)
         let wish = WishMark(causeDigest)
         causes[mark, default: ObeyedCause(wish: wish, first: recorded.version, last: 0)].last =

@@ -5,8 +5,9 @@ import SQL
 extension Ledger {
     private static let reprojectionPage: Int64 = 200
 
-    /// Projects the customers of every project whose catalog changed since they were projected, credits
-    /// what waited for a product of it, and returns how many customers were projected. A run that ends
+    /// Projects the customers of every project whose catalog changed since they were projected, publishes
+    /// what it gave and took, credits what waited for a product of it, and returns how many customers were
+    /// projected. A run that ends
     /// early is taken up by the next, and so is a project that faults: the others are projected.
     package func reproject(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
@@ -69,8 +70,9 @@ extension Ledger {
             let streams = try outdatedCustomers(of: outdated, in: shard, after: last)
             guard let end = streams.last else { return }
             try pool.settled { connection throws(LedgerError) in
-                let batch = try connection.lockAndLoad(
+                var batch = try connection.lockAndLoad(
                     Set(streams), cache: cache, settings.clock)
+                for stream in streams { batch.publishDue(of: stream) }
                 try connection.execute(batch.reprojection(of: streams))
             }
             last = end

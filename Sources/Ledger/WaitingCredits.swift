@@ -101,11 +101,6 @@ extension Command {
     }
 }
 
-extension Actor {
-    /// The actor that credits what waited for a product of the catalog.
-    fileprivate static let catalog = Actor(prefix: "deed:", random: "catalog")
-}
-
 extension PendingCommand.Answer {
     /// The outcome; a command that cannot be refused was not decided.
     fileprivate var settled: Outcome {

@@ -69,6 +69,7 @@ extension CatalogChange {
             case .product(let key):
                 "product \(key.id)" + (key.store == .apple ? "" : " of \(key.store.rawValue)")
             case .entitlementTitle(let id): "title of the entitlement \(id)"
+            case .endingSoon(let id): "ending_soon of the entitlement \(id)"
             case .currencyTitle(let id): "title of the currency \(id)"
             case .originalVersionRules: "original_app_version"
             }

@@ -170,6 +170,27 @@ struct EventCodingTests {
             ("token.registered", #"{"token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"}"#),
             ("access.started", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("access.ended", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
+            ("publication.started", "{}"),
+            (
+                "access.ended",
+                #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","answer":{"active":false,"#
+                    + #""since":"2026-01-01T00:00:00.000Z","until":"2026-01-06T00:00:00.000Z","#
+                    + #""state":"expired","code":"-5.0","product":"pro.month","#
+                    + #""source":"purchase","purchase":"apple:1"}}"#
+            ),
+            (
+                "access.started",
+                #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","answer":{"active":true,"#
+                    + #""since":"2026-01-06T00:00:00.000Z","state":"active","code":"2.0","#
+                    + #""will_renew":true,"source":"grant","grant":"g1"}}"#
+            ),
+            (
+                "access.ending_soon",
+                #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","answer":{"active":true,"#
+                    + #""since":"2026-01-06T00:00:00.000Z","state":"active","code":"3.0","#
+                    + #""source":"original_app_version","#
+                    + #""original_app_version":"com.example.game"}}"#
+            ),
             ("access.ending_soon", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("customer.erased", #"{"reason":"asked for it"}"#),
         ])

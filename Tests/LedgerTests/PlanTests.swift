@@ -58,12 +58,16 @@ struct PlanTests {
         arguments: [
             (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
             (.listWaitingCredits, "waiting_credits_pkey"),
+            (.findNextBoundary, "customers_next_boundary"),
+            (.listDueBoundaries, "customers_next_boundary"),
+            (.listUnpublishedProjects, "projects_unpublished"),
         ])
     func waiting(statement: Statement, index: String) throws {
         let database = try ScratchDatabase()
         for isAnalyzed in [false, true] {
             if isAnalyzed {
-                try database.run("vacuum analyze deed.unclaimed, deed.waiting_credits")
+                try database.run(
+                    "vacuum analyze deed.unclaimed, deed.waiting_credits, deed.customers")
             }
             let plan = try plan(of: statement, in: database)
             #expect(plan.contains("using \(index)"), "\(plan)")

@@ -1,1 +1,1 @@
-select project, created_at::text, catalog_version::text from deed.projects
+select project, created_at::text, catalog_version::text, publishes_since::text from deed.projects

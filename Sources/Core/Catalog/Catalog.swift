@@ -9,23 +9,27 @@ package struct Catalog: Hashable, Sendable {
     /// What a currency is called, where somebody cared to say.
     package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
     package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
+    /// How long before its end access to an entitlement is published as ending soon.
+    package var endingSoon: [EntitlementID: CalendarDuration] { content.value.endingSoon }
 
     /// A catalog in which nothing is sold.
     package init() {
-        self.init(products: [], entitlementTitles: [:], currencyTitles: [:], rules: [])
+        self.init(
+            products: [], entitlementTitles: [:], endingSoon: [:], currencyTitles: [:], rules: [])
     }
 
     /// Only a draft that was validated becomes a catalog.
     init(
         products: [Product], entitlementTitles: [EntitlementID: String],
-        currencyTitles: [CurrencyID: String], rules: [OriginalVersionRule]
+        endingSoon: [EntitlementID: CalendarDuration], currencyTitles: [CurrencyID: String],
+        rules: [OriginalVersionRule]
     ) {
         let products = products.sorted { $0.key < $1.key }
         let places = Dictionary(
             products.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
         content = Shared(
             CatalogContent(
-                products: products, entitlementTitles: entitlementTitles,
+                products: products, entitlementTitles: entitlementTitles, endingSoon: endingSoon,
                 currencyTitles: currencyTitles, originalVersionRules: rules, places: places,
                 names: CatalogNames(products, rules, entitlementTitles, currencyTitles)))
     }
@@ -78,6 +82,7 @@ private struct CatalogNames: Hashable, Sendable {
 private struct CatalogContent: Hashable, Sendable {
     let products: [Product]
     let entitlementTitles: [EntitlementID: String]
+    let endingSoon: [EntitlementID: CalendarDuration]
     let currencyTitles: [CurrencyID: String]
     let originalVersionRules: [OriginalVersionRule]
     let places: [ProductKey: Int]

@@ -8,6 +8,7 @@ package struct CatalogChange: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         case product(ProductKey)
         case entitlementTitle(EntitlementID)
+        case endingSoon(EntitlementID)
         case currencyTitle(CurrencyID)
         case originalVersionRules
     }
@@ -34,6 +35,9 @@ extension Catalog {
         changes += Catalog.changes(
             from: old.entitlementTitles, to: entitlementTitles,
             CatalogChange.Subject.entitlementTitle)
+        changes += Catalog.changes(
+            from: old.endingSoon.mapValues(\.text), to: endingSoon.mapValues(\.text),
+            CatalogChange.Subject.endingSoon)
         changes += Catalog.changes(
             from: old.currencyTitles, to: currencyTitles, CatalogChange.Subject.currencyTitle)
         if originalVersionRules != old.originalVersionRules {

@@ -6,6 +6,7 @@ package struct CatalogDraft: Sendable {
     /// In the order of the file; `nil` where an entry could not be read.
     package var products: [Product?] = []
     package var entitlementTitles: [EntitlementID: String] = [:]
+    package var endingSoon: [EntitlementID: CalendarDuration] = [:]
     package var currencyTitles: [CurrencyID: String] = [:]
     /// In the order of the file; `nil` where an entry could not be read.
     package var originalVersionRules: [OriginalVersionRule?] = []
@@ -46,7 +47,8 @@ package struct CatalogDraft: Sendable {
         if !checked.problems.isEmpty { throw InvalidCatalog(problems: checked.problems) }
         return Catalog(
             products: products.compactMap(\.self), entitlementTitles: entitlementTitles,
-            currencyTitles: currencyTitles, rules: originalVersionRules.compactMap(\.self))
+            endingSoon: endingSoon, currencyTitles: currencyTitles,
+            rules: originalVersionRules.compactMap(\.self))
     }
 }
 

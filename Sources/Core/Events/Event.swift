@@ -10,6 +10,8 @@ package enum Event: Hashable, Sendable {
     case appRemoved(AppRemoved)
     /// The settings as they are from now on.
     case projectChanged(ProjectSettings)
+    /// From now on boundaries of the project's customers are published.
+    case publicationStarted
 
     // What a store stated about a transaction that was not known before.
     case purchaseMade(TransactionFact)
@@ -45,7 +47,7 @@ package enum Event: Hashable, Sendable {
     case orderClosed(OrderClosed)
     case tokenRegistered(TokenRegistered)
 
-    // The clock passed a boundary; these publish what reads know already.
+    // The clock passed a boundary, or the catalog changed; these publish what reads know already.
     case accessStarted(AccessNotice)
     case accessEnded(AccessNotice)
     case accessEndingSoon(AccessNotice)

@@ -9,6 +9,7 @@ extension Event {
         case .appSet: "app.set"
         case .appRemoved: "app.removed"
         case .projectChanged: "project.changed"
+        case .publicationStarted: "publication.started"
         case .purchaseMade: "purchase.made"
         case .subscriptionRenewed: "subscription.renewed"
         case .subscriptionUpgraded: "subscription.upgraded"
@@ -50,7 +51,8 @@ extension Event {
             fact.signedAt
         case .renewalChanged(let fact), .renewalRestated(let fact): fact.signedAt
         case .appInstalled(let fact): fact.originallyPurchased ?? fact.signedAt
-        case .accessStarted(let notice), .accessEnded(let notice): notice.at
+        case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
+            notice.at
         default: nil
         }
     }

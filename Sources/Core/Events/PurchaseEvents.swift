@@ -46,18 +46,6 @@ package enum MoveCause: Hashable, Sendable {
     case undone(Reason, ticket: Ticket?)
 }
 
-/// The clock passed a boundary of access to an entitlement.
-package struct AccessNotice: Hashable, Sendable {
-    package let entitlement: EntitlementID
-    /// The boundary, not the moment of the notice.
-    package let at: Instant
-
-    package init(entitlement: EntitlementID, at: Instant) {
-        self.entitlement = entitlement
-        self.at = at
-    }
-}
-
 /// All that the customer's stream said about a person was taken out of it.
 package struct CustomerErased: Hashable, Sendable {
     package let reason: Reason

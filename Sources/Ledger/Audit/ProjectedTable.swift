@@ -22,7 +22,9 @@ struct ProjectedTable: Sendable {
 
     static let customers = ProjectedTable(
         name: "deed.customers",
-        columns: stream + ["version", "next_change_at", "catalog_version", "runs"], keys: 4,
+        columns: stream + [
+            "version", "next_change_at", "catalog_version", "runs", "next_boundary_at",
+        ], keys: 4,
         stream: [1, 2, 3], reading: .auditCustomers)
     static let purchases = ProjectedTable(
         name: "deed.purchases",
@@ -53,7 +55,7 @@ struct ProjectedTable: Sendable {
         stream: [0, 2, 5], reading: .auditHolders, walking: .walkHolders,
         sampling: .sampleHolders)
     static let projects = ProjectedTable(
-        name: "deed.projects", columns: ["project", "created_at", "catalog_version"], keys: 1,
+        name: "deed.projects", columns: ["project", "created_at", "catalog_version", "publishes_since"], keys: 1,
         stream: [], reading: .auditProjects)
     static let keys = ProjectedTable(
         name: "deed.keys",

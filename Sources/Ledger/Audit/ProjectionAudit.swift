@@ -5,8 +5,6 @@ import SQL
 /// Compares what is projected with the fold of the log, row by row, as of one moment for each page.
 package struct ProjectionAudit {
     private static let page = 200
-    /// By how much another machine's clock may run ahead of this one's.
-    private static let skewMilliseconds: Int64 = 60_000
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
@@ -121,13 +119,12 @@ package struct ProjectionAudit {
                     except: isWaiting
                         ? [
                             "catalog_version", "runs", "kind", "next_change_at", "transactions",
+                            "next_boundary_at",
                         ] : []
-                ) { instant in
-                    // What was the next change when the row was written, and has passed since.
-                    instant.milliseconds <= now.milliseconds + ProjectionAudit.skewMilliseconds
-                        && customer.entitlements(
-                            at: instant.advanced(byMilliseconds: -1), catalog: project.catalog
-                        ).nextChange == instant
+                ) { column, instant in
+                    column == "next_boundary_at"
+                        ? customer.isUnpublished(instant, in: project)
+                        : customer.hasPassed(instant, by: project.catalog, now)
                 }
             }
         }
@@ -147,26 +144,26 @@ package struct ProjectionAudit {
                 ProjectedRows.all(of: customer, $0, by: ProjectState(), now: now)
             }
             let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
-            compare(expected, row, of: table, except: []) { _ in false }
+            compare(expected, row, of: table, except: []) { _, _ in false }
         }
     }
 
     private mutating func compare(
         _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
         of table: ProjectedTable, except: Set<String> = [],
-        hasPassed: (Instant) -> Bool = { _ in false }
+        allowing isAllowed: (String, Instant) -> Bool = { _, _ in false }
     ) {
         for key in Set(expected.keys).union(found.keys).sorted(by: {
             $0.lexicographicallyPrecedes($1)
         }) {
             compare(
-                expected[key], found[key], of: table, except: except, hasPassed: hasPassed)
+                expected[key], found[key], of: table, except: except, allowing: isAllowed)
         }
     }
 
     private mutating func compare(
         _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
-        except: Set<String>, hasPassed: (Instant) -> Bool
+        except: Set<String>, allowing isAllowed: (String, Instant) -> Bool
     ) {
         guard let key = expected?.key ?? found?.key else { return }
         func add(_ column: String, _ expected: String, _ found: String) {
@@ -181,9 +178,9 @@ package struct ProjectionAudit {
         guard let found else { return add("row", "a row", "none") }
         for (index, column) in table.columns.enumerated() where !except.contains(column) {
             let (wanted, there) = (expected.values[index], found.values[index])
-            if column == "next_change_at" {
+            if ["next_change_at", "next_boundary_at"].contains(column) {
                 let instant = there.flatMap(Int64.init).map(Instant.init(milliseconds:))
-                if wanted == there || instant.map(hasPassed) == true { continue }
+                if wanted == there || instant.map({ isAllowed(column, $0) }) == true { continue }
                 add(column, wanted ?? "null", there ?? "null")
             } else if column == "runs" {
                 if inOrder(wanted) != inOrder(there) {
@@ -193,5 +190,25 @@ package struct ProjectionAudit {
                 add(column, wanted ?? "null", there ?? "null")
             }
         }
+    }
+}
+
+extension CustomerState {
+    /// By how much another machine's clock may run ahead of this one's.
+    private static let skewMilliseconds: Int64 = 60_000
+
+    /// Whether it was the next change when the row was written, and has passed since.
+    fileprivate func hasPassed(_ instant: Instant, by catalog: Catalog, _ now: Instant) -> Bool {
+        instant <= now.advanced(byMilliseconds: CustomerState.skewMilliseconds)
+            && entitlements(at: instant.advanced(byMilliseconds: -1), catalog: catalog).nextChange
+                == instant
+    }
+
+    /// Whether it is a boundary of the time before boundaries were published, at which the job did not
+    /// look yet.
+    fileprivate func isUnpublished(_ instant: Instant, in project: ProjectState) -> Bool {
+        guard let since = project.publishesSince, instant <= since else { return false }
+        let runs = runs(by: project.catalog)
+        return nextBoundary(of: runs, in: project, isPublished: false) == instant
     }
 }

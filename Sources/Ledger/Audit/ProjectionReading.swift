@@ -207,7 +207,7 @@ extension Connection {
                 let event = try EventRow(rows, row)
                 do throws(LedgerError) {
                     let recorded = try event.recorded()
-                    states[event.stream]?.apply(recorded.event, recordedAt: recorded.recordedAt)
+                    states[event.stream]?.apply(recorded)
                 } catch {
                     unread.insert(event.stream)
                 }

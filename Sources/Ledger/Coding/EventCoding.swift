@@ -14,6 +14,7 @@ extension Event {
         case .appSet(let event): event
         case .appRemoved(let event): event
         case .projectChanged(let event): event
+        case .publicationStarted: NoMembers()
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
@@ -86,6 +87,7 @@ extension Event {
         "order.fulfilled": { .orderFulfilled(try OrderFulfilled($0)) },
         "order.closed": { .orderClosed(try OrderClosed($0)) },
         "token.registered": { .tokenRegistered(try TokenRegistered($0)) },
+        "publication.started": { _ in .publicationStarted },
         "access.started": { .accessStarted(try AccessNotice($0)) },
         "access.ended": { .accessEnded(try AccessNotice($0)) },
         "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },

@@ -35,14 +35,6 @@ extension GrantRevoked: PayloadCodable {
     }
 }
 
-extension AccessNotice: PayloadCodable {
-    var payload: JSON { ["entitlement": .string(entitlement.text), "at": .string(at.text)] }
-
-    init(_ payload: Payload) throws {
-        self.init(entitlement: try payload.id("entitlement"), at: try payload.instant("at"))
-    }
-}
-
 extension CustomerErased: PayloadCodable {
     var payload: JSON { .members(["reason": .id(reason), "ticket": .id(ticket)]) }
 

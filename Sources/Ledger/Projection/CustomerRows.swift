@@ -11,6 +11,7 @@ struct CustomerRows {
         let nextChange: Instant?
         let catalogVersion: Int64
         let runs: String
+        let nextBoundary: Instant?
     }
     private var rows: [Row] = []
     /// Whether everything else of these customers is written too, by the same catalog.
@@ -20,11 +21,14 @@ struct CustomerRows {
         _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
     ) {
         let entitlements = customer.entitlements(at: now, catalog: project.catalog)
+        let runs = customer.runs(by: project.catalog)
+        let isPublished = !stream.customer.isReserved
         rows.append(
             Row(
                 stream: stream, version: customer.version, nextChange: entitlements.nextChange,
                 catalogVersion: project.catalogVersion,
-                runs: runsText(customer.runs(by: project.catalog))))
+                runs: runsText(runs),
+                nextBoundary: isPublished ? customer.nextBoundary(of: runs, in: project) : nil))
     }
 
     var calls: [Call] {
@@ -34,7 +38,8 @@ struct CustomerRows {
             statement(
                 rows.map(\.stream), .int8s(rows.map(\.version)),
                 .optionalInt8s(rows.map { $0.nextChange?.milliseconds }),
-                .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)))
+                .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)),
+                .optionalInt8s(rows.map { $0.nextBoundary?.milliseconds }))
         ]
     }
 }

@@ -9,6 +9,7 @@ struct ProjectRows {
         let project: ProjectID
         let createdAt: Instant
         let catalogVersion: Int64
+        let publishesSince: Instant?
     }
     private struct KeyRow {
         let project: ProjectID
@@ -20,7 +21,7 @@ struct ProjectRows {
 
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
         switch event {
-        case .projectCreated, .catalogChanged: add(state, of: project)
+        case .projectCreated, .catalogChanged, .publicationStarted: add(state, of: project)
         case .keyCreated(let created): add(state.key(created.key), of: project)
         case .keyRevoked(let revoked): add(state.key(revoked.key), of: project)
         default: break
@@ -37,7 +38,7 @@ struct ProjectRows {
             project,
             ProjectRow(
                 project: project, createdAt: state.createdAt ?? .distantPast,
-                catalogVersion: state.catalogVersion))
+                catalogVersion: state.catalogVersion, publishesSince: state.publishesSince))
     }
 
     private mutating func add(_ key: Key?, of project: ProjectID) {
@@ -53,7 +54,8 @@ struct ProjectRows {
         Statement.projectProjects(
             .texts(projects.rows.map(\.project.text)),
             .int8s(projects.rows.map(\.createdAt.milliseconds)),
-            .int8s(projects.rows.map(\.catalogVersion)))
+            .int8s(projects.rows.map(\.catalogVersion)),
+            .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }))
     }
 
     private var keysCall: Call {

@@ -1,0 +1,45 @@
+/// The clock or a catalog changed access to an entitlement, or is about to.
+package struct AccessNotice: Hashable, Sendable {
+    package let entitlement: EntitlementID
+    /// The boundary, not the moment of the notice.
+    package let at: Instant
+    /// What reads answer from the boundary on; `nil` when the entitlement is answered no more.
+    package let answer: AccessAnswer?
+
+    package init(entitlement: EntitlementID, at: Instant, answer: AccessAnswer? = nil) {
+        self.entitlement = entitlement
+        self.at = at
+        self.answer = answer
+    }
+}
+
+/// What reads answer about an entitlement, as far as a notice carries it.
+package struct AccessAnswer: Hashable, Sendable {
+    package let isActive: Bool
+    package let run: Interval
+    package let state: Entitlement.State
+    package let code: String
+    package let willRenew: Bool
+    package let source: Entitlement.Source
+    package let product: ProductID?
+
+    package init(
+        isActive: Bool, run: Interval, state: Entitlement.State, code: String, willRenew: Bool,
+        source: Entitlement.Source, product: ProductID?
+    ) {
+        self.isActive = isActive
+        self.run = run
+        self.state = state
+        self.code = code
+        self.willRenew = willRenew
+        self.source = source
+        self.product = product
+    }
+
+    package init(_ entitlement: Entitlement) {
+        self.init(
+            isActive: entitlement.isActive, run: entitlement.run, state: entitlement.state,
+            code: entitlement.code, willRenew: entitlement.willRenew, source: entitlement.source,
+            product: entitlement.product)
+    }
+}

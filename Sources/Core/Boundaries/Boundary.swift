@@ -1,0 +1,68 @@
+/// An instant at which the clock alone changes what a customer may use, or is about to.
+package struct Boundary: Hashable, Sendable {
+    package enum Kind: Int, Hashable, Sendable {
+        case ended
+        case started
+        case endingSoon
+    }
+
+    package let kind: Kind
+    package let entitlement: EntitlementID
+    package let at: Instant
+
+    package init(_ kind: Kind, _ entitlement: EntitlementID, at: Instant) {
+        self.kind = kind
+        self.entitlement = entitlement
+        self.at = at
+    }
+}
+
+extension CustomerState {
+    /// The boundaries behind an instant by one catalog, in their order.
+    package func boundaries(after instant: Instant, by catalog: Catalog) -> [Boundary] {
+        boundaries(of: runs(by: catalog), after: instant, by: catalog)
+    }
+
+    /// The first of them, where the runs of access are known already.
+    package func nextBoundary(
+        of runs: [EntitlementID: [Interval]], after instant: Instant, by catalog: Catalog
+    ) -> Instant? {
+        boundaries(of: runs, after: instant, by: catalog).first?.at
+    }
+
+    private func boundaries(
+        of runs: [EntitlementID: [Interval]], after instant: Instant, by catalog: Catalog
+    ) -> [Boundary] {
+        var boundaries: [Boundary] = []
+        for (id, runs) in runs {
+            for run in runs where !run.isEmpty {
+                if run.start > instant { boundaries.append(Boundary(.started, id, at: run.start)) }
+                guard let end = run.end, end > instant else { continue }
+                boundaries.append(Boundary(.ended, id, at: end))
+                if let reminder = reminder(of: id, run, by: catalog), reminder > instant {
+                    boundaries.append(Boundary(.endingSoon, id, at: reminder))
+                }
+            }
+        }
+        return boundaries.sorted()
+    }
+
+    /// When to tell that a run of access is about to end: as long before as the catalog says, if the run
+    /// is longer than that, and if no store will renew it as far as is known.
+    private func reminder(
+        of id: EntitlementID, _ run: Interval, by catalog: Catalog
+    ) -> Instant? {
+        guard let notice = catalog.endingSoon[id], let end = run.end else { return nil }
+        let instant = notice.start(before: end)
+        guard run.start < instant else { return nil }
+        let answer = entitlements(at: instant, catalog: catalog)[id]
+        return answer?.willRenew == true ? nil : instant
+    }
+}
+
+extension Boundary: Comparable {
+    package static func < (one: Boundary, other: Boundary) -> Bool {
+        (one.at, one.kind.rawValue, one.entitlement)
+            < (other.at, other.kind.rawValue, other.entitlement)
+    }
+}

@@ -1,0 +1,106 @@
+/// An event that publishes a boundary, and why it is published.
+package struct DueNotice: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        /// The clock came to the boundary.
+        case clock(Instant)
+        /// The catalog of that version took the place of another one.
+        case catalog(version: Int64)
+
+        /// The cause under which the log keeps the event.
+        package var cause: String {
+            switch self {
+            case .clock(let instant): "clock:\(instant.text)"
+            case .catalog(let version): "catalog:\(version)"
+            }
+        }
+    }
+
+    package let event: Event
+    package let reason: Reason
+}
+
+/// When a customer's stream was written last, and by which catalog.
+///
+/// Whatever writes to a stream first publishes what the clock had brought until then. So all boundaries up
+/// to the last record are published or were told by a fact, and none behind it is.
+package struct LastRecord: Hashable, Sendable {
+    package let at: Instant
+    package let catalogVersion: Int64
+}
+
+extension CustomerState {
+    /// What has to be published up to `now`: by each catalog the boundaries of its time, and between two
+    /// of them what the newer one changed. Nothing of before the project's boundaries were published.
+    package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
+        guard let told = told(in: project), let lastRecord else { return [] }
+        var due: [DueNotice] = []
+        let editions = project.editions(since: lastRecord, told)
+        // Of what came before the oldest edition that is remembered, nothing is known.
+        var start = max(told, editions.first?.since ?? told)
+        for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
+            let end = max(start, next.map { min($0.since, now) } ?? now)
+            due += boundaries(after: start, by: edition.catalog).prefix { $0.at <= end }.map {
+                DueNotice(event: event(of: $0, by: edition.catalog), reason: .clock($0.at))
+            }
+            start = end
+            if let next { due += notices(from: edition, to: next, at: end) }
+        }
+        return due
+    }
+
+    /// The next instant at which something has to be published, where the runs of access are known and
+    /// what is due was published; or as it was before anything of the project was.
+    package func nextBoundary(
+        of runs: [EntitlementID: [Interval]], in project: ProjectState, isPublished: Bool = true
+    ) -> Instant? {
+        guard let lastRecord else { return nil }
+        let told = isPublished ? told(in: project) : nil
+        let catalogSince = project.editions.last?.since ?? .distantPast
+        return nextBoundary(
+            of: runs, after: max(told ?? lastRecord.at, catalogSince), by: project.catalog)
+    }
+
+    /// Access that was published as ended, and that the customer has again by what was recorded since.
+    package func regained(at now: Instant, by catalog: Catalog) -> [Event] {
+        if endedAccess.isEmpty { return [] }
+        let entitlements = entitlements(at: now, catalog: catalog)
+        return endedAccess.sorted { $0.key < $1.key }.compactMap { id, end in
+            guard let entitlement = entitlements[id], entitlement.isActive else { return nil }
+            return .accessStarted(
+                AccessNotice(
+                    entitlement: id, at: max(end, entitlement.run.start),
+                    answer: AccessAnswer(entitlement)))
+        }
+    }
+
+    private func told(in project: ProjectState) -> Instant? {
+        guard let since = project.publishesSince, let lastRecord, !isErased else { return nil }
+        return max(lastRecord.at, since)
+    }
+
+    /// What one catalog gives or takes at an instant at which it takes the place of another.
+    private func notices(
+        from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
+    ) -> [DueNotice] {
+        let change = accessChange(from: old.catalog, to: new.catalog, now: instant)
+        let boundaries =
+            change.lost.map { Boundary(.ended, $0, at: instant) }
+            + change.gained.map { Boundary(.started, $0, at: instant) }
+        return boundaries.map {
+            DueNotice(
+                event: event(of: $0, by: new.catalog), reason: .catalog(version: new.version))
+        }
+    }
+
+    private func event(of boundary: Boundary, by catalog: Catalog) -> Event {
+        let answer = entitlements(at: boundary.at, catalog: catalog)[boundary.entitlement]
+        let notice = AccessNotice(
+            entitlement: boundary.entitlement, at: boundary.at,
+            answer: answer.map { AccessAnswer($0) })
+        return switch boundary.kind {
+        case .started: .accessStarted(notice)
+        case .ended: .accessEnded(notice)
+        case .endingSoon: .accessEndingSoon(notice)
+        }
+    }
+}

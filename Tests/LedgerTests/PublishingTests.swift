@@ -1,0 +1,214 @@
+import Core
+import Histories
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("Boundaries that are published")
+final class PublishingTests {
+    private let database: ScratchDatabase
+    private let clock = TestClock()
+    private let ledger: Ledger
+    private let start: Instant
+
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger(clock: clock.reading)
+        start = clock.now
+        _ = try ledger.append(
+            .project(
+                id("default"), actor: id("test"),
+                cause: Cause(text: "create", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
+    }
+
+    deinit { ledger.close() }
+
+    private func give(
+        _ entitlement: String = "pro", to customer: String, grant: String = "g1",
+        from begin: Int64? = nil, until end: Int64
+    ) throws {
+        let wish = GiveGrant(
+            grant: id(grant), entitlement: id(entitlement),
+            start: begin.map { start.advanced(byMilliseconds: $0) },
+            end: .at(start.advanced(byMilliseconds: end)), reason: id("test"), ticket: nil)
+        let cause = Cause(text: "key:\(grant)", digest: [UInt8](repeating: 0, count: 32))
+        _ = try ledger.append(
+            .customer(.test(customer), actor: id("test"), cause: cause) {
+                state, _, now throws(Refusal) in try state.decide(wish, now: now)
+            })
+    }
+
+    private func pass(to milliseconds: Int64) {
+        let passed = clock.now.milliseconds - start.milliseconds
+        clock.advance(byMilliseconds: milliseconds - passed)
+    }
+
+    private func events(_ customer: String) throws -> [RecordedEvent] {
+        try ledger.events(of: .test(customer), after: 0, limit: 100).map(\.recorded)
+    }
+
+    private func types(_ customer: String) throws -> [String] {
+        try events(customer).map(\.event.typeName)
+    }
+
+    private func expectSoundRows(_ location: SourceLocation = #_sourceLocation) throws {
+        var audit = ProjectionAudit(now: clock.reading)
+        try audit.compareAll(Auditor(database.settings())) { _ in }
+        #expect(
+            audit.findings.isEmpty, "\(audit.findings)", sourceLocation: location)
+    }
+
+    @Test("An end is published once, with its instant, its cause and the answer behind it")
+    func once() throws {
+        _ = try ledger.publishBoundaries()
+        try give(to: "u1", until: 1000)
+        pass(to: 999)
+        #expect(try ledger.publishBoundaries().notices == 0)
+        pass(to: 1500)
+        let publication = try ledger.publishBoundaries()
+        #expect(publication.notices == 1)
+        #expect(publication.next == nil)
+        #expect(try ledger.publishBoundaries() == Publication())
+        let end = try #require(try events("u1").last)
+        let boundary = start.advanced(byMilliseconds: 1000)
+        #expect(end.occurredAt == boundary)
+        #expect(end.cause == "clock:\(boundary.text)")
+        #expect(end.actor.text == "deed:clock")
+        guard case .accessEnded(let notice) = end.event else {
+            Issue.record("\(end.event)")
+            return
+        }
+        #expect(notice.entitlement == id("pro"))
+        #expect(notice.answer?.isActive == false)
+        #expect(notice.answer?.source == .grant(id("g1")))
+        try expectSoundRows()
+    }
+
+    @Test("The next boundary of all customers is told, so that the job can wait for it")
+    func next() throws {
+        _ = try ledger.publishBoundaries()
+        try give(to: "u1", until: 5000)
+        try give(to: "u2", from: 3000, until: 9000)
+        #expect(try ledger.publishBoundaries().next == start.advanced(byMilliseconds: 3000))
+    }
+
+    @Test("A write publishes first what the job has not come to")
+    func before() throws {
+        _ = try ledger.publishBoundaries()
+        try give(to: "u1", until: 1000)
+        pass(to: 60_000)
+        try give(to: "u1", grant: "g2", until: 90_000)
+        #expect(
+            try types("u1") == ["grant.given", "access.ended", "grant.given", "access.started"])
+        #expect(try ledger.publishBoundaries().notices == 0)
+        try expectSoundRows()
+    }
+
+    @Test("Boundaries of before the first job are not published, and are looked at once")
+    func firstStart() throws {
+        try give(to: "u1", until: 1000)
+        pass(to: 2000)
+        let first = try ledger.publishBoundaries()
+        #expect(first == Publication(customers: 1))
+        try expectSoundRows()
+        #expect(try ledger.publishBoundaries() == Publication())
+        try give(to: "u1", grant: "g2", until: 3000)
+        pass(to: 3000)
+        #expect(try ledger.publishBoundaries().notices == 1)
+        #expect(try types("u1") == ["grant.given", "grant.given", "access.ended"])
+    }
+
+    @Test("A rehearsal writes nothing, and tells what the run behind it does")
+    func rehearsal() throws {
+        _ = try ledger.publishBoundaries()
+        for number in 0..<20 { try give(to: "u\(number)", from: 500, until: 1000) }
+        pass(to: 2000)
+        let count = try database.number("select count(*) from deed.events")
+        let rehearsed = try ledger.publishBoundaries(isRehearsal: true)
+        #expect(try database.number("select count(*) from deed.events") == count)
+        let real = try ledger.publishBoundaries()
+        #expect(rehearsed.notices == 40)
+        #expect(real.notices == 40)
+        #expect(real.customers == rehearsed.customers)
+    }
+
+    @Test("Two instances that look at once publish each boundary once")
+    func twoInstances() throws {
+        _ = try ledger.publishBoundaries()
+        for number in 0..<300 { try give(to: "u\(number)", from: 500, until: 1000) }
+        pass(to: 2000)
+        let other = database.ledger(clock: clock.reading)
+        defer { other.close() }
+        let ledgers = [ledger, other]
+        let count = Atomic(0)
+        inParallel(2) { index in
+            let publication = try? ledgers[index].publishBoundaries()
+            count.add(publication?.notices ?? 0, ordering: .relaxed)
+        }
+        #expect(count.load(ordering: .relaxed) == 600)
+        #expect(
+            try database.number("select count(*) from deed.events where type like 'access.%'")
+                == 600)
+        try expectSoundRows()
+    }
+
+    @Test("A new catalog publishes what it gives and takes, caused by its version")
+    func catalogs() throws {
+        _ = try ledger.publishBoundaries()
+        try apply(version: 1, unlocking: ["season"])
+        let fact = transaction(
+            "t1", "pass", .nonRenewing, start)
+        let cause = Cause(text: "key:t1", digest: [UInt8](repeating: 0, count: 32))
+        _ = try ledger.append(
+            .customer(.test("u1"), actor: id("test"), cause: cause) { state, catalog, _ in
+                state.decide(RecordFacts(Histories.facts([fact]), catalog: catalog))
+            })
+        pass(to: 5000)
+        try apply(version: 2, unlocking: ["vip"])
+        pass(to: 6000)
+        var faults: [Fault] = []
+        for _ in 0..<2 { _ = try ledger.reproject { faults.append($1) } }
+        #expect(faults.isEmpty)
+        let notices = try events("u1").dropFirst()
+        #expect(notices.map(\.event.typeName) == ["access.ended", "access.started"])
+        #expect(notices.allSatisfy { $0.cause == "catalog:2" && $0.actor.text == "deed:catalog" })
+        #expect(
+            notices.allSatisfy { $0.occurredAt == start.advanced(byMilliseconds: 5000) })
+        pass(to: 31 * day)
+        #expect(try ledger.publishBoundaries().notices == 1)
+        try expectSoundRows()
+    }
+
+    private func apply(version: Int64, unlocking entitlements: [String]) throws {
+        let catalog = catalog([
+            product(
+                "pass", .nonRenewing(duration: duration("P30D"), stacking: .overlap),
+                entitlements)
+        ])
+        let cause = Cause(text: "catalog \(version)", digest: [UInt8](repeating: 0, count: 32))
+        _ = try ledger.append(
+            .project(id("default"), actor: id("test"), cause: cause) { _, _ in
+                [.catalogChanged(CatalogChanged(version: version, catalog: catalog))]
+            })
+    }
+
+    @Test("A purchase that no customer claimed publishes nothing")
+    func unclaimed() throws {
+        _ = try ledger.publishBoundaries()
+        let keeper = CustomerID.unclaimed(purchaseID("m1"))
+        let fact = transaction(
+            "m1", "pro", .autoRenewable, start, to: start.advanced(byMilliseconds: 1000))
+        let cause = Cause(text: "key:m1", digest: [UInt8](repeating: 0, count: 32))
+        let stream = Stream(project: id("default"), environment: .production, customer: keeper)
+        try apply(version: 1, unlocking: ["season"])
+        _ = try ledger.append(
+            .customer(stream, actor: id("test"), cause: cause) { state, catalog, _ in
+                state.decide(RecordFacts(Histories.facts([fact]), catalog: catalog))
+            })
+        pass(to: 2000)
+        #expect(try ledger.publishBoundaries() == Publication())
+    }
+}

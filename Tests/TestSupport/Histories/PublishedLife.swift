@@ -1,0 +1,73 @@
+package import Core
+
+/// A customer of whom facts are recorded and boundaries published, as the ledger does it, in memory.
+package struct PublishedLife {
+    package private(set) var customer = CustomerState()
+    package private(set) var project = ProjectState()
+    /// What was published, in order: the type, the entitlement, and days since the first of January.
+    package private(set) var notices: [String] = []
+    package private(set) var events: [RecordedEvent] = []
+    private let stream = Stream(
+        project: id("default"), environment: .production, customer: id("u1"))
+
+    /// Boundaries are published from `start` on.
+    package init(catalog: Catalog = shop, publishingSince start: Instant? = at(0)) {
+        project.apply(
+            .catalogChanged(CatalogChanged(version: 1, catalog: catalog)),
+            recordedAt: .distantPast)
+        if let start { project.apply(.publicationStarted, recordedAt: start) }
+    }
+
+    /// What the job does.
+    package mutating func look(at now: Instant) {
+        for due in customer.dueNotices(through: now, of: project) { append(due.event, at: now) }
+    }
+
+    package mutating func record(_ facts: Facts, at now: Instant) {
+        append(customer.decide(RecordFacts(facts, catalog: project.catalog)), at: now)
+    }
+
+    package mutating func append(_ decided: [Event], at now: Instant) {
+        if decided.isEmpty { return }
+        look(at: now)
+        for event in decided { append(event, at: now) }
+        for event in customer.regained(at: now, by: project.catalog) { append(event, at: now) }
+    }
+
+    package mutating func apply(_ catalog: Catalog, at now: Instant) {
+        let changed = CatalogChanged(version: project.catalogVersion + 1, catalog: catalog)
+        project.apply(.catalogChanged(changed), recordedAt: now)
+    }
+
+    package mutating func startPublishing(at now: Instant) {
+        project.apply(.publicationStarted, recordedAt: now)
+    }
+
+    private mutating func append(_ event: Event, at now: Instant) {
+        let record = EventRecord(
+            occurredAt: event.statedAt ?? now, recordedAt: now,
+            actor: id("test"), cause: "test",
+            catalogVersion: project.catalogVersion)
+        let recorded = RecordedEvent(
+            stream: stream, version: customer.version + 1,
+            position: Position(shard: stream.shard, sequence: customer.version + 1), event: event,
+            record: record)
+        customer.apply(recorded)
+        events.append(recorded)
+        switch event {
+        case .accessStarted(let notice): note("started", notice)
+        case .accessEnded(let notice): note("ended", notice)
+        case .accessEndingSoon(let notice): note("ending_soon", notice)
+        default: break
+        }
+    }
+
+    private mutating func note(_ word: String, _ notice: AccessNotice) {
+        notices.append("\(word) \(notice.entitlement) \(PublishedLife.days(notice.at))")
+    }
+
+    package static func days(_ instant: Instant) -> String {
+        let milliseconds = instant.milliseconds - at(0).milliseconds
+        return milliseconds % day == 0 ? "\(milliseconds / day)" : "\(Double(milliseconds) / Double(day))"
+    }
+}
