@@ -33,7 +33,10 @@ extension FramingFault {
                 detail: "Send one Host header that is the name of a host, and maybe a port."
             )
         case .malformedLength:
-            (code: "malformed_length", detail: "Content-Length takes one number of digits only.")
+            (
+                code: "malformed_length",
+                detail: "Content-Length takes one number of digits, with no blank behind it."
+            )
         case .ambiguousLength:
             (
                 code: "ambiguous_length",
@@ -70,7 +73,9 @@ extension FramingFault {
         case .unknownTransferCoding:
             (
                 code: "transfer_coding_unknown",
-                detail: "Transfer-Encoding takes chunked and nothing else; send the body plain."
+                detail:
+                    "Transfer-Encoding takes chunked and nothing else, not even a blank behind it;"
+                    + " send the body plain."
             )
         case .unknownVersion:
             (

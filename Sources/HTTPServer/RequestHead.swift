@@ -142,11 +142,12 @@ struct RequestHead {
         switch colon {
         case 4 where name.isSame("host"): try host(value.withoutBlanks)
         case 6 where name.isSame("cookie"):
-            // The library copies it and takes it apart.
-            let parts = value.count { $0 == UInt8(ascii: ";") } + 1
+            // The library copies it and takes it apart, at either mark.
+            let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        case 14 where name.isSame("content-length"): try length(value.withoutBlanks)
-        case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanks)
+        // The library keeps blanks behind these two, and then knows neither length nor coding.
+        case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
+        case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
         default: break
         }
     }
@@ -217,11 +218,17 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
+    fileprivate var withoutBlanksBefore: UnsafeRawBufferPointer {
+        var start = 0
+        while start < count, self[start].isBlank { start += 1 }
+        return UnsafeRawBufferPointer(rebasing: self[start...])
+    }
+
     fileprivate var withoutBlanks: UnsafeRawBufferPointer {
-        var (start, end) = (0, count)
-        while start < end, self[start].isBlank { start += 1 }
-        while start < end, self[end - 1].isBlank { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: self[start..<end])
+        let rest = withoutBlanksBefore
+        var end = rest.count
+        while end > 0, rest[end - 1].isBlank { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: rest[..<end])
     }
 }
 

@@ -15,7 +15,11 @@ struct FramingTests {
         private let targets = Mutex<[String]>([])
         private let unmarked = Mutex<[String]>([])
 
+        private let kept = Mutex<[String]>([])
+
         var seen: [String] { targets.withLock { $0 } }
+        /// The bodies that were not empty.
+        var bodies: [String] { kept.withLock { $0 } }
         /// Those without the mark that a proxy sets on all that it passes on.
         var seenUnmarked: [String] { unmarked.withLock { $0 } }
 
@@ -34,6 +38,8 @@ struct FramingTests {
                 handler: { [self] request in
                     let path = request.path
                     targets.withLock { $0.append(path) }
+                    let body = String(decoding: request.body, as: UTF8.self)
+                    if !body.isEmpty { kept.withLock { $0.append(body) } }
                     let mark = try? request.header("X-Forwarded-For")
                     if mark != "127.0.0.1" { unmarked.withLock { $0.append(path) } }
                     return .later { text(path) }
@@ -69,6 +75,7 @@ struct FramingTests {
         #expect(
             witness.seen.allSatisfy { $0 == "/a" } && witness.seen.count == request.seen.count,
             "\(note)")
+        #expect(witness.bodies == request.bodies, "\(note)")
         #expect(isClosed == !request.isFine || request.name == "HTTP/1.0 without Host", "\(note)")
         #expect(server.drain(milliseconds: 2000))
     }

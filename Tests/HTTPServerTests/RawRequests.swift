@@ -8,24 +8,32 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
     let statuses: [Int]
     /// The targets that the handler may see, and has to where no proxy stands before it.
     let seen: [String]
+    /// The bodies that come with them; the others are empty.
+    let bodies: [String]
 
     var testDescription: String { name }
     /// Whether the connection may be used on.
     var isFine: Bool { statuses.allSatisfy { $0 < 300 } }
 
-    init(_ name: String, _ text: String, _ statuses: Int..., seen: [String]? = nil) {
-        self.init(name, Array(text.utf8), statuses, seen)
+    init(
+        _ name: String, _ text: String, _ statuses: Int..., seen: [String]? = nil,
+        bodies: String...
+    ) {
+        self.init(name, Array(text.utf8), statuses, seen, bodies)
     }
 
     init(_ name: String, bytes: [UInt8], _ statuses: Int...) {
-        self.init(name, bytes, statuses, nil)
+        self.init(name, bytes, statuses, nil, [])
     }
 
-    private init(_ name: String, _ bytes: [UInt8], _ statuses: [Int], _ seen: [String]?) {
+    private init(
+        _ name: String, _ bytes: [UInt8], _ statuses: [Int], _ seen: [String]?, _ bodies: [String]
+    ) {
         self.name = name
         self.bytes = bytes
         self.statuses = statuses
         self.seen = seen ?? statuses.filter { $0 == 200 }.map { _ in "/a" }
+        self.bodies = bodies
     }
 
     static let all = fine + lines + fields + hosts + lengths + codings + chunks + smuggled + long
@@ -54,15 +62,29 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("blanks around a value", get("X-A: \t b \t\r\n"), 200),
         RawRequest("an empty value", get("X-A:\r\n"), 200),
         RawRequest("bytes beyond ASCII in a value", get("X-A: \u{e9}\r\n"), 200),
-        RawRequest("a body", post("Content-Length: 5\r\n", "abcde"), 200),
+        RawRequest("a body", post("Content-Length: 5\r\n", "abcde"), 200, bodies: "abcde"),
         RawRequest(
-            "a body, and another request", post("Content-Length: 1\r\n", "a") + get(""), 200, 200),
-        RawRequest("leading zeros of a length", post("Content-Length: 005\r\n", "abcde"), 200),
-        RawRequest("chunks", chunked("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n") + get(""), 200, 200),
+            "a body, and another request", post("Content-Length: 1\r\n", "a") + get(""), 200, 200,
+            bodies: "a"),
+        RawRequest(
+            "leading zeros of a length", post("Content-Length: 005\r\n", "abcde"), 200,
+            bodies: "abcde"),
+        RawRequest(
+            "blanks before a length", post("Content-Length: \t 5\r\n", "abcde"), 200,
+            bodies: "abcde"),
+        RawRequest(
+            "chunks", chunked("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n") + get(""), 200, 200,
+            bodies: "abcde"),
+        RawRequest(
+            "blanks before a coding",
+            post("Transfer-Encoding: \t chunked\r\n", "3\r\nabc\r\n0\r\n\r\n") + get(""), 200, 200,
+            bodies: "abc"),
         RawRequest(
             "chunks in capitals",
-            post("TRANSFER-ENCODING: Chunked\r\n", "A\r\n0123456789\r\n0\r\n\r\n"), 200),
-        RawRequest("an extension of a chunk", chunked("3;a=b\r\nabc\r\n0;c\r\n\r\n"), 200),
+            post("TRANSFER-ENCODING: Chunked\r\n", "A\r\n0123456789\r\n0\r\n\r\n"), 200,
+            bodies: "0123456789"),
+        RawRequest(
+            "an extension of a chunk", chunked("3;a=b\r\nabc\r\n0;c\r\n\r\n"), 200, bodies: "abc"),
         RawRequest(
             "a proxy's mark by a client",
             get("X-Forwarded-For: 192.0.2.9\r\nForwarded: for=192.0.2.9\r\n"), 200),
@@ -141,6 +163,9 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("a length with a point", post("Content-Length: 1.0\r\n", "a"), 400),
         RawRequest("an empty length", post("Content-Length:\r\n", ""), 400),
         RawRequest("a length with a blank inside", post("Content-Length: 1 0\r\n", "a"), 400),
+        RawRequest("a blank behind a length", post("Content-Length: 5 \r\n", "abcde"), 400),
+        RawRequest("a tab behind a length", post("Content-Length: 5\t\r\n", "abcde"), 400),
+        RawRequest("a blank behind a length of nothing", get("Content-Length: 0 \r\n"), 400),
         RawRequest("a length of 19 digits", post("Content-Length: 1000000000000000000\r\n"), 413),
         RawRequest(
             "a length beyond 64 bits", post("Content-Length: 99999999999999999999999\r\n"), 413),
@@ -164,6 +189,10 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("identity", post("Transfer-Encoding: identity\r\n"), 501),
         RawRequest(
             "a coding in quotes", post("Transfer-Encoding: \"chunked\"\r\n", "0\r\n\r\n"), 501),
+        RawRequest(
+            "a blank behind a coding", post("Transfer-Encoding: chunked \r\n", "0\r\n\r\n"), 501),
+        RawRequest(
+            "a tab behind a coding", post("Transfer-Encoding: chunked\t\r\n", "0\r\n\r\n"), 501),
         RawRequest(
             "a coding after a vertical tab",
             post("Transfer-Encoding: \u{b}chunked\r\n", "0\r\n\r\n"), 400),
@@ -205,6 +234,16 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("CL.CL", post("Content-Length: 0\r\nContent-Length: 40\r\n", hidden), 400),
         RawRequest("a length behind a blank", post("Content-Length : 5\r\n", hidden), 400),
         RawRequest(
+            "a length before a blank", post("Content-Length: 5 \r\n", "abcde" + hidden), 400),
+        RawRequest(
+            "a length before a tab", post("Content-Length: 5\t\r\n", "abcde" + hidden), 400),
+        RawRequest(
+            "a coding before a blank",
+            post("Transfer-Encoding: chunked \r\n", "5\r\nabcde\r\n0\r\n\r\n" + hidden), 501),
+        RawRequest(
+            "a coding before a tab",
+            post("Transfer-Encoding: chunked\t\r\n", "5\r\nabcde\r\n0\r\n\r\n" + hidden), 501),
+        RawRequest(
             "a coding behind a blank",
             post("Content-Length: 5\r\nTransfer-Encoding : chunked\r\n", "0\r\n\r\n" + hidden), 400),
         RawRequest(
@@ -226,7 +265,7 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("after chunks that are fine", chunked("0\r\n\r\n") + "\u{0}" + hidden, 200, 400),
         RawRequest(
             "a body that is a request", post("Content-Length: \(hidden.utf8.count)\r\n", hidden),
-            200),
+            200, bodies: hidden),
     ]
 
     private static let long = [
@@ -248,6 +287,12 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest(
             "a thousand cookies", get("Cookie: " + String(repeating: "a=b;", count: 1000) + "\r\n"),
             431),
+        RawRequest(
+            "600 cookies with commas",
+            get("Cookie: " + String(repeating: "a=b,", count: 600) + "\r\n"), 431),
+        RawRequest(
+            "50 cookies with commas",
+            get("Cookie: " + String(repeating: "a=b, ", count: 50) + "\r\n"), 200),
         RawRequest(
             "a field of 7,000 bytes", get("X-A: " + String(repeating: "a", count: 7000) + "\r\n"),
             200),
