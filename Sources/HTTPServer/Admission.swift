@@ -40,24 +40,54 @@ struct StrangersMemory {
     }
 }
 
-/// How many connections each address has.
+/// How much of something each address has.
+struct AddressShares {
+    private var each: [ClientAddress: Int] = [:]
+
+    mutating func take(_ client: ClientAddress, limit: Int) -> Bool {
+        let count = each[client, default: 0] + 1
+        guard count <= limit else { return false }
+        each[client] = count
+        return true
+    }
+
+    mutating func giveBack(_ client: ClientAddress) {
+        let count = each[client, default: 0] - 1
+        each[client] = count > 0 ? count : nil
+    }
+
+    func count(of client: ClientAddress) -> Int { each[client, default: 0] }
+}
+
+/// How many connections each address has, and each network.
 struct ConnectionShares {
     enum Standing { case fine, closed }
     /// Connections beyond the limit of an address that are told so; any further one is only closed.
     private static let headroom = 16
-    private var each: [ClientAddress: Int] = [:]
+    private var each = AddressShares()
+    private var networks: [ClientNetwork: Int] = [:]
 
     mutating func admit(_ client: ClientAddress, limit: Int) -> Standing {
-        let count = each[client, default: 0] + 1
-        if count > limit + ConnectionShares.headroom { return .closed }
-        each[client] = count
+        guard each.take(client, limit: limit + ConnectionShares.headroom) else { return .closed }
+        networks[client.network, default: 0] += 1
         return .fine
     }
 
-    func count(of client: ClientAddress) -> Int { each[client, default: 0] }
+    /// A network may have twice what one of its addresses may.
+    func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
+        each.count(of: client) > limit || networks[client.network, default: 0] > 2 * limit
+    }
 
     mutating func dismiss(_ client: ClientAddress) {
-        let count = each[client, default: 0] - 1
-        each[client] = count > 0 ? count : nil
+        each.giveBack(client)
+        let count = networks[client.network, default: 0] - 1
+        networks[client.network] = count > 0 ? count : nil
+    }
+
+    /// The network with the most connections, where those are enough to give some away to the newcomer's.
+    func crowded(beside newcomer: ClientAddress, of limit: Int) -> ClientNetwork? {
+        guard let most = networks.max(by: { $0.value < $1.value }) else { return nil }
+        let isCrowd = most.value > limit / 16 && most.value > networks[newcomer.network, default: 0]
+        return isCrowd ? most.key : nil
     }
 }

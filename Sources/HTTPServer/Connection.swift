@@ -150,7 +150,8 @@ final class Connection: @unchecked Sendable {
             }
         case .refused(let response): current.early = response
         case .asking(let ask):
-            let isQueued = reception.pool(.strangers).submit(
+            let isQueued = reception.submit(
+                in: .strangers, of: client,
                 prepare: {
                     current.stage = .asking
                     MHD_suspend_connection(handle)
@@ -245,8 +246,8 @@ final class Connection: @unchecked Sendable {
             suspend()
             begin(reply)
             return .YES
-        case .later(let room, let work): return suspend(in: room) { reply in reply(work()) }
-        case .eventually(let room, let work): return suspend(in: room, work)
+        case .later(let room, let work): return suspend(line, in: room) { reply in reply(work()) }
+        case .eventually(let room, let work): return suspend(line, in: room, work)
         }
     }
 
@@ -263,10 +264,12 @@ final class Connection: @unchecked Sendable {
     // MARK: Answering
 
     private func suspend(
-        in room: Room, _ work: @escaping @Sendable (Reply) -> Void
+        _ line: RequestLine, in room: Room, _ work: @escaping @Sendable (Reply) -> Void
     ) -> MHD_Result {
         current.body = []
-        let isQueued = reception.pool(room).submit(prepare: suspend) { [self] in work(reply) }
+        let isQueued = reception.submit(
+            in: room, of: current.stranger ?? request(line).client, prepare: suspend
+        ) { [self] in work(reply) }
         return isQueued ? .YES : refuse(room == .known ? .busy : .throttled)
     }
 
@@ -295,12 +298,16 @@ final class Connection: @unchecked Sendable {
     }
 
     private func send(_ response: Response, closing: Bool = false) -> MHD_Result {
-        let built = response.body.withUnsafeBytes {
-            // MHD promises not to write to the bytes, its signature does not.
+        // MHD promises not to write to the bytes, its signature does not.
+        func build(_ bytes: UnsafeRawBufferPointer, _ mode: MHD_ResponseMemoryMode)
+            -> OpaquePointer?
+        {
             MHD_create_response_from_buffer(
-                $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress),
-                .RESPMEM_MUST_COPY)
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), mode)
         }
+        let built =
+            response.lasting.map { build($0.bytes, .RESPMEM_PERSISTENT) }
+            ?? response.body.withUnsafeBytes { build($0, .RESPMEM_MUST_COPY) }
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
         for header in response.headers { add(header, to: built) }
@@ -333,9 +340,25 @@ final class Connection: @unchecked Sendable {
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
+        end(at: limit)
+    }
+
+    /// When it will have been idle for too long.
+    var idleUntil: Int64 { deadline.load(ordering: .relaxed) }
+
+    /// Whether it is between two requests and was not ended yet.
+    var isEndable: Bool { isIdle.load(ordering: .relaxed) && idleUntil != Self.swept }
+
+    /// Ends it though its time is not up; `false` when a request came meanwhile.
+    func end() -> Bool { isIdle.load(ordering: .relaxed) && end(at: idleUntil) }
+
+    @discardableResult
+    private func end(at limit: Int64) -> Bool {
+        guard limit != Self.swept, limit != Self.never else { return false }
         let mark = deadline.compareExchange(
             expected: limit, desired: Self.swept, ordering: .relaxed)
         if mark.exchanged { shutdown(socket, Int32(SHUT_RDWR)) }
+        return mark.exchanged
     }
 
     /// Ends a connection between two requests; a request that has just arrived is still read.

@@ -40,6 +40,15 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
+    /// Ends the connection of that network that has been idle for the longest; `false` when none is.
+    func endIdlest(of network: ClientNetwork) -> Bool {
+        open.change(wake: .nobody) { open in
+            let idlest = open.values.lazy.filter { $0.isEndable && $0.peer.network == network }
+                .min { $0.idleUntil < $1.idleUntil }
+            return idlest?.end() ?? false
+        }
+    }
+
     func closeIdle() {
         open.change(wake: .nobody) { open in
             for connection in open.values { connection.closeIfIdle() }

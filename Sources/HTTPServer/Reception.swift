@@ -23,6 +23,9 @@ final class Reception: Sendable {
     private let shares = Mutex(ConnectionShares())
     private let strangers = Mutex(StrangersMemory())
     private let strangersMemory: Int
+    /// Of the requests that wait for a worker in the strangers' room.
+    private let turns = Mutex(AddressShares())
+    private let turnsPerAddress: Int
     /// Connections beyond the limit that are told so; any further one is only closed.
     private static let headroom = 64
     /// From the moment at which a connection is given to MHD, which starts to serve it later.
@@ -53,6 +56,7 @@ final class Reception: Sendable {
         limitPerAddress = max(1, settings.connectionsPerAddress)
         proxies = settings.trustedProxies
         strangersMemory = settings.strangersMemory
+        turnsPerAddress = max(1, settings.strangersQueue / 8)
         bodyMemory = settings.bodyMemory
         connections = ConnectionTable(settings.timeouts)
         pools = (
@@ -103,7 +107,7 @@ final class Reception: Sendable {
     /// How many connections there may be at once, those included that are told that they are too many.
     var capacity: Int { limit + Reception.headroom }
 
-    func pool(_ room: Room) -> WorkerPool {
+    private func pool(_ room: Room) -> WorkerPool {
         switch room {
         case .known: pools.known
         case .proven: pools.proven
@@ -138,12 +142,38 @@ final class Reception: Sendable {
         accepted.add()
         let peer = httpd_peer(handle).map { ClientAddress($0) } ?? ClientAddress.unknown
         let isExcess =
-            connections.count >= limit
-            || !proxies.contains(peer) && shares.withLock { $0.count(of: peer) > limitPerAddress }
+            !proxies.contains(peer)
+            && shares.withLock { $0.isExcess(peer, limit: limitPerAddress) }
+            || connections.count >= limit && !makeRoom(for: peer)
         let connection = Connection(
             handle, Origin(peer, proxies), reception: self, isExcess: isExcess)
         connections.insert(connection)
         return connection
+    }
+
+    /// Ends an idle connection of those who have the most, lest a few who hold all of them keep out
+    /// everybody else.
+    private func makeRoom(for newcomer: ClientAddress) -> Bool {
+        let crowd = shares.withLock { $0.crowded(beside: newcomer, of: limit) }
+        return crowd.map { connections.endIdlest(of: $0) } ?? false
+    }
+
+    /// Has it done by a worker of that room; `false` when as much waits there as may, of that stranger
+    /// or in all.
+    func submit(
+        in room: Room, of stranger: @autoclosure () -> ClientAddress?, prepare: () -> Void,
+        _ work: @escaping WorkerPool.Work
+    ) -> Bool {
+        guard room == .strangers, let stranger = stranger() else {
+            return pool(room).submit(prepare: prepare, work)
+        }
+        guard turns.withLock({ $0.take(stranger, limit: turnsPerAddress) }) else { return false }
+        let isQueued = pool(room).submit(prepare: prepare) { [self] in
+            turns.withLock { $0.giveBack(stranger) }
+            work()
+        }
+        if !isQueued { turns.withLock { $0.giveBack(stranger) } }
+        return isQueued
     }
 
     var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }

@@ -125,16 +125,15 @@ extension Request {
         guard let origin = memo?.origin else { return nil }
         guard origin.isProxy else { return origin.peer }
         return origin.client(
-            forwardedFor: lastValue("X-Forwarded-For"), forwarded: lastValue("Forwarded"))
+            forwardedFor: allValues("X-Forwarded-For"), forwarded: allValues("Forwarded"))
     }
 
-    /// The last of the header's values: the one that the nearest proxy wrote.
-    private func lastValue(_ name: StaticString) -> String? {
+    /// The header's values, in the order of its lines.
+    private func allValues(_ name: StaticString) -> [String] {
         switch source {
         case .connection(let connection, _):
-            let sought = sought(name, of: connection)
-            return sought.count > 0 ? String(decoding: sought.value, as: UTF8.self) : nil
-        case .parts(_, _, let list): return values(of: name, in: list).last
+            headerValues(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
+        case .parts(_, _, let list): values(of: name, in: list)
         }
     }
 }
@@ -217,6 +216,35 @@ private struct SoughtHeader {
     let length: Int
     var count = 0
     var value = UnsafeRawBufferPointer(start: nil, count: 0)
+}
+
+/// All of the header's values. Few ask for them, so that the look for one of them allocates nothing.
+private func headerValues(
+    _ name: StaticString, of connection: OpaquePointer
+) -> [UnsafeRawBufferPointer] {
+    var list = HeaderList(name: name)
+    withUnsafeMutablePointer(to: &list) { list in
+        _ = MHD_get_connection_values_n(connection, .HEADER_KIND, listHeader, list)
+    }
+    return list.values
+}
+
+private struct HeaderList {
+    let name: StaticString
+    var values: [UnsafeRawBufferPointer] = []
+}
+
+private func listHeader(
+    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+    nameLength: Int, value: UnsafePointer<CChar>?, valueLength: Int
+) -> MHD_Result {
+    if let name, let list = context?.assumingMemoryBound(to: HeaderList.self),
+        nameLength == list.pointee.name.utf8CodeUnitCount,
+        strcasecmp(name, list.pointee.name.start) == 0
+    {
+        list.pointee.values.append(UnsafeRawBufferPointer(start: value, count: valueLength))
+    }
+    return .YES
 }
 
 private func lookAtHeader(

@@ -6,11 +6,32 @@ package struct Response: Sendable {
     package var status: Int
     package var headers: [Header]
     package var body: [UInt8]
+    /// The same bytes, where they are those of every such answer.
+    var lasting: LastingBody?
 
     package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// The body is shared by all connections that take it, however long that takes them.
+    package init(status: Int, headers: [Header] = [], body: LastingBody) {
+        self.init(status: status, headers: headers, body: body.array)
+        lasting = body
+    }
+}
+
+/// A body that is the same for as long as the process runs; it is never freed.
+package final class LastingBody: Sendable {
+    fileprivate let array: [UInt8]
+    nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+    package init(_ array: [UInt8]) {
+        self.array = array
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: array.count, alignment: 1)
+        copy.copyBytes(from: array)
+        bytes = UnsafeRawBufferPointer(copy)
     }
 }
 

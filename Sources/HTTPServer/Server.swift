@@ -130,6 +130,14 @@ package final class Server: Sendable {
     }
 }
 
+/// Bounds what the system keeps of answers that a client does not take, which it would let grow to
+/// megabytes.
+private func bound(_ socket: Int32) {
+    var bytes: Int32 = 64 << 10
+    setsockopt(
+        socket, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
+}
+
 /// Accepts until the listener is shut down.
 private func acceptAll(
     from listener: Int32, for daemon: OpaquePointer, _ reception: Reception
@@ -140,6 +148,7 @@ private func acceptAll(
         let socket = withSocketAddress(&address) { accept(listener, $0, &length) }
         if socket >= 0 {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            bound(socket)
             let client = withSocketAddress(&address) { ClientAddress($0) }
             guard socket < receive_sockets, reception.admit(client) == .fine else {
                 close(socket)

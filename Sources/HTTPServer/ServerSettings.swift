@@ -21,9 +21,10 @@ package struct ServerSettings: Sendable {
     package var bodyMemory = 256 << 20
     /// The same for those of strangers, besides.
     package var strangersMemory = 32 << 20
-    /// Threads that look at what strangers send, and requests that may wait for one.
+    /// Threads that look at what strangers send, and requests that may wait for one: who waits asks for
+    /// nothing further, who is refused comes again at once. One address has an eighth of it.
     package var strangersWorkers = 2
-    package var strangersQueue = 256
+    package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
     /// A header of every answer, made when it is given.
     package var stamp: (@Sendable () -> Header)?

@@ -1,6 +1,8 @@
+import Glibc
 import HTTPServer
 import TestSupport
 import Testing
+import Threading
 
 @Suite("Where clients are", .timeLimit(.minutes(5)))
 struct AddressTests {
@@ -31,14 +33,43 @@ struct AddressTests {
             ("X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-For: 192.0.2.1\r\n", "192.0.2.1"),
             ("X-Forwarded-For: 192.0.2.1, 10.1.2.3\r\n", "192.0.2.1"),
             ("X-Forwarded-For: 198.51.100.7, nonsense\r\n", "127.0.0.1"),
-            ("X-Forwarded-For: [2001:db8:1:2:3::4]:443\r\n", "2001:db8:1:2::/64"),
+            ("X-Forwarded-For: [2001:db8:1:2:3::4]:443\r\n", "2001:db8:1::/56"),
             ("Forwarded: for=192.0.2.1;proto=https\r\n", "192.0.2.1"),
             ("Forwarded: for=198.51.100.7, proto=https; For=\"192.0.2.1:80\"\r\n", "192.0.2.1"),
-            ("Forwarded: for=198.51.100.7\r\nX-Forwarded-For: 192.0.2.1\r\n", "192.0.2.1"),
+            ("X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 10.1.2.3\r\n", "192.0.2.1"),
+            ("Forwarded: for=192.0.2.1\r\nForwarded: for=10.1.2.3\r\n", "192.0.2.1"),
+            ("Forwarded: for=198.51.100.7, proto=https\r\n", "127.0.0.1"),
+            ("X-Forwarded-For:\r\n", "127.0.0.1"),
         ])
     func trusted(_ fields: String, _ expected: String) throws {
         let server = try serve { $0.trustedProxies = TrustedProxies("127.0.0.1, 10.0.0.0/8")! }
         #expect(try client(fields, at: server) == expected)
+    }
+
+    @Test(
+        "Of two headers that name different clients neither counts: a proxy set one, the client the other",
+        arguments: [
+            ("Forwarded: for=198.51.100.7\r\nX-Forwarded-For: 192.0.2.1\r\n", "127.0.0.1"),
+            ("Forwarded: for=192.0.2.1\r\nX-Forwarded-For: nonsense\r\n", "127.0.0.1"),
+            ("Forwarded: for=192.0.2.1\r\nX-Forwarded-For: 192.0.2.1\r\n", "192.0.2.1"),
+            ("Forwarded: for=192.0.2.1\r\nX-Forwarded-For:\r\n", "192.0.2.1"),
+        ])
+    func twoHeaders(_ fields: String, _ expected: String) throws {
+        let server = try serve { $0.trustedProxies = TrustedProxies("127.0.0.1, 10.0.0.0/8")! }
+        #expect(try client(fields, at: server) == expected)
+    }
+
+    @Test(
+        "A network holds addresses of its own family only",
+        arguments: [
+            ("10.0.0.5", "::1", false), ("0.0.0.0/0", "::1", false), ("::/0", "10.0.0.5", false),
+            ("10.0.0.5", "10.0.0.5", true), ("0.0.0.0/0", "192.0.2.1", true),
+            ("10.0.0.0/8", "::ffff:10.1.2.3", true), ("::1", "::1", true),
+            ("2001:db8::/32", "2001:db8:1::1", true), ("2001:db8::/32", "2001:db9::1", false),
+        ])
+    func families(_ list: String, _ address: String, _ isTrusted: Bool) throws {
+        let address = try #require(ClientAddress(address))
+        #expect(TrustedProxies(list)?.contains(address) == isTrusted)
     }
 
     @Test(
@@ -69,6 +100,71 @@ struct AddressTests {
                 client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                 return client.reply()?.status == 200
             })
+    }
+
+    @Test(
+        "Where a few addresses hold all connections, the longest idle of them gives way to a newcomer"
+    )
+    func crowd() throws {
+        let server = try serve {
+            $0.connections = 40
+            $0.connectionsPerAddress = 10
+        }
+        func ask(_ client: RawClient) -> Int? {
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client.reply()?.status
+        }
+        let held = try (0..<40).map { try RawClient(port: server.port, from: UInt8(2 + $0 % 4)) }
+        for client in held { #expect(ask(client) == 200) }
+        let newcomers = try (6..<12).map { try RawClient(port: server.port, from: $0) }
+        for client in newcomers { #expect(ask(client) == 200) }
+        let left = held.map { ask($0) == 200 }
+        #expect(left.count { $0 } == 34, "\(left)")
+    }
+
+    @Test("One address has an eighth of the strangers' queue")
+    func queueShare() throws {
+        let gate = Monitor(false)
+        let server = try makeServer({
+            $0.trustedProxies = TrustedProxies("127.0.0.1")!
+            $0.strangersQueue = 16
+            $0.strangersWorkers = 1
+        }) { _ in
+            .later(in: .strangers) {
+                gate.wait { $0 ? () : nil }
+                return text("looked at")
+            }
+        }
+        func ask(_ address: String) throws -> RawClient {
+            let client = try RawClient(port: server.port, milliseconds: 10_000)
+            client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: \(address)\r\n\r\n")
+            return client
+        }
+        let first = try ask("192.0.2.1")
+        usleep(100_000)
+        // One is at work and two wait.
+        let many = try (0..<10).map { _ in try ask("192.0.2.1") }
+        usleep(100_000)
+        let other = try ask("192.0.2.2")
+        usleep(100_000)
+        gate.change { $0 = true }
+        #expect(first.reply()?.status == 200)
+        #expect(many.count { $0.reply()?.status == 200 } == 2)
+        #expect(other.reply()?.status == 200)
+    }
+
+    @Test("The system keeps little of answers that a client does not take")
+    func untaken() throws {
+        let server = try serve { _ in }
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.reply()?.status == 200)
+        let socket = try #require(client.otherEnd())
+        var bytes: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, &length)
+        // The system doubles what it is asked for.
+        #expect(bytes == 128 << 10)
     }
 
     @Test("A trusted proxy may have all connections")

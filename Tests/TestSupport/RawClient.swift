@@ -21,9 +21,10 @@ package final class RawClient {
 
     /// `milliseconds` is how long it waits for the other side to say anything. One that is narrow
     /// lets next to nothing lie in the buffers of its connection, so that answers that it does not take
-    /// stay with the sender. Answers of Deed are held against the API's document.
+    /// stay with the sender. Answers of Deed are held against the API's document. It comes from 127.0.0.`host`.
     package init(
-        port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false, isDeed: Bool = false
+        port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false, isDeed: Bool = false,
+        from host: UInt8 = 1
     ) throws(Refused) {
         self.isDeed = isDeed
         // Programs that other tests start meanwhile must not hold it open.
@@ -44,6 +45,12 @@ package final class RawClient {
             setsockopt(socket, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, size)
         }
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var own = sockaddr_in()
+        own.sin_family = sa_family_t(AF_INET)
+        own.sin_addr.s_addr = (UInt32(INADDR_LOOPBACK) & ~0xFF | UInt32(host)).bigEndian
+        withUnsafePointer(to: &own) {
+            _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+        }
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
         }
@@ -52,6 +59,26 @@ package final class RawClient {
     }
 
     deinit { close(socket) }
+
+    /// What the connection's other end has for its own, where that is in this process.
+    package func otherEnd() -> Int32? {
+        func name(
+            of descriptor: Int32,
+            _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        ) -> [UInt8]? {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    ask(descriptor, $0, &length)
+                }
+            }
+            guard result == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
+            return withUnsafeBytes(of: address) { Array($0.prefix(8)) }
+        }
+        let own = name(of: socket) { getsockname($0, $1, $2) }
+        return (0..<4096).first { $0 != socket && name(of: $0) { getpeername($0, $1, $2) } == own }
+    }
 
     /// Sends `text`; `false` when the other side has closed.
     @discardableResult
