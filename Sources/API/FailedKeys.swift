@@ -9,11 +9,11 @@ import Telemetry
 final class FailedKeys: Sendable {
     /// So long the log is silent about an address after a line about it.
     private static let silence: Int64 = 60_000
-    /// Of how many addresses the log's silence is remembered.
-    private static let limit = 1000
+    /// Of how many addresses there is a line in that time; the others share one.
+    private static let limit = 60
 
     private let throttle = Throttle(each: .init(50, perSecond: 5))
-    private let told = Mutex<[ClientAddress: (at: Instant, since: Int)]>([:])
+    private let told = Mutex(Told())
     private let refused: Counter
     private let log: Log
     private let now: @Sendable () -> Instant
@@ -36,23 +36,65 @@ final class FailedKeys: Sendable {
         guard let client else { return }
         let now = now()
         _ = throttle.take(client.description, at: now)
-        guard let count = countToTell(of: client, at: now) else { return }
-        log.warning(
-            "key_refused", ["address": .string(client.description), "count": .integer(count)])
+        let lines = told.withLock { $0.lines(after: client, at: now) }
+        for line in lines { log.warning("key_refused", line) }
     }
 
-    /// How many came since the last line about that address, where it is time for another.
-    private func countToTell(of client: ClientAddress, at now: Instant) -> Int? {
-        told.withLock { told in
-            let last = told[client]
+    /// What the log was told, and what not yet.
+    private struct Told {
+        private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
+        private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
+        /// Of how many others it is known that they are different ones.
+        private static let otherLimit = 10_000
+
+        /// The lines that are due when one more key came from there.
+        mutating func lines(after client: ClientAddress, at now: Instant) -> [JSON] {
+            var lines: [JSON] = []
+            if each[client] == nil, each.count >= FailedKeys.limit { forget(at: now) }
+            if each[client] != nil || each.count < FailedKeys.limit {
+                if let line = line(about: client, at: now) { lines.append(line) }
+            } else {
+                note(other: client, at: now)
+            }
+            if let line = lineAboutOthers(at: now) { lines.append(line) }
+            return lines
+        }
+
+        private mutating func line(about client: ClientAddress, at now: Instant) -> JSON? {
+            let last = each[client]
             let count = (last?.since ?? 0) + 1
-            if let last, now.milliseconds - last.at.milliseconds < FailedKeys.silence {
-                told[client]?.since = count
+            if let last, isSilent(since: last.at, now) {
+                each[client]?.since = count
                 return nil
             }
-            if told.count >= FailedKeys.limit { told = [:] }
-            told[client] = (now, 0)
-            return count
+            each[client] = (now, 0)
+            return ["address": .string(client.description), "count": .integer(count)]
+        }
+
+        private mutating func note(other client: ClientAddress, at now: Instant) {
+            others.since = others.since ?? now
+            others.count += 1
+            if others.addresses.count < Told.otherLimit { others.addresses.insert(client) }
+        }
+
+        private mutating func lineAboutOthers(at now: Instant) -> JSON? {
+            guard let since = others.since, !isSilent(since: since, now) else { return nil }
+            defer { others = ([], 0, nil) }
+            return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
+        }
+
+        /// Leaves out those about whom a line would be due; what was not told of them counts to the others.
+        private mutating func forget(at now: Instant) {
+            for (client, last) in each where !isSilent(since: last.at, now) {
+                each[client] = nil
+                guard last.since > 0 else { continue }
+                note(other: client, at: now)
+                others.count += last.since - 1
+            }
+        }
+
+        private func isSilent(since last: Instant, _ now: Instant) -> Bool {
+            now.milliseconds - last.milliseconds < FailedKeys.silence
         }
     }
 }

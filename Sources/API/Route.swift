@@ -31,7 +31,7 @@ struct Route: Sendable {
         case judging(Role, Write)
     }
     typealias Receive =
-        @Sendable (_ body: [UInt8], _ client: ClientAddress?) throws(Problem) -> (
+        @Sendable (_ body: [UInt8], _ client: ClientAddress?) -> (
             Room, @Sendable () -> Writing
         )
     typealias Respond = @Sendable (Call) throws(Problem) -> Response

@@ -76,7 +76,7 @@ package struct Router: Sendable {
                 let draft = try draft(of: request, found)
                 return later(draft, role, respond, measures, since: started)
             case .unkeyed(let receive):
-                let (room, make) = try receive(request.body, request.client)
+                let (room, make) = receive(request.body, request.client)
                 return judged(in: room, measures, since: started, make)
             case .writing(let role, let make):
                 let draft = try draft(of: request, found)
@@ -140,10 +140,11 @@ package struct Router: Sendable {
         in room: Room, _ measures: RouteMeasures, since started: Int64,
         _ make: @escaping @Sendable () -> Writing
     ) -> Answer {
-        let announcement = Announcement(announce)
+        // Commits wait for what is announced, and of what strangers send hardly any comes to one.
+        let announcement = room == .strangers ? nil : Announcement(announce)
         return .eventually(in: room) { [submit] reply in
             let writing = make()
-            announcement.end()
+            announcement?.end()
             writing.perform(submit) { reply(measures.record($0, since: started)) }
         }
     }

@@ -54,26 +54,14 @@ struct SubmissionRoutes: Sendable {
 
     private func receive(
         _ body: [UInt8], from client: ClientAddress?
-    ) throws(Problem) -> (Room, @Sendable () -> Writing) {
-        let address = client?.description
-        switch gate.judge(body, from: address) {
-        case .proven(let raw): return (.proven, { notify(raw, from: address) })
-        case .strange(let raw, let ticket):
-            return (
-                .strangers,
-                { withExtendedLifetime(ticket) { lookAt(raw, ticket, from: address) } }
-            )
-        case .refused(let refusal): throw problem(.unproven(refusal))
-        case .unreadable(let refusal): throw problem(.unreadable(refusal))
-        case .throttled: throw throttled()
-        }
+    ) -> (Room, @Sendable () -> Writing) {
+        let entry = gate.enter(from: client?.description)
+        return (entry.isTrusted ? .proven : .strangers, { lookAt(body, entry) })
     }
 
-    private func lookAt(
-        _ raw: RawEvidence, _ ticket: NotificationGate.Ticket, from client: String?
-    ) -> Writing {
-        switch gate.rejudge(raw, ticket, from: client) {
-        case .proven(let raw), .strange(let raw, _): notify(raw, ticket, from: client)
+    private func lookAt(_ body: [UInt8], _ entry: NotificationGate.Entry) -> Writing {
+        switch gate.judge(body, entry) {
+        case .open(let raw, let isCounted): notify(raw, entry, isCounted: isCounted)
         case .refused(let refusal): .answered(problem(.unproven(refusal)).response)
         case .unreadable(let refusal): .answered(problem(.unreadable(refusal)).response)
         case .throttled: .answered(throttled().response)
@@ -88,15 +76,16 @@ struct SubmissionRoutes: Sendable {
     private func throttled() -> Problem {
         measures.count(.throttled)
         return .throttled(
-            "More notifications that nobody has proven came than are looked at; send it again later.",
+            "More notifications of unknown signers came than are looked at; send it again later.",
             after: 60)
     }
 
     private func notify(
-        _ raw: RawEvidence, _ ticket: NotificationGate.Ticket? = nil, from client: String?
+        _ raw: RawEvidence, _ entry: NotificationGate.Entry, isCounted: Bool
     ) -> Writing {
         do throws(NotificationError) {
             let wish = try submissions.recordingNotification(raw)
+            gate.noteGenuine(entry)
             return .commands(wish.commands) { [measures] results in
                 do throws(CommandError) {
                     let answer = try wish.answer(results)
@@ -109,10 +98,8 @@ struct SubmissionRoutes: Sendable {
             }
         } catch {
             switch error {
-            case .unproven: gate.noteRefusal(from: client)
-            case .unreadable, .unknownApp:
-                if let ticket { gate.noteUnused(ticket, from: client) }
-            case .fault: break
+            case .unreadable, .unknownApp: if isCounted { gate.noteUnfollowed(entry) }
+            case .unproven, .fault: break
             }
             measures.count(NotificationMeasures.Outcome(error))
             return .answered(Problem(error).response)

@@ -4,8 +4,8 @@ package enum SignerStanding: Hashable, Sendable {
     case believed
     /// The certificates were refused lately.
     case refused(RefusedEvidence)
-    /// These certificates were not followed lately; `header` is the digest of what names them.
-    case unknown(header: [UInt8])
+    /// These certificates were not followed lately.
+    case unknown
     /// Nothing names a signer.
     case missing
 }

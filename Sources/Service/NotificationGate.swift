@@ -1,121 +1,86 @@
 package import Core
 import Synchronization
 
-/// Decides which notifications are looked at, in which room, before any signature is: anybody may send
-/// them, and to follow certificates that nobody has followed yet costs a thousand times what a
-/// refusal costs.
+/// Decides where a notification is looked at, and whether certificates are followed for it: anybody may
+/// send them, a signature costs ten times what a refusal costs, and certificates that were not followed
+/// before cost a hundred times that.
 package final class NotificationGate: Sendable {
+    /// One notification on its way in.
+    package struct Entry: Sendable {
+        fileprivate let client: String?
+        /// Whether it is looked at beside honest work, and not in the strangers' room.
+        package let isTrusted: Bool
+    }
+
     package enum Verdict: Sendable {
-        /// Its signer was believed lately: it costs one look.
-        case proven(RawEvidence)
-        /// It may be looked at, in its turn.
-        case strange(RawEvidence, Ticket)
+        /// It may be looked at. For some the certificates are then followed, which was counted.
+        case open(RawEvidence, isCounted: Bool)
         /// Its signer was refused lately.
         case refused(RefusedEvidence)
         case unreadable(RefusedEvidence)
-        /// More came than may, from there or from everywhere.
+        /// Of unknown signers more came than may, from there or from everywhere.
         case throttled
     }
-
-    /// Held while a notification of an unknown signer waits and is looked at. Several of the same
-    /// signer cost what one does: the first one tells of all.
-    package final class Ticket: Sendable {
-        /// Whether it may be looked at without being counted any more.
-        fileprivate let isPaid: Bool
-        /// Whether it was counted.
-        fileprivate let isCounted: Atomic<Bool>
-        private let end: @Sendable () -> Void
-
-        fileprivate init(
-            isPaid: Bool, isCounted: Bool = false, end: @escaping @Sendable () -> Void = {}
-        ) {
-            self.isCounted = Atomic(isCounted)
-            self.isPaid = isPaid
-            self.end = end
-        }
-
-        deinit { end() }
-    }
-
-    /// A longer one is opened in its turn, too.
-    private static let quickBytes = 32 << 10
 
     private let ports: Ports
     private let chains = Throttle(
         each: .init(10, perSecond: 2), all: .init(60, perSecond: 20))
-    private let refusals = Throttle(each: .init(50, perSecond: 10))
-    private let waiting = Mutex<[[UInt8]: Int]>([:])
+    /// Those of trusted addresses that are not known to be genuine, or not yet.
+    private let unproven = Throttle(each: .init(200, perSecond: 10))
+    private let genuine = Mutex<[String: Instant]>([:])
+    /// Of how many addresses it is remembered that a genuine one came from there.
+    private static let limit = 10_000
 
     package init(_ ports: Ports) {
         self.ports = ports
     }
 
-    /// `client` is where the notification comes from, and `nil` where it came over no connection: then
-    /// nothing is counted.
-    package func judge(_ bytes: [UInt8], from client: String?) -> Verdict {
-        let raw = RawEvidence(.notification, bytes, rank: .notification)
-        if bytes.count > NotificationGate.quickBytes {
-            return .strange(raw, Ticket(isPaid: false))
-        }
-        do throws(RefusedEvidence) {
-            let bare = try ports.evidence.bare(raw)
-            switch ports.evidence.standing(bare) {
-            case .believed:
-                // Maybe somebody else's certificates under a signature of his own.
-                let isTrusted = client.map { refusals.allows($0, at: ports.machineClock()) } ?? true
-                return isTrusted ? .proven(bare) : .strange(bare, Ticket(isPaid: true))
-            case .refused(let refusal): return .refused(refusal)
-            case .unknown(let header):
-                return ticket(for: header, client).map { .strange(bare, $0) } ?? .throttled
-            case .missing: return .strange(bare, Ticket(isPaid: true))
-            }
-        } catch {
-            return .unreadable(error)
-        }
+    /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
+    /// little: anybody can copy a signer's certificates, and few can send from where genuine ones
+    /// come from. `client` is `nil` for one that came over no connection: then nothing is counted.
+    package func enter(from client: String?) -> Entry {
+        guard let client else { return Entry(client: nil, isTrusted: true) }
+        let isTrusted =
+            genuine.withLock { $0[client] != nil }
+            && unproven.take(client, at: ports.machineClock())
+        return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// Decides again when it is the turn of one that waited: it may be told by now what it costs.
-    package func rejudge(_ raw: RawEvidence, _ ticket: Ticket, from client: String?) -> Verdict {
+    /// Decides when it is the turn of one that waited.
+    package func judge(_ bytes: [UInt8], _ entry: Entry) -> Verdict {
         do throws(RefusedEvidence) {
-            let bare = try ports.evidence.bare(raw)
+            let bare = try ports.evidence.bare(
+                RawEvidence(.notification, bytes, rank: .notification))
             switch ports.evidence.standing(bare) {
-            case .believed, .missing: return .proven(bare)
+            case .believed, .missing: return .open(bare, isCounted: false)
             case .refused(let refusal): return .refused(refusal)
-            // Where others of the same signer told nothing, it counts like any other.
             case .unknown:
-                if ticket.isPaid { return .proven(bare) }
-                guard mayFollow(client) else { return .throttled }
-                ticket.isCounted.store(true, ordering: .relaxed)
-                return .proven(bare)
+                guard let client = entry.client else { return .open(bare, isCounted: false) }
+                return chains.take(client, at: ports.machineClock())
+                    ? .open(bare, isCounted: true) : .throttled
             }
         } catch {
             return .unreadable(error)
         }
     }
 
-    /// It was refused before anybody followed its certificates.
-    package func noteUnused(_ ticket: Ticket, from client: String?) {
-        if let client, ticket.isCounted.load(ordering: .relaxed) { chains.giveBack(client) }
-    }
-
-    /// One more from there was not proven.
-    package func noteRefusal(from client: String?) {
-        if let client { _ = refusals.take(client, at: ports.machineClock()) }
-    }
-
-    private func mayFollow(_ client: String?) -> Bool {
-        client.map { chains.take($0, at: ports.machineClock()) } ?? true
-    }
-
-    private func ticket(for header: [UInt8], _ client: String?) -> Ticket? {
-        let isFirst = waiting.withLock { $0[header] == nil }
-        if isFirst, !mayFollow(client) { return nil }
-        waiting.withLock { $0[header, default: 0] += 1 }
-        return Ticket(isPaid: isFirst, isCounted: isFirst) { [weak self] in
-            self?.waiting.withLock { waiting in
-                let left = waiting[header, default: 0] - 1
-                waiting[header] = left > 0 ? left : nil
+    /// The store signed it.
+    package func noteGenuine(_ entry: Entry) {
+        guard let client = entry.client else { return }
+        if entry.isTrusted { unproven.giveBack(client) }
+        let now = ports.machineClock()
+        genuine.withLock { genuine in
+            if genuine[client] == nil, genuine.count >= NotificationGate.limit,
+                let oldest = genuine.min(by: { $0.value < $1.value })
+            {
+                genuine[oldest.key] = nil
             }
+            genuine[client] = now
         }
+    }
+
+    /// It was refused before its certificates were followed.
+    package func noteUnfollowed(_ entry: Entry) {
+        if let client = entry.client { chains.giveBack(client) }
     }
 }

@@ -1,4 +1,3 @@
-import API
 import Core
 import HTTPServer
 import JSON
@@ -9,6 +8,8 @@ import Telemetry
 import TestSupport
 import Testing
 import Threading
+
+@testable import API
 
 @Suite("Strangers harm nobody", .timeLimit(.minutes(10)))
 struct StrangerTests {
@@ -101,7 +102,7 @@ struct StrangerTests {
         #expect(metrics.contains(#"deed_notifications_total{outcome="throttled"} 2"#))
     }
 
-    @Test("An address whose signatures are wrong waits with the strangers, and others do not")
+    @Test("Wrong signatures are refused, and from the same address a genuine one is taken")
     func badSignatures() throws {
         let server = try serve()
         let sent = genuine(1)
@@ -114,16 +115,27 @@ struct StrangerTests {
         // Also from there a genuine one is taken.
         #expect(
             try post(Self.notifications, genuine(2), from: "192.0.2.7", to: server)?.status == 200)
+    }
+
+    @Test(
+        "From where genuine ones came others go before strangers, until too many were not genuine")
+    func trustedAddresses() {
         let gate = NotificationGate(front.service.ports)
-        let bytes = Array(genuine(3).utf8)
-        func isProven(_ address: String) -> Bool {
-            if case .proven = gate.judge(bytes, from: address) { return true }
-            return false
+        func isTrusted(_ address: String) -> Bool { gate.enter(from: address).isTrusted }
+        #expect(!isTrusted("192.0.2.7"))
+        gate.noteGenuine(gate.enter(from: "192.0.2.7"))
+        gate.noteGenuine(gate.enter(from: "192.0.2.8"))
+        // As many genuine ones as may come.
+        for _ in 0..<1000 {
+            let entry = gate.enter(from: "192.0.2.7")
+            #expect(entry.isTrusted)
+            gate.noteGenuine(entry)
         }
-        for _ in 0..<50 { gate.noteRefusal(from: "192.0.2.7") }
-        #expect(!isProven("192.0.2.7") && isProven("192.0.2.8"))
+        // Whatever became of the others: a bad signature, an app that nobody has, no JSON.
+        #expect((0..<201).map { _ in isTrusted("192.0.2.7") }.count { $0 } == 200)
+        #expect(!isTrusted("192.0.2.7") && isTrusted("192.0.2.8"))
         front.service.clock.advance(byMilliseconds: 1000)
-        #expect(isProven("192.0.2.7"))
+        #expect(isTrusted("192.0.2.7"))
     }
 
     @Test("A body without a key that may make the call takes no memory")
@@ -224,5 +236,44 @@ struct StrangerTests {
         #expect(ask("deed_reader_secret") == 401)
         #expect(lines.withLock { $0.last }?.contains(#""count":50"#) == true)
         #expect(service.metrics.text().contains("deed_keys_refused_total 51"))
+    }
+
+    @Test(
+        "However many addresses failed keys come from, the log has sixty lines a minute and a sum")
+    func failedKeysFromEverywhere() throws {
+        let lines = Mutex<[String]>([])
+        let service = front.service
+        let failed = FailedKeys(
+            Operations(
+                obstacles: { [] }, metrics: Metrics(),
+                log: Log { line in lines.withLock { $0.append(line) } }),
+            now: service.ports.machineClock)
+        let addresses = (0..<2000).compactMap { ClientAddress("198.51.\($0 / 250).\($0 % 250)") }
+        for _ in 0..<3 {
+            for address in addresses { failed.note(from: address) }
+        }
+        #expect(lines.withLock { $0 }.count == 60)
+        service.clock.advance(byMilliseconds: 60_000)
+        failed.note(from: ClientAddress("192.0.2.1"))
+        let found = lines.withLock { Array($0.dropFirst(60)) }
+        #expect(found.count == 2)
+        #expect(found.first?.contains(#""address":"192.0.2.1","count":1"#) == true)
+        // The sixty came twice more each, and of the others every one counts.
+        let sum = 1940 * 3 + 60 * 2
+        #expect(found.last?.contains(#""addresses":2000,"count":\#(sum)"#) == true)
+    }
+
+    @Test("Of more addresses than are remembered all others have one share together")
+    func manyAddresses() {
+        let throttle = Throttle(each: .init(2, perSecond: 1))
+        let now = front.service.clock.now
+        for number in 0..<10_000 { #expect(throttle.take("\(number)", at: now)) }
+        let others = (10_000..<10_010).map { throttle.take("\($0)", at: now) }
+        #expect(others == [true, true] + Array(repeating: false, count: 8))
+        #expect(!throttle.allows("another", at: now))
+        // Those who are remembered have their own.
+        #expect(throttle.take("7", at: now) && !throttle.take("7", at: now))
+        let later = now.advanced(byMilliseconds: 2000)
+        #expect(throttle.take("another", at: later) && throttle.take("7", at: later))
     }
 }

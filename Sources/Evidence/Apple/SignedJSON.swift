@@ -141,9 +141,8 @@ extension Verifier {
     func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
-        let header = signed.headerDigest
-        guard let refusal = refusedHeaders.refusal(of: header) else {
-            return .unknown(header: header)
+        guard let refusal = refusedHeaders.refusal(of: signed.headerDigest) else {
+            return .unknown
         }
         return .refused(RefusedEvidence(refusal))
     }
