@@ -37,6 +37,8 @@ package struct Migration: Sendable {
             script: Script(embedded: PackageResources._010_leases_sql)),
             number: 16, name: "0016_boundaries",
             script: Script(embedded: PackageResources._016_boundaries_sql)),
+            number: 15, name: "0015_views_by_customer",
+            script: Script(embedded: PackageResources._015_views_by_customer_sql)),
     ]
 }
 

@@ -38,7 +38,10 @@ package struct Operations: Sendable {
 
     /// The answer where these calls have an address of their own.
     package func answer(_ request: borrowing Request) -> Response {
-        let calls = ["/healthz": health, "/readyz": readiness, "/metrics": measures]
+        let calls = [
+            "/healthz": health, "/readyz": readiness, "/metrics": measures,
+            "/openapi.json": document,
+        ]
         guard let call = calls[request.path] else { return Problem.unknownRoute.response }
         return request.isGet ? call() : Problem.wrongMethod(allowed: ["GET"]).response
     }
@@ -52,10 +55,12 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
+    private static let openAPI = LastingBody(OpenAPI.document)
+
     private func document() -> Response {
         Response(
             status: 200, headers: [Header("Content-Type", "application/json"), Response.askAgain],
-            body: OpenAPI.document)
+            body: Operations.openAPI)
     }
 
     private func measures() -> Response {

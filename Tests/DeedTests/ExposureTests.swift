@@ -57,7 +57,7 @@ extension ProgramTests {
             let port = try #require(ready["operations_port"]?.integer)
             for (path, atAPI, apart) in [
                 ("/healthz", 200, 200), ("/metrics", 404, 200), ("/readyz", 404, 200),
-                ("/v1/products", 401, 404),
+                ("/openapi.json", 404, 200), ("/v1/products", 401, 404),
             ] {
                 #expect(try status(of: path, at: service.port) == atAPI, "\(path)")
                 #expect(try status(of: path, at: UInt16(port)) == apart, "\(path)")
