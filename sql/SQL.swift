@@ -35,10 +35,12 @@ package struct Migration: Sendable {
         Migration(
             number: 10, name: "0010_leases",
             script: Script(embedded: PackageResources._010_leases_sql)),
-            number: 16, name: "0016_boundaries",
-            script: Script(embedded: PackageResources._016_boundaries_sql)),
+        Migration(
             number: 15, name: "0015_views_by_customer",
             script: Script(embedded: PackageResources._015_views_by_customer_sql)),
+        Migration(
+            number: 16, name: "0016_boundaries",
+            script: Script(embedded: PackageResources._016_boundaries_sql)),
     ]
 }
 
