@@ -70,7 +70,8 @@ let package = Package(
                 "Threading",
             ],
             swiftSettings: safe),
-        .target(name: "Outbound", dependencies: ["CCurl"], swiftSettings: common),
+        .target(
+            name: "Outbound", dependencies: ["CCurl", "Threading"], swiftSettings: common),
         .target(
             name: "Jobs",
             dependencies: [

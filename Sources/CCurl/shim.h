@@ -27,3 +27,7 @@ static inline CURLcode http_set_receiver(CURL *handle, CURLoption option, curl_w
 static inline CURLcode http_get_status(CURL *handle, long *status) {
   return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, status);
 }
+
+static inline CURLMcode http_set_pool_number(CURLM *pool, CURLMoption option, long value) {
+  return curl_multi_setopt(pool, option, value);
+}

@@ -7,6 +7,12 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// For the whole exchange, from looking up the name to the last byte.
     package var timeoutMilliseconds = 10_000
+    /// For the connection to stand.
+    package var connectMilliseconds = 5000
+    /// For the first byte of the answer to come, where a courier sends it.
+    package var firstByteMilliseconds = 10_000
+    /// Requests of one lane share the places that a courier has for it.
+    package var lane = ""
     /// The largest reply body that is read.
     package var replyLimit = 16 << 20
 
@@ -57,6 +63,9 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
+    /// The sender is going down.
+    case cancelled
+    case overloaded(limit: Int)
 
     package var description: String {
         switch self {
@@ -72,6 +81,9 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
             "the exchange broke off: \(detail); try again"
+        case .cancelled: "the request was given up because Deed is stopping; send it again"
+        case .overloaded(let limit):
+            "\(limit) requests to other servers are under way already; try again later"
         }
     }
 }

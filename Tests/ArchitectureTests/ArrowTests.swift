@@ -19,7 +19,7 @@ struct ArrowTests {
         "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
-        "Outbound": ["CCurl"],
+        "Outbound": ["CCurl", "Threading"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",

@@ -1,0 +1,263 @@
+import CCurl
+import Threading
+
+/// Sends any number of requests at once on one thread, over connections that it keeps open.
+///
+/// Requests with the same `lane` share a few places: one lane whose server hangs holds no place of
+/// another. Certificates are always verified, redirects never followed, and proxies never asked.
+package final class Courier: Sendable {
+    package typealias Answer = Result<OutboundResponse, OutboundError>
+
+    package struct Limits: Sendable {
+        /// How many requests of one lane are under way at once.
+        package var perLane = 4
+        /// How many requests may be under way or wait, of all lanes.
+        package var requests = 1024
+        /// How many connections are kept open while nothing needs them.
+        package var idleConnections = 32
+
+        package init() {}
+    }
+
+    /// A request on its way through the courier.
+    private struct Parcel: Sendable {
+        let request: OutboundRequest
+        let deadline: Int64
+        let respond: @Sendable (Answer) -> Void
+    }
+
+    private struct State: Sendable {
+        var waiting: [Parcel] = []
+        var underWay: [String: Int] = [:]
+        var count = 0
+        var isClosing = false
+        var isOver = false
+    }
+    private let state = Monitor(State())
+    private let limits: Limits
+    /// Only the courier's thread touches it, but for waking that thread, which curl allows to all.
+    nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
+
+    package init(_ limits: Limits = Limits(), caFile: String? = nil) throws(OutboundError) {
+        guard CurlLibrary.isReady, let pool = curl_multi_init() else {
+            throw .unreachable(detail: "the HTTP library did not start")
+        }
+        self.pool = pool
+        self.limits = limits
+        http_set_pool_number(pool, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        http_set_pool_number(pool, CURLMOPT_MAXCONNECTS, limits.idleConnections)
+        let trust = Trust(caFile: caFile)
+        startThread("courier") { [self] in
+            var round = Round(pool: self.pool, trust: trust)
+            run(&round)
+        }
+    }
+
+    /// Responds exactly once, on the courier's own thread: what takes long must go elsewhere.
+    package func send(
+        _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
+    ) {
+        let deadline = monotonicMilliseconds() + Int64(request.timeoutMilliseconds)
+        let parcel = Parcel(request: request, deadline: deadline, respond: respond)
+        let refusal = state.change(wake: .nobody) { state -> OutboundError? in
+            if state.isClosing { return .cancelled }
+            if state.count >= limits.requests { return .overloaded(limit: limits.requests) }
+            state.count += 1
+            state.waiting.append(parcel)
+            curl_multi_wakeup(pool)
+            return nil
+        }
+        if let refusal { respond(.failure(refusal)) }
+    }
+
+    /// Waits for the whole answer.
+    package func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
+        let answer = Monitor<Answer?>(nil)
+        send(request) { given in answer.change(wake: .one) { $0 = given } }
+        return try answer.wait { $0 }.get()
+    }
+
+    /// Gives up what is under way or waits, and returns when every sender has an answer.
+    package func close() {
+        state.change { state in
+            state.isClosing = true
+            if !state.isOver { curl_multi_wakeup(pool) }
+        }
+        state.wait { $0.isOver ? () : nil }
+    }
+
+    private func run(_ round: inout Round) {
+        while !state.change(wake: .nobody, { $0.isClosing }) {
+            for parcel in admit() { begin(parcel, in: &round) }
+            round.perform()
+            let ended = round.takeEnded() + round.takeSilent(at: monotonicMilliseconds())
+            finish(ended)
+            // What ended has made room for what waits.
+            if ended.isEmpty { round.poll(milliseconds: 100) }
+        }
+        finish(round.takeAll())
+        let left = state.change(wake: .nobody) { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for parcel in left { parcel.respond(.failure(.cancelled)) }
+        state.change { state in
+            curl_multi_cleanup(pool)
+            state.isOver = true
+        }
+    }
+
+    /// Those that wait and have a place in their lane; those that waited too long are answered.
+    private func admit() -> [Parcel] {
+        let now = monotonicMilliseconds()
+        let (admitted, overdue) = state.change(wake: .nobody) { state in
+            var admitted: [Parcel] = []
+            var overdue: [Parcel] = []
+            var rest: [Parcel] = []
+            for parcel in state.waiting {
+                let lane = parcel.request.lane
+                if parcel.deadline <= now {
+                    overdue.append(parcel)
+                    state.count -= 1
+                } else if state.underWay[lane, default: 0] < limits.perLane {
+                    state.underWay[lane, default: 0] += 1
+                    admitted.append(parcel)
+                } else {
+                    rest.append(parcel)
+                }
+            }
+            state.waiting = rest
+            return (admitted, overdue)
+        }
+        for parcel in overdue {
+            parcel.respond(
+                .failure(.timedOut(milliseconds: parcel.request.timeoutMilliseconds)))
+        }
+        return admitted
+    }
+
+    private func begin(_ parcel: Parcel, in round: inout Round) {
+        let now = monotonicMilliseconds()
+        do throws(OutboundError) {
+            try round.add(
+                parcel.request, startedAt: now, within: parcel.deadline - now, parcel.respond)
+        } catch {
+            let ended = Round.Ended(
+                lane: parcel.request.lane, respond: parcel.respond, .failure(error))
+            finish([ended])
+        }
+    }
+
+    private func finish(_ ended: [Round.Ended]) {
+        if ended.isEmpty { return }
+        state.change(wake: .nobody) { state in
+            for one in ended {
+                state.count -= 1
+                let left = state.underWay[one.lane, default: 1] - 1
+                state.underWay[one.lane] = left > 0 ? left : nil
+            }
+        }
+        for one in ended { one.respond(one.answer) }
+    }
+}
+
+/// The exchanges that are under way on one thread.
+private struct Round {
+    struct Ended {
+        let lane: String
+        let respond: @Sendable (Courier.Answer) -> Void
+        let answer: Courier.Answer
+
+        init(
+            lane: String, respond: @escaping @Sendable (Courier.Answer) -> Void,
+            _ answer: Courier.Answer
+        ) {
+            self.lane = lane
+            self.respond = respond
+            self.answer = answer
+        }
+    }
+
+    private struct Exchange {
+        let transfer: Transfer
+        /// When the first byte of the answer must have come.
+        let firstByteBy: Int64
+        let respond: @Sendable (Courier.Answer) -> Void
+    }
+    private let pool: UnsafeMutableRawPointer
+    private let trust: Trust
+    private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
+
+    init(pool: UnsafeMutableRawPointer, trust: Trust) {
+        self.pool = pool
+        self.trust = trust
+    }
+
+    mutating func add(
+        _ request: OutboundRequest, startedAt now: Int64, within milliseconds: Int64,
+        _ respond: @escaping @Sendable (Courier.Answer) -> Void
+    ) throws(OutboundError) {
+        guard let handle = curl_easy_init() else {
+            throw .unreachable(detail: "the HTTP library gave no handle")
+        }
+        let transfer: Transfer
+        do throws(OutboundError) {
+            transfer = try Transfer(request, on: handle, trust)
+        } catch {
+            curl_easy_cleanup(handle)
+            throw error
+        }
+        // What it waited for a place counts too.
+        http_set_number(handle, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
+        guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
+            curl_easy_cleanup(handle)
+            throw .unreachable(detail: "the HTTP library takes no more requests")
+        }
+        exchanges[handle] = Exchange(
+            transfer: transfer, firstByteBy: now + Int64(request.firstByteMilliseconds),
+            respond: respond)
+    }
+
+    func perform() {
+        var running: Int32 = 0
+        curl_multi_perform(pool, &running)
+    }
+
+    /// Waits until something happens, somebody wakes the thread, or the time is up.
+    func poll(milliseconds: Int32) {
+        curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
+    }
+
+    mutating func takeEnded() -> [Ended] {
+        var ended: [Ended] = []
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(pool, &left)?.pointee {
+            guard message.msg == CURLMSG_DONE, let handle = message.easy_handle else { continue }
+            if let one = end(handle, { $0.result(message.data.result) }) { ended.append(one) }
+        }
+        return ended
+    }
+
+    /// Those whose server has not begun to answer in time.
+    mutating func takeSilent(at now: Int64) -> [Ended] {
+        let silent = exchanges.filter { $1.firstByteBy <= now && !$1.transfer.hasBegun }
+        return silent.keys.compactMap { handle in
+            end(handle) { .failure(.timedOut(milliseconds: $0.request.firstByteMilliseconds)) }
+        }
+    }
+
+    /// All of them, as given up.
+    mutating func takeAll() -> [Ended] {
+        Array(exchanges.keys).compactMap { end($0) { _ in .failure(.cancelled) } }
+    }
+
+    private mutating func end(
+        _ handle: UnsafeMutableRawPointer, _ answer: (Transfer) -> Courier.Answer
+    ) -> Ended? {
+        guard let exchange = exchanges.removeValue(forKey: handle) else { return nil }
+        curl_multi_remove_handle(pool, handle)
+        let given = answer(exchange.transfer)
+        curl_easy_cleanup(handle)
+        return Ended(lane: exchange.transfer.request.lane, respond: exchange.respond, given)
+    }
+}

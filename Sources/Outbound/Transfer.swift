@@ -1,0 +1,175 @@
+import CCurl
+import Glibc
+
+/// Whom a client believes and where it connects.
+struct Trust: Sendable {
+    /// PEM certificates to trust instead of the system's.
+    var caFile: String?
+    /// Where to connect, whatever host the URL names.
+    var unixSocket: String?
+    /// For a `caFile` that has the server's own certificate.
+    var acceptsAnyName = false
+}
+
+/// One exchange on a handle of curl's: what is sent, and what has come of the answer. It lives at least
+/// as long as curl works on it.
+final class Transfer {
+    private static let headLimit = 64 << 10
+
+    let request: OutboundRequest
+    private let curl: UnsafeMutableRawPointer
+    private var lines: UnsafeMutablePointer<curl_slist>?
+    private let body: UnsafeMutableBufferPointer<UInt8>
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headers: [(String, String)] = []
+    private var headBytes = 0
+    private var content: [UInt8] = []
+    private var isTooLarge = false
+    /// Whether anything of the answer has come.
+    private(set) var hasBegun = false
+
+    /// Prepares the handle; throws when curl does not understand the request.
+    init(
+        _ request: OutboundRequest, on curl: UnsafeMutableRawPointer, _ trust: Trust
+    ) throws(OutboundError) {
+        self.request = request
+        self.curl = curl
+        body = .allocate(capacity: max(request.body.count, 1))
+        _ = body.initialize(fromContentsOf: request.body)
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        guard request.isWellFormed else {
+            throw .malformedRequest(detail: "method, address or header holds a control character")
+        }
+        for line in request.headerLines { lines = curl_slist_append(lines, line) }
+        guard setAddress(trust), setContent(), setReceivers() else {
+            throw .malformedRequest(detail: "it was not understood")
+        }
+    }
+
+    deinit {
+        curl_slist_free_all(lines)
+        body.deallocate()
+        errorText.deallocate()
+    }
+
+    private func setAddress(_ trust: Trust) -> Bool {
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_NOSIGNAL, 1), (CURLOPT_PATH_AS_IS, 1), (CURLOPT_FOLLOWLOCATION, 0),
+            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, trust.acceptsAnyName ? 0 : 2),
+            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
+            (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
+            (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
+        ]
+        // An empty name: no proxy, whatever the environment's variables say.
+        var texts: [(CURLoption, String)] = [
+            (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
+        ]
+        if let caFile = trust.caFile { texts.append((CURLOPT_CAINFO, caFile)) }
+        if let path = trust.unixSocket { texts.append((CURLOPT_UNIX_SOCKET_PATH, path)) }
+        return numbers.allSatisfy { http_set_number(curl, $0.0, $0.1) == CURLE_OK }
+            && texts.allSatisfy { http_set_text(curl, $0.0, $0.1) == CURLE_OK }
+    }
+
+    private func setContent() -> Bool {
+        let method = request.method
+        if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(method) {
+            http_set_body(curl, body.baseAddress, curl_off_t(request.body.count))
+        }
+        let isSet =
+            method == "HEAD"
+            ? http_set_number(curl, CURLOPT_NOBODY, 1)
+            : http_set_text(curl, CURLOPT_CUSTOMREQUEST, method)
+        return isSet == CURLE_OK && http_set_pointer(curl, CURLOPT_HTTPHEADER, lines) == CURLE_OK
+    }
+
+    private func setReceivers() -> Bool {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        return http_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK
+            && http_set_receiver(curl, CURLOPT_HEADERFUNCTION, headerReceived) == CURLE_OK
+            && http_set_receiver(curl, CURLOPT_WRITEFUNCTION, bodyReceived) == CURLE_OK
+            && http_set_pointer(curl, CURLOPT_HEADERDATA, me) == CURLE_OK
+            && http_set_pointer(curl, CURLOPT_WRITEDATA, me) == CURLE_OK
+    }
+
+    /// What came of it, once curl is done with it.
+    func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
+        // The handle may live longer than this.
+        http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)
+        guard code == CURLE_OK else { return .failure(error(code)) }
+        var status = 0
+        http_get_status(curl, &status)
+        return .success(OutboundResponse(status: status, headers: headers, body: content))
+    }
+
+    private func error(_ code: CURLcode) -> OutboundError {
+        if isTooLarge { return .replyTooLarge(limit: request.replyLimit) }
+        let words = String(cString: errorText)
+        let detail = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+        return switch code {
+        case CURLE_OPERATION_TIMEDOUT: .timedOut(milliseconds: request.timeoutMilliseconds)
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .malformedRequest(detail: detail)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
+            .unreachable(detail: detail)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
+            .untrusted(detail: detail)
+        default: .brokenOff(detail: detail)
+        }
+    }
+
+    /// Takes one line of the head. An interim answer's headers give way to the next one's.
+    fileprivate func take(line: Substring) -> Bool {
+        hasBegun = true
+        headBytes += line.utf8.count
+        isTooLarge = headBytes > Transfer.headLimit
+        if isTooLarge { return false }
+        if line.hasPrefix("HTTP/") { headers = [] }
+        guard let colon = line.firstIndex(of: ":") else { return true }
+        let value = line[line.index(after: colon)...]
+        headers.append((String(line[..<colon]), trimmed(value)))
+        return true
+    }
+
+    private func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+
+    fileprivate func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        isTooLarge = content.count + bytes.count > request.replyLimit
+        if isTooLarge { return false }
+        content.append(contentsOf: bytes)
+        return true
+    }
+}
+
+private func headerReceived(
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, target: UnsafeMutableRawPointer?
+) -> Int {
+    guard let target else { return 0 }
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let isTaken = Unmanaged<Transfer>.fromOpaque(target).takeUnretainedValue()
+        .take(line: Substring(decoding: line, as: UTF8.self))
+    return isTaken ? size * count : 0
+}
+
+private func bodyReceived(
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, target: UnsafeMutableRawPointer?
+) -> Int {
+    guard let target else { return 0 }
+    let received = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let isTaken = Unmanaged<Transfer>.fromOpaque(target).takeUnretainedValue().take(received)
+    return isTaken ? size * count : 0
+}
+
+/// Readies the library for the process, once.
+enum CurlLibrary {
+    static let isReady: Bool = {
+        // OpenSSL writes to connections that the other side has closed.
+        signal(SIGPIPE, SIG_IGN)
+        return curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
+    }()
+}
