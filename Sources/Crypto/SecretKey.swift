@@ -13,6 +13,8 @@ package struct SecretKey: Sendable {
         self.bytes = bytes
     }
 
+    func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
+
     /// The key for one purpose: HKDF-Expand of RFC 5869. The installation's key is random already, so
     /// nothing has to be extracted.
     package func derived(for purpose: String) -> SecretKey {

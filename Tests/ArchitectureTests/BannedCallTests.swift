@@ -20,6 +20,7 @@ struct BannedCallTests {
         "Sources/Crypto/Certificate.swift",
         "Sources/Crypto/Digest.swift",
         "Sources/Crypto/PublicKey.swift",
+        "Sources/Crypto/SigningKey.swift",
         "Sources/HTTPServer/Connection.swift",
         "Sources/Minting/MintedKey.swift",
         "Sources/Service/ReadyAnswer.swift",

@@ -1,0 +1,54 @@
+internal import COpenSSL
+
+/// Owns a private key on the curve P-256, as App Store Connect gives them out.
+///
+/// `@unchecked Sendable`: the key never changes after `init`, and each signature has a context of its
+/// own.
+package final class SigningKey: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    /// Reads an unencrypted key in PEM; `nil` for anything else, and for keys of other kinds.
+    package init?(pem: [UInt8]) {
+        let key = pem.withUnsafeBytes { bytes in
+            let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+            defer { BIO_free(buffer) }
+            // Without this, OpenSSL would ask the terminal for the password of an encrypted key.
+            return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard let key else {
+            ERR_clear_error()
+            return nil
+        }
+        if KeyFamily(of: key) != .p256 {
+            EVP_PKEY_free(key)
+            return nil
+        }
+        handle = key
+    }
+
+    deinit {
+        EVP_PKEY_free(handle)
+    }
+
+    /// An ES256 signature as JSON Web Signatures have it: r and s in 32 bytes each.
+    package func sign(_ message: [UInt8]) -> [UInt8] {
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        var count = 80
+        var encoded = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1,
+            EVP_DigestSign(context, &encoded, &count, message, message.count) == 1
+        else { preconditionFailure("OpenSSL does not sign") }
+        let parsed = encoded.withUnsafeBufferPointer { buffer in
+            var next = buffer.baseAddress
+            return d2i_ECDSA_SIG(nil, &next, count)
+        }
+        defer { ECDSA_SIG_free(parsed) }
+        var raw = [UInt8](repeating: 0, count: 64)
+        raw.withUnsafeMutableBufferPointer { buffer in
+            BN_bn2binpad(ECDSA_SIG_get0_r(parsed), buffer.baseAddress, 32)
+            BN_bn2binpad(ECDSA_SIG_get0_s(parsed), buffer.baseAddress.map { $0 + 32 }, 32)
+        }
+        return raw
+    }
+}
