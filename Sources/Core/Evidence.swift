@@ -46,6 +46,8 @@ package struct RawEvidence: Hashable, Sendable {
     package let rank: Rank
     /// SHA-256 of the bytes, where it was taken already and nothing is wrapped around them.
     package let digest: [UInt8]?
+    /// The app that proven evidence beside it names: a renewal info names none itself.
+    package var companion: AppID?
 
     package init(
         _ kind: EvidenceKind, _ bytes: [UInt8], rank: Rank = .clientTransaction,

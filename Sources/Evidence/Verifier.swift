@@ -46,7 +46,8 @@ package final class Verifier: Sendable {
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> Statement<Verified> {
         if kind == .verifyReceiptReply { throw .unsigned }
-        let statement = try Verifier.read(bytes, as: kind, rank: terms.rank)
+        let statement = try Verifier.read(
+            bytes, as: kind, rank: terms.rank, companion: terms.companion)
         try terms.requireNotInFuture(statement.signedAt)
         try terms.requireApp(statement)
         try terms.requireLicence(statement)
@@ -55,14 +56,16 @@ package final class Verifier: Sendable {
 
     /// What the bytes state, believed or not, for people who look into a refusal.
     package static func read(
-        _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction
+        _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
+        companion: AppID? = nil
     ) throws(EvidenceRefusal) -> Statement<Unverified> {
         if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         switch kind {
         case .appReceipt:
             return try ReceiptFrame(bytes).statement()
         case .signedTransaction, .renewalInfo, .appTransaction:
-            return try SignedJSON(bytes).statement(as: kind, rank: rank, companion: nil)
+            return try SignedJSON(bytes).statement(
+                as: kind, rank: rank, companion: companion)
         case .notification:
             return try Notification.read(bytes)
         case .verifyReceiptReply:

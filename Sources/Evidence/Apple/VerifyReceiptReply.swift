@@ -16,6 +16,23 @@ package struct FetchedReply: Sendable {
     }
 }
 
+extension FetchedReply {
+    /// The reply's status, and what it tells to do.
+    package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
+        do throws(EvidenceRefusal) {
+            if body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+            let reply = try VerifyReceiptReply(body)
+            return (reply.status, reply.verdict)
+        } catch {
+            throw RefusedEvidence(error)
+        }
+    }
+}
+
+extension Environment {
+    fileprivate var appleName: String { self == .production ? "Production" : "Sandbox" }
+}
+
 /// The body of a verifyReceipt reply, in which nearly every value is a string.
 struct VerifyReceiptReply {
     private let members: Members
@@ -44,7 +61,10 @@ struct VerifyReceiptReply {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    func statement(rank: Rank) throws(EvidenceRefusal) -> Statement<Unverified> {
+    /// `host` is the environment of the host that answered: replies to receipts of iOS 6 name none.
+    func statement(
+        rank: Rank, host: Environment? = nil
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
         let receipt = try members.require("receipt", members.members("receipt"))
         let requested = try receipt.first(
             "request_date", "receipt_creation_date", "purchase_date", read: receipt.looseInstant)
@@ -55,7 +75,8 @@ struct VerifyReceiptReply {
         let named = try members.text("environment")
         let typed = try receipt.text("receipt_type")
         let heading = try Heading(
-            kind: .verifyReceiptReply, environmentName: named ?? typed, app: app,
+            kind: .verifyReceiptReply, environmentName: named ?? typed ?? host?.appleName,
+            app: app,
             appleID: receipt.looseInteger("adam_id"))
         let origin = ReplyOrigin(
             environment: heading.environment, app: app, signedAt: signedAt, rank: rank)
@@ -200,7 +221,7 @@ extension Verifier {
         if reply.body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         let read = try VerifyReceiptReply(reply.body)
         try read.requireValid()
-        let statement = try read.statement(rank: .verifyReceiptReply)
+        let statement = try read.statement(rank: .verifyReceiptReply, host: reply.host)
         try terms.requireNotInFuture(statement.signedAt)
         if statement.environment != reply.host {
             throw .replyFromOtherEnvironment(statement.environment)

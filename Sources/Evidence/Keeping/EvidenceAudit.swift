@@ -10,15 +10,19 @@ extension Verifier {
             SHA256.digest(bytes).bytes == filed.digest
         else { return .damaged }
         do throws(EvidenceRefusal) {
-            let app = try Verifier.read(bytes, as: kind).app
+            if kind == .verifyReceiptReply { return .proven(try reread(bytes, filed)) }
+            // A renewal info names no app: it was filed under that of what came beside it, which the
+            // event has to name, too.
+            let companion =
+                kind == .renewalInfo ? filed.app.flatMap { try? AppID($0) } : nil
+            let app = try Verifier.read(bytes, as: kind, companion: companion).app
             let trusted = app.map {
                 TrustedApp(id: $0, appleID: nil, environments: Set(Environment.allCases))
             }
-            let statement = try verify(
-                bytes, as: kind,
-                on: Terms(
-                    apps: trusted.map { [$0] } ?? [], now: filed.firstSeenAt,
-                    rank: .clientTransaction))
+            var terms = Terms(
+                apps: trusted.map { [$0] } ?? [], now: filed.firstSeenAt, rank: .clientTransaction)
+            terms.companion = companion
+            let statement = try verify(bytes, as: kind, on: terms)
             return .proven(
                 ProvenAgain(
                     app: statement.app, environment: statement.environment,
@@ -26,5 +30,18 @@ extension Verifier {
         } catch {
             return .refused(sentence: error.description)
         }
+    }
+
+    /// Nothing signed it: that it was fetched from the store is told by the column's seal alone.
+    private func reread(
+        _ bytes: [UInt8], _ filed: FiledEvidence
+    ) throws(EvidenceRefusal) -> ProvenAgain {
+        let reply = try VerifyReceiptReply(bytes)
+        try reply.requireValid()
+        let statement = try reply.statement(
+            rank: .verifyReceiptReply, host: Environment(rawValue: filed.environment))
+        return ProvenAgain(
+            app: statement.app, environment: statement.environment,
+            signedAt: statement.signedAt, facts: statement.vouched(by: nil).facts)
     }
 }

@@ -23,7 +23,7 @@ package final class Prover: Sendable {
     ) throws(RefusedEvidence) -> ProvenEvidence {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
-            let terms = Terms(apps: apps, now: now, rank: raw.rank)
+            let terms = Terms(for: raw, of: apps, now: now)
             if believed.holds(bare.digest, as: raw.kind) {
                 let again = try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
                 measures.known.add()
@@ -41,13 +41,29 @@ package final class Prover: Sendable {
         }
     }
 
+    /// What a reply states that was fetched from the store, when its status vouches for the receipt.
+    package func prove(
+        _ reply: FetchedReply, for apps: [TrustedApp], now: Instant
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        do throws(EvidenceRefusal) {
+            let terms = Terms(apps: apps, now: now, rank: .verifyReceiptReply)
+            let statement = try verifier.verify(reply, on: terms)
+            measures.believed(.verifyReceiptReply)
+            return try proven(
+                BareEvidence(RawEvidence(.verifyReceiptReply, reply.body)), statement)
+        } catch {
+            measures.refused(.verifyReceiptReply)
+            throw RefusedEvidence(error)
+        }
+    }
+
     /// What evidence states that somebody else vouches for: the store that was asked about it.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
-            let terms = Terms(apps: apps, now: now, rank: raw.rank)
+            let terms = Terms(for: raw, of: apps, now: now)
             return try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
         } catch {
             throw RefusedEvidence(error)
@@ -59,8 +75,10 @@ package final class Prover: Sendable {
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
-            return RawEvidence(
+            var unwrapped = RawEvidence(
                 raw.kind, bare.bytes, rank: raw.rank, digest: bare.digest.bytes)
+            unwrapped.companion = raw.companion
+            return unwrapped
         } catch {
             throw RefusedEvidence(error)
         }
@@ -98,6 +116,13 @@ package final class Prover: Sendable {
                 signedAt: statement.signedAt, content: packed.content,
                 certificates: packed.certificates,
                 isKeptAlways: statement.kind == .notification))
+    }
+}
+
+extension Terms {
+    fileprivate init(for raw: RawEvidence, of apps: [TrustedApp], now: Instant) {
+        self.init(apps: apps, now: now, rank: raw.rank)
+        companion = raw.companion
     }
 }
 
