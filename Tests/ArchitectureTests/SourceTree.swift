@@ -19,7 +19,7 @@ struct SourceTree {
     static let tests = files(in: ["Tests"])
     static let targets = Set(sources.map(\.target)).sorted()
 
-    private static let root = URL(fileURLWithPath: #filePath)
+    static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private static func files(in folders: [String]) -> [File] {
