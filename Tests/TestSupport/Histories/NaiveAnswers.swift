@@ -8,8 +8,8 @@ extension NaiveModel {
     /// All that gives one entitlement, and when access begins and ends.
     package struct Timeline {
         let sources: [Source]
-        let starts: [Int64]
-        let ends: [Int64]
+        package let starts: [Int64]
+        package let ends: [Int64]
 
         init(_ sources: [Source]) {
             func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
