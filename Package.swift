@@ -62,12 +62,13 @@ let package = Package(
         .target(
             name: "PrivatePostgres", dependencies: ["JSON", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
+        .target(name: "Answers", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "Service", dependencies: ["Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
-                "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",
-                "Threading",
+                "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
+                "Telemetry", "Threading",
             ],
             swiftSettings: safe),
         .target(
@@ -82,7 +83,8 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
+                "API", "Answers", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs",
+                "Ledger",
                 "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common),
@@ -119,7 +121,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Assembly", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
+                "API", "Answers", "Assembly", "Core", "Crypto", "Evidence", "HTTPServer",
+                "Histories", "JSON",
                 "Ledger", "Minting", "OpenAPI", "Postgres", "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
@@ -154,8 +157,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON", "Ledger",
-                "Minting",
+                "API", "Answers", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON",
+                "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

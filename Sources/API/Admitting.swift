@@ -62,7 +62,7 @@ extension Route.Handling {
     fileprivate var role: Role? {
         switch self {
         case .open, .unkeyed: nil
-        case .keyed(let role, _), .remembered(let role, _, _, _), .writing(let role, _),
+        case .keyed(let role, _), .reading(let role, _), .writing(let role, _),
             .judging(let role, _):
             role
         }

@@ -1,7 +1,7 @@
-import Core
+package import Answers
+package import Core
 import HTTPServer
 package import JSON
-package import Service
 
 extension EntitlementsAnswer {
     /// `GET /v1/customers/{c}/entitlements`
@@ -32,25 +32,26 @@ extension EntitlementsAnswer {
 
     /// The same as ready bytes, without the instant and the position.
     package var ready: ReadyAnswer {
-        var places = ReadyAnswer.Places()
-        places.entitlements.reserveCapacity(entitlements.all.count + 1)
+        var body = AnswerBody()
+        body.parts.reserveCapacity(entitlements.all.count)
         let room = 160 + 450 * entitlements.all.count
-        let answer = WrittenObject.bytes(room: room) { object in
+        body.bytes = WrittenObject.bytes(room: room) { object in
             appendHead(
-                to: &object, instant: { places.instant = $0.count },
-                position: { places.position = $0.count })
+                to: &object, instant: { body.instant = $0.count },
+                position: { body.position = $0.count })
+            body.entitlements = object.end
             object.append(.entitlements) { (members: inout WrittenObject) in
                 for entitlement in entitlements.all {
-                    places.entitlements.append(members.next)
+                    var start = 0
                     members.append(named: entitlement.id.text) { object in
+                        start = object.end
                         entitlement.append(to: &object, in: stream)
                     }
+                    body.parts.append(AnswerBody.Part(entitlement.id, start..<members.end))
                 }
-                places.entitlements.append(members.end)
             }
         }
-        let tag = tag(of: answer)
-        return ReadyAnswer(self, as: answer, places, tag: tag)
+        return ReadyAnswer(self, as: body, tag: tag(of: body.bytes))
     }
 }
 
@@ -96,75 +97,47 @@ private func mark(of bytes: [UInt8]) -> UInt64 {
     }
 }
 
-extension ReadyAnswer {
+extension FilledAnswer {
     /// The whole answer.
-    func body(at instant: Instant, _ position: String) -> [UInt8] {
-        var body: [UInt8] = []
-        body.reserveCapacity(length + 48)
-        append(to: &body, at: instant, position)
-        return body
+    func append(to bytes: inout [UInt8], _ position: String) {
+        let body = ready.body
+        body.append(before: body.bytes.count, to: &bytes, at: at, position)
     }
 
-    func append(to body: inout [UInt8], at instant: Instant, _ position: String) {
-        append(before: length, to: &body, at: instant, position)
+    private func whole(_ position: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(ready.body.bytes.count + 48)
+        append(to: &bytes, position)
+        return bytes
     }
 
     /// The answer about one entitlement: one that was never held reads as not active.
-    func body(
-        of entitlement: EntitlementID, at instant: Instant, _ position: String
-    ) -> [UInt8] {
-        var name: [UInt8] = []
-        JSON.write(entitlement.text, to: &name)
-        var body: [UInt8] = []
-        body.reserveCapacity(600)
-        // Before the first entitlement stands `,"entitlements":{`.
-        let places = entitlementPlaces
-        let head = places[0] - ",\"entitlements\":{".utf8.count
-        append(before: head, to: &body, at: instant, position)
-        body.append(text: ",\"entitlement\":")
-        body += name
-        body.append(UInt8(ascii: ","))
-        if let members = members(ofName: name, places) {
-            body += members
+    private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
+        let body = ready.body
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(600)
+        body.append(before: body.entitlements, to: &bytes, at: at, position)
+        bytes.append(text: ",\"entitlement\":")
+        JSON.write(entitlement.text, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        if let part = body.parts.first(where: { $0.entitlement == entitlement }) {
+            bytes += body.bytes[part.members]
         } else {
-            body += JSON.object(Entitlement.neverHeld(in: stream)).bytes.dropFirst()
+            bytes += JSON.object(Entitlement.neverHeld(in: ready.stream)).bytes.dropFirst()
         }
-        return body
+        return bytes
     }
 
-    /// The members of the entitlement whose name, as JSON, that is: without the opening brace, with
-    /// the closing one.
-    private func members(ofName name: [UInt8], _ places: [Int]) -> ArraySlice<UInt8>? {
-        let bytes = bytes(in: 0..<length)
-        for (index, start) in places.dropLast().enumerated() {
-            let isLast = index + 2 == places.count
-            // A comma follows all but the last one.
-            let end = places[index + 1] - (isLast ? 0 : 1)
-            if bytes[start..<end].starts(with: name), bytes[start + name.count] == 0x3A {
-                return bytes[(start + name.count + 2)..<end]
-            }
-        }
-        return nil
-    }
-}
-
-extension FilledAnswer {
-    /// The whole answer.
-    func response() -> Response {
-        let text = position.description
-        return Response(
-            status: 200, headers: headers(text), body: ready.body(at: at, text))
-    }
-
-    /// The answer that `body` makes of it, or that the reader has it already.
-    func response(to call: Call, body: (_ position: String) -> [UInt8]) -> Response {
+    /// The answer about all entitlements or one of them, or that the reader has it already.
+    func response(of call: Call, _ entitlement: EntitlementID?) -> Response {
         let text = position.description
         var headers = headers(text)
         if let known = call.knownTags, known.names(ready.tag) {
             headers.removeFirst()
             return Response(status: 304, headers: headers)
         }
-        return Response(status: 200, headers: headers, body: body(text))
+        let body = entitlement.map { one($0, text) } ?? whole(text)
+        return Response(status: 200, headers: headers, body: body)
     }
 
     private func headers(_ position: String) -> [Header] {

@@ -1,3 +1,4 @@
+import Answers
 import Core
 import HTTPServer
 import Service
@@ -6,12 +7,8 @@ import Service
 struct OrderRoutes: Sendable {
     private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
     private static let pageLimit: Int64 = 1000
-    private let reads: CustomerReads
-    private var ports: Ports { reads.ports }
-
-    init(_ reads: CustomerReads) {
-        self.reads = reads
-    }
+    let ports: Ports
+    let reads: CustomerReads
 
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"

@@ -1,3 +1,4 @@
+import Answers
 import Core
 import HTTPServer
 import JSON
@@ -50,7 +51,7 @@ struct QueryRoutes: Sendable {
         } catch {
             throw Problem(error)
         }
-        let bytes = answers.reduce(0) { $0 + $1.ready.length }
+        let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
         if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }
         return Response(answers: answers)
     }
@@ -60,10 +61,10 @@ extension Response {
     /// `{"answers":[…]}`, each as it would be given alone.
     fileprivate init(answers: [FilledAnswer]) {
         var body = Array("{\"answers\":[".utf8)
-        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.length + 48 })
+        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.body.bytes.count + 48 })
         for (index, answer) in answers.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
-            answer.ready.append(to: &body, at: answer.at, answer.position.description)
+            answer.append(to: &body, answer.position.description)
         }
         body.append(contentsOf: "]}".utf8)
         var headers = [Header("Content-Type", "application/json"), Response.askAgain]

@@ -1,7 +1,21 @@
+package import Answers
+import Core
 package import Service
 package import Telemetry
 
 extension CustomerReads {
+    /// `staleMilliseconds` is how old a stale answer may be.
+    package convenience init(
+        _ ports: Ports, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
+    ) {
+        self.init(
+            AnswersPort(
+                view: { ports.view(of: $0, then: $1) },
+                views: { streams throws(Fault) in try ports.views(of: streams) },
+                heads: { () throws(Fault) in try ports.reading.heads() }, now: ports.now),
+            cache: cache, staleMilliseconds: staleMilliseconds)
+    }
+
     /// Publishes what the answers in memory come to.
     package func publish(to metrics: Metrics) {
         func count(

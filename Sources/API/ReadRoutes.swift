@@ -1,3 +1,4 @@
+import Answers
 import Core
 import HTTPServer
 import JSON
@@ -6,22 +7,18 @@ import Service
 /// The calls that read a customer.
 struct ReadRoutes: Sendable {
     private static let pageLimit: Int64 = 1000
-    private let reads: CustomerReads
-    private var ports: Ports { reads.ports }
-
-    init(_ reads: CustomerReads) {
-        self.reads = reads
-    }
+    let ports: Ports
+    let reads: CustomerReads
 
     var routes: [Route] {
         let customer = "/v1/customers/{customer}"
         return [
             Route(
                 "GET", "\(customer)/entitlements", parameters: Question.names,
-                .remembered(.reader, rememberedEntitlements, askEntitlements, entitlements)),
+                .reading(.reader, entitlements)),
             Route(
                 "GET", "\(customer)/entitlements/{entitlement}", parameters: Question.names,
-                .remembered(.reader, rememberedEntitlement, askEntitlement, entitlement)),
+                .reading(.reader, entitlement)),
             Route("GET", customer, parameters: Question.names, .keyed(.reader, wholeCustomer)),
             Route(
                 "GET", "\(customer)/explain", parameters: Question.names + ["entitlement"],
@@ -37,78 +34,56 @@ struct ReadRoutes: Sendable {
 
     // MARK: Entitlements
 
-    private func rememberedEntitlements(_ call: Call) throws(Problem) -> Response? {
-        try remembered(call)?.response(of: call)
+    private func entitlements(_ call: Call) throws(Problem) -> Reading { try read(call, nil) }
+
+    private func entitlement(_ call: Call) throws(Problem) -> Reading {
+        try read(call, try EntitlementID(member: "entitlement", call.arguments[1]))
     }
 
-    private func askEntitlements(_ call: Call) throws(Problem) -> Route.Asking? {
-        try ask(call) { $0.response(of: call) }
-    }
-
-    private func entitlements(_ call: Call) throws(Problem) -> Response {
-        let question = try Question(call)
-        if question.isOfNow { return try read(call, question).response(of: call) }
-        return try derive(call, question).response(of: call)
-    }
-
-    private func rememberedEntitlement(_ call: Call) throws(Problem) -> Response? {
-        let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        return try remembered(call)?.response(of: call, id)
-    }
-
-    private func askEntitlement(_ call: Call) throws(Problem) -> Route.Asking? {
-        let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        return try ask(call) { $0.response(of: call, id) }
-    }
-
-    private func entitlement(_ call: Call) throws(Problem) -> Response {
-        let id = try EntitlementID(member: "entitlement", call.arguments[1])
-        let question = try Question(call)
-        if question.isOfNow { return try read(call, question).response(of: call, id) }
-        return try derive(call, question).response(of: call, id)
-    }
-
-    /// The answer from memory, for those who ask for nothing special.
-    private func remembered(_ call: Call) throws(Problem) -> FilledAnswer? {
-        guard call.query.isEmpty || call.query.isOnly("environment") else { return nil }
-        return reads.remembered(try call.stream(), after: call.after)
-    }
-
-    /// The way to ask for the answer of now, as far as that takes nothing but the customer.
-    private func ask(
-        _ call: Call, _ respond: @escaping @Sendable (FilledAnswer) -> Response
-    ) throws(Problem) -> Route.Asking? {
+    private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reading {
         let question = try Question(call)
         let stream = try call.stream()
-        guard question.isOfNow, call.after == nil || call.after?.shard == stream.shard else {
-            return nil
-        }
-        return { [reads] give in
-            reads.read(stream, after: call.after, isStrong: question.isStrong) { result in
-                switch result {
-                case .success(let answer): give(respond(answer))
-                case .failure(let error): give(Problem(error).response)
+        guard question.isOfNow else {
+            return .waiting { give in
+                do throws(Problem) {
+                    let answer = try derive(stream, question, call.after)
+                    give(answer.response(of: call, entitlement))
+                } catch {
+                    give(error.response)
                 }
+            }
+        }
+        if !question.isStrong, let answer = reads.remembered(stream, after: call.after) {
+            return .now(answer.response(of: call, entitlement))
+        }
+        // Whether the log reaches a place in another shard may have to be asked for first.
+        if let after = call.after, after.shard != stream.shard {
+            return .waiting { give in
+                do throws(Problem) {
+                    try reads.demand(after, within: nil)
+                    reads.read(stream, after: nil, isStrong: question.isStrong) {
+                        give(Response($0, to: call, entitlement))
+                    }
+                } catch {
+                    give(error.response)
+                }
+            }
+        }
+        return .underway { give in
+            reads.read(stream, after: call.after, isStrong: question.isStrong) {
+                give(Response($0, to: call, entitlement))
             }
         }
     }
 
-    private func read(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
-        let stream = try call.stream()
-        do throws(ReadError) {
-            return try reads.read(stream, after: call.after, isStrong: question.isStrong)
-        } catch {
-            throw Problem(error)
-        }
-    }
-
     /// The answer of another instant, or as it was known at one.
-    private func derive(_ call: Call, _ question: Question) throws(Problem) -> FilledAnswer {
-        let stream = try call.stream()
+    private func derive(
+        _ stream: Stream, _ question: Question, _ after: Position?
+    ) throws(Problem) -> FilledAnswer {
         let answer = try ask { () throws(Fault) in
             try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
-        try reads.demand(call.after, within: answer.position)
+        try reads.demand(after, within: answer.position)
         return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
     }
 
@@ -197,16 +172,6 @@ private struct Question {
     var isOfNow: Bool { at == nil && known == nil }
 }
 
-extension FilledAnswer {
-    fileprivate func response(of call: Call) -> Response {
-        response(to: call) { ready.body(at: at, $0) }
-    }
-
-    fileprivate func response(of call: Call, _ entitlement: EntitlementID) -> Response {
-        response(to: call) { ready.body(of: entitlement, at: at, $0) }
-    }
-}
-
 extension Problem {
     init(_ error: ReadError) {
         switch error {
@@ -216,6 +181,17 @@ extension Problem {
                 "The log ends at \(head) and does not reach \(position): send a position that "
                     + "Deed gave. After a failover, one that was given before may be lost.",
                 code: "position_not_reached")
+        }
+    }
+}
+
+extension Response {
+    fileprivate init(
+        _ result: Result<FilledAnswer, ReadError>, to call: Call, _ entitlement: EntitlementID?
+    ) {
+        switch result {
+        case .success(let answer): self = answer.response(of: call, entitlement)
+        case .failure(let error): self = Problem(error).response
         }
     }
 }

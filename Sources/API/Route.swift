@@ -18,9 +18,8 @@ struct Route: Sendable {
         case open(@Sendable () -> Response)
         /// For keys of a role or a stronger one; waits for the database.
         case keyed(Role, Respond)
-        /// The same, but answered at once when the first can do it from memory, and without a worker
-        /// when the second can ask for all that it takes.
-        case remembered(Role, Recall, Ask, Respond)
+        /// The same, where memory may have the answer.
+        case reading(Role, Read)
         /// For anyone, about a body that proves itself; answered when its commands are committed. What
         /// it may cost is decided first.
         case unkeyed(Receive)
@@ -35,11 +34,8 @@ struct Route: Sendable {
             Room, @Sendable () -> Writing
         )
     typealias Respond = @Sendable (Call) throws(Problem) -> Response
-    typealias Recall = @Sendable (Call) throws(Problem) -> Response?
-    typealias Ask = @Sendable (Call) throws(Problem) -> Asking?
+    typealias Read = @Sendable (Call) throws(Problem) -> Reading
     typealias Write = @Sendable (Call) throws(Problem) -> Writing
-    /// Has the answer given as soon as what it takes is there.
-    typealias Asking = (_ give: @escaping @Sendable (Response) -> Void) -> Void
 
     let method: String
     /// As in `/v1/customers/{customer}/grants`.
@@ -62,6 +58,18 @@ struct Route: Sendable {
     }
 }
 
+/// What comes of reading.
+enum Reading {
+    typealias Asking = (_ give: @escaping @Sendable (Response) -> Void) -> Void
+
+    /// Memory has the answer.
+    case now(Response)
+    /// It is given as soon as what it takes is there; to ask for that takes no time.
+    case underway(Asking)
+    /// The same, where to ask takes a while.
+    case waiting(Asking)
+}
+
 /// What a route says of itself to those who compare it with the document.
 package struct RouteOutline: Sendable {
     package let method: String
@@ -79,7 +87,7 @@ package struct RouteOutline: Sendable {
         role =
             switch route.handling {
             case .open, .unkeyed: nil
-            case .keyed(let role, _), .remembered(let role, _, _, _), .writing(let role, _),
+            case .keyed(let role, _), .reading(let role, _), .writing(let role, _),
                 .judging(let role, _):
                 role
             }

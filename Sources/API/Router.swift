@@ -1,3 +1,4 @@
+package import Answers
 import Core
 package import HTTPServer
 package import Service
@@ -18,37 +19,31 @@ package struct Router: Sendable {
     let failedKeys: FailedKeys
     private let submit: Submit
     private let announce: @Sendable (Int) -> Void
-    private let shortcut: Shortcut?
 
     package init(
-        _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing, operations: Operations
+        _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
+        operations: Operations
     ) {
-        let ports = reads.ports
         let submitting = SubmissionRoutes(
             submissions, measures: NotificationMeasures(operations.metrics))
         let all =
-            ReadRoutes(reads).routes + QueryRoutes(reads).routes + CustomerRoutes(ports).routes
+            ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads).routes
+            + CustomerRoutes(ports).routes
             + CatalogRoutes(ports).routes
-            + SettingsRoutes(ports, apps: submissions.apps).routes + OrderRoutes(reads).routes
+            + SettingsRoutes(ports, apps: submissions.apps).routes
+            + OrderRoutes(ports: ports, reads: reads).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
             + submitting.routes
             + IntakeRoutes(ports).routes + ClockRoutes(clock: operations.testClock).routes
             + operations.routes
         var table = RouteTable<MeasuredRoute>()
-        var shortcut: Shortcut?
         for route in all {
-            let isShort = route.pattern == Shortcut.pattern
             let measures = RouteMeasures(
-                operations.metrics, route: route.pattern, method: route.method,
-                lanes: isShort ? Shortcut.lanes : 1)
+                operations.metrics, route: route.pattern, method: route.method)
             table.add(
                 MeasuredRoute(route: route, measures: measures), method: route.method,
                 pattern: route.pattern)
-            if isShort {
-                shortcut = Shortcut(reads, keys: keys, measures: measures)
-            }
         }
-        self.shortcut = shortcut
         outlines = all.map(RouteOutline.init)
         routes = table
         unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
@@ -60,7 +55,6 @@ package struct Router: Sendable {
 
     package func answer(_ request: borrowing Request) -> Answer {
         let started = monotonicMicroseconds()
-        if let response = shortcut?.answer(request, since: started) { return .now(response) }
         let found: (route: MeasuredRoute, arguments: [Substring])
         do throws(Problem) {
             found = try find(method: request.method, path: request.path)
@@ -90,19 +84,24 @@ package struct Router: Sendable {
             case .judging(let role, let make):
                 let draft = try draft(of: request, found)
                 return judged(draft, role, make, measures, since: started)
-            case .remembered(let role, let recall, let ask, let respond):
+            case .reading(let role, let read):
                 let draft = try draft(of: request, found)
                 if let call = try draft.remembered(role) {
-                    if let response = try recall(call) {
+                    switch try read(call) {
+                    case .now(let response):
                         return .now(measures.record(response, since: started))
-                    }
-                    if let asking = try ask(call) {
+                    case .underway(let asking):
                         return .underway { reply in
                             asking { reply(measures.record($0, since: started)) }
                         }
+                    case .waiting: break
                     }
                 }
-                return later(draft, role, respond, measures, since: started)
+                return .eventually(in: draft.room) { [keys, failedKeys] reply in
+                    draft.read(role, keys, failedKeys, read) {
+                        reply(measures.record($0, since: started))
+                    }
+                }
             }
         } catch {
             return .now(measures.record(error.response, since: started))
@@ -241,6 +240,20 @@ private struct CallDraft: Sendable {
             return try work(try call(access: try access(role, keys, failed)))
         } catch {
             return error.response
+        }
+    }
+
+    func read(
+        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ read: Route.Read,
+        give: @escaping @Sendable (Response) -> Void
+    ) {
+        do throws(Problem) {
+            switch try read(try call(access: try access(role, keys, failed))) {
+            case .now(let response): give(response)
+            case .underway(let asking), .waiting(let asking): asking(give)
+            }
+        } catch {
+            give(error.response)
         }
     }
 

@@ -1,3 +1,4 @@
+package import Answers
 package import Core
 import Crypto
 package import Evidence
@@ -48,9 +49,8 @@ package struct Live: Sendable {
 
     /// `answers` follow the log where there are any.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
-        let ledger = Ledger(
-            settings, log: outside.log, metrics: outside.metrics,
-            follower: answers.map(Follower.init))
+        let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
+        if let answers { ledger.subscribe(answers) }
         self.ledger = ledger
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
@@ -142,16 +142,5 @@ extension StorePort {
                 code: "store_not_configured",
                 sentence: "Only the store can judge this receipt, and Deed cannot ask it yet; it "
                     + "waits. To judge receipts by their signature: deed app set --receipts local"))
-    }
-}
-
-extension Follower {
-    /// The answers' way to hear of what happens to the log.
-    fileprivate init(_ answers: AnswerCache) {
-        self.init(
-            applied: { answers.applied }, epoch: { answers.epoch },
-            committed: { answers.follow($0, epoch: $1) },
-            followed: { answers.follow($0, askedAt: $1, isComplete: $2, epoch: $3) },
-            forget: { answers.forget() })
     }
 }

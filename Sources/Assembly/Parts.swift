@@ -1,4 +1,5 @@
 package import API
+package import Answers
 import Core
 import Evidence
 package import Ledger
@@ -11,7 +12,7 @@ package struct Parts: Sendable {
     package let keys: KeyRing
     package let submissions: Submissions
     package let reads: CustomerReads
-    let answers: AnswerCache
+    package let answers: AnswerCache
 
     package init(
         _ settings: LedgerSettings, _ outside: Outside, answerBytes: Int,
@@ -32,6 +33,6 @@ package struct Parts: Sendable {
     }
 
     package func router(_ operations: Operations) -> Router {
-        Router(reads, submissions, keys: keys, operations: operations)
+        Router(live.ports, reads, submissions, keys: keys, operations: operations)
     }
 }

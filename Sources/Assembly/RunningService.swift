@@ -71,10 +71,11 @@ package struct RunningService: Sendable {
             runner.hurry()
         }
         watch.whenBack { [runner] in runner.hurry() }
-        parts.answers.whenProjectsChange { [runner] in
-            runner.hurry("keys")
-            runner.hurry("apps")
-        }
+        parts.live.ledger.subscribe(
+            ProjectNews { [runner] in
+                runner.hurry("keys")
+                runner.hurry("apps")
+            })
         // Before anybody is told that the service is up.
         watch.look()
         try? parts.keys.reload()

@@ -1,26 +1,10 @@
-/// What a stretch of one shard's events changed, for those who keep answers in memory.
+/// What a stretch of one shard's events changed, for those who follow the log.
 package struct ShardChange: Sendable {
     package let shard: Shard
     /// The first and the last position of the stretch.
     package let positions: ClosedRange<Int64>
-    package let extent: Extent
-
-    package enum Extent: Sendable {
-        /// Nothing but these, each once, with its last position in the stretch.
-        case these([Change])
-        /// Nobody looked what.
-        case anything
-    }
-
-    package struct Change: Sendable {
-        package let subject: Subject
-        package let sequence: Int64
-
-        package init(_ subject: Subject, at sequence: Int64) {
-            self.subject = subject
-            self.sequence = sequence
-        }
-    }
+    /// What it changed, each with its last position in the stretch.
+    package let subjects: [Subject: Int64]
 
     package enum Subject: Hashable, Sendable {
         case customer(Stream)
@@ -30,10 +14,12 @@ package struct ShardChange: Sendable {
         case keys(ProjectID)
     }
 
-    package init(_ shard: Shard, _ positions: ClosedRange<Int64>, _ extent: Extent) {
+    package init(
+        _ shard: Shard, _ positions: ClosedRange<Int64>, _ subjects: [Subject: Int64]
+    ) {
         self.shard = shard
         self.positions = positions
-        self.extent = extent
+        self.subjects = subjects
     }
 }
 

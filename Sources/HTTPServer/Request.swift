@@ -65,25 +65,6 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// What stands in the path between a beginning and an end, where that is one part of it without an
-    /// escape.
-    package func plainPart(between prefix: StaticString, and suffix: StaticString) -> String? {
-        switch source {
-        case .connection(_, let line):
-            HTTPServer.plainPart(of: line.path, between: prefix, and: suffix)
-        case .parts(_, let path, _):
-            path.withCString { HTTPServer.plainPart(of: $0, between: prefix, and: suffix) }
-        }
-    }
-
-    /// Whether the header is there, its name in any case.
-    package func has(_ name: StaticString) -> Bool {
-        switch source {
-        case .connection(let connection, _): headerBytes(name, of: connection) != nil
-        case .parts(_, _, let list): !values(of: name, in: list).isEmpty
-        }
-    }
-
     /// Whether the header is there once and has that value. The time that it takes tells nothing
     /// about the value beyond its length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
@@ -159,22 +140,6 @@ struct RequestLine {
 
     var methodText: String { String(cString: method) }
     var pathText: String { String(cString: path) }
-}
-
-private func plainPart(
-    of path: UnsafePointer<CChar>, between prefix: StaticString, and suffix: StaticString
-) -> String? {
-    let length = strlen(path) - prefix.utf8CodeUnitCount - suffix.utf8CodeUnitCount
-    guard length > 0, memcmp(path, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
-    else { return nil }
-    let part = path + prefix.utf8CodeUnitCount
-    guard memcmp(part + length, suffix.utf8Start, suffix.utf8CodeUnitCount) == 0,
-        memchr(part, Int32(UInt8(ascii: "/")), length) == nil,
-        memchr(part, Int32(UInt8(ascii: "%")), length) == nil
-    else { return nil }
-    let bytes = UnsafeRawBufferPointer(start: part, count: length).bindMemory(to: UInt8.self)
-    guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
-    return String(copying: text)
 }
 
 private func values(of name: StaticString, in headers: [(String, String)]) -> [String] {

@@ -20,9 +20,6 @@ package struct WrittenObject: JSONMembers {
     /// How many bytes there are so far.
     package var end: Int { bytes.count }
 
-    /// Where the next member will begin.
-    package var next: Int { bytes.count + (isEmpty ? 0 : 1) }
-
     package mutating func append(_ name: JSONName, _ flag: Bool) {
         appendMember(flag ? name.asTrue : name.asFalse)
     }

@@ -30,7 +30,7 @@ struct Committer: ~Copyable {
     private let answers: BoundedQueue<Given>
     private let cache: StateCache
     private let filed = FiledCertificates()
-    private let follower: Follower?
+    private let subscriptions: Subscriptions
     private let clock: @Sendable () -> Instant
     private let log: Log
     private let batchSizes: Histogram
@@ -43,14 +43,14 @@ struct Committer: ~Copyable {
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
-        cache: StateCache, follower: Follower?, settings: LedgerSettings, log: Log,
+        cache: StateCache, subscriptions: Subscriptions, settings: LedgerSettings, log: Log,
         measures: LedgerMeasures
     ) {
         self.queue = queue
         self.announced = announced
         self.answers = answers
         self.cache = cache
-        self.follower = follower
+        self.subscriptions = subscriptions
         self.log = log
         clock = settings.clock
         batchSizes = measures.batchSizes
@@ -195,7 +195,7 @@ struct Committer: ~Copyable {
     /// Commits what can be decided, answers it, and returns what has to be decided again.
     private mutating func attempt(_ errands: [Errand]) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
-        let epoch = follower?.epoch() ?? 0
+        let listeners = subscriptions.listeners
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         let decided = try link.settled { connection throws(LedgerError) in
@@ -213,7 +213,10 @@ struct Committer: ~Copyable {
         filed.add(certificates)
         cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
-        follower?.committed(decided.commit, epoch)
+        if !listeners.isEmpty {
+            let commit = decided.commit
+            for listener in listeners { listener.subscriber.hear(commit, since: listener.moment) }
+        }
         var given: [Given] = []
         var again: [Errand] = []
         for (errand, decision) in zip(errands, decisions) {

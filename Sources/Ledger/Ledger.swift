@@ -12,9 +12,11 @@ package final class Ledger: Sendable {
     private let reads: ReadQueue
     private let announced: Announced
     private let running: Monitor<Int>
-    private let follower: Follower?
+    private let subscriptions = Subscriptions()
     let knownKeys: KnownKeys
+    private let isFollowed = Monitor(false)
     private let isClosing = Monitor(false)
+    private let log: Log
     let measures: LedgerMeasures
     let pool: Pool
     /// For what must be seen in time however many lists are asked for: keys and apps.
@@ -24,24 +26,20 @@ package final class Ledger: Sendable {
     private static let longPatiencePause: Int64 = 100
 
     /// A ledger over a database whose schema is right (see `Schema`).
-    package init(
-        _ settings: LedgerSettings, log: Log, metrics: Metrics, follower: Follower? = nil
-    ) {
+    package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
         self.settings = settings
-        self.follower = follower
+        self.log = log
         cache = StateCache(bytes: settings.cachedBytes)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1) { [cache] in cache.forget() }
-        running = Monitor(
-            2 * settings.committers + 2 + (follower == nil ? 0 : 1))
+        running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
         startCommitters(log, measures)
         startReaders(measures)
-        startTail(log)
         addGauges(to: metrics)
     }
 
@@ -49,10 +47,10 @@ package final class Ledger: Sendable {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
-                [announced, cache, follower, settings, running] in
+                [announced, cache, subscriptions, settings, running] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
-                    follower: follower, settings: settings, log: log, measures: measures)
+                    subscriptions: subscriptions, settings: settings, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }
@@ -88,12 +86,20 @@ package final class Ledger: Sendable {
         }
     }
 
-    private func startTail(_ log: Log) {
-        guard let follower else { return }
-        startThread("tail") { [settings, running, isClosing] in
-            var tail = Tail(follower, settings: settings, log: log)
-            tail.run {
-                isClosing.wait(milliseconds: settings.tailMilliseconds) { $0 ? () : nil } == nil
+    /// Tells the subscriber of everything that is appended from now on.
+    package func subscribe(_ subscriber: any Subscriber) {
+        subscriptions.add(subscriber)
+        let isFirst = isFollowed.change { isFollowed in
+            defer { isFollowed = true }
+            return !isFollowed
+        }
+        if !isFirst { return }
+        running.change { $0 += 1 }
+        startThread("log") { [subscriptions, settings, log, running, isClosing] in
+            var reader = LogReader(subscriptions, settings: settings, log: log)
+            reader.run { isMore in
+                let milliseconds = isMore ? 0 : settings.tailMilliseconds
+                return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
             }
             running.change { $0 -= 1 }
         }

@@ -1,24 +1,5 @@
 package import Core
 
-/// A customer's entitlements, and the place in the log up to which they hold.
-package struct EntitlementsAnswer: Hashable, Sendable {
-    package let stream: Stream
-    package let entitlements: Entitlements
-    package let position: Position
-    /// The version of the project's rules that it was derived by.
-    let rules: Int64
-    /// Up to where the sandbox holds that it includes; `nil` when it includes none.
-    let sandbox: Position?
-
-    package init(_ view: CustomerView, at instant: Instant) {
-        stream = view.stream
-        entitlements = view.customer.entitlements(at: instant, catalog: view.project.catalog)
-        position = view.position
-        rules = view.project.rulesVersion
-        sandbox = view.sandbox
-    }
-}
-
 /// Everything about a customer at one instant.
 package struct CustomerAnswer: Sendable {
     package let view: CustomerView

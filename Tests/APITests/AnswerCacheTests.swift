@@ -1,3 +1,4 @@
+import Answers
 import Core
 import JSON
 import Postgres

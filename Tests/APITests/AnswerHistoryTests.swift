@@ -1,4 +1,5 @@
 import API
+import Answers
 import Core
 import Histories
 import JSON

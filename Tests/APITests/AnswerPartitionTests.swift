@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-@testable import Service
+@testable import Answers
 
 @Suite("The answers of one shard")
 struct AnswerPartitionTests {
@@ -10,14 +10,16 @@ struct AnswerPartitionTests {
 
     @Test("An answer that grows past the limit stays, and another one makes room")
     func growing() {
-        var partition = AnswerPartition(limit: 10_000)
-        for number in 0..<20 { partition.keep(readyAnswer(number, bytes: 200), confirmedAt: 0) }
+        var partition = AnswerPartition(limit: 20_000)
+        for number in 0..<20 {
+            partition.keep(readyAnswer(number, bytes: 200), since: 0, confirmedAt: 0)
+        }
         let before = partition.tally
         for number in 0..<20 {
             let answer = readyAnswer(number, at: 1, bytes: 1500)
-            partition.keep(answer, confirmedAt: 0)
-            #expect(partition.find(answer.stream, at: Self.now)?.sequence == 1)
-            #expect(partition.tally.bytes <= 10_000)
+            partition.keep(answer, since: 0, confirmedAt: 0)
+            #expect(partition.find(answer.stream, at: Self.now)?.answer.sequence == 1)
+            #expect(partition.tally.bytes <= 20_000)
         }
         #expect(before.evictions == 0)
         #expect(partition.tally.evictions > 0)
@@ -27,10 +29,10 @@ struct AnswerPartitionTests {
     func secondChance() {
         var partition = AnswerPartition(limit: 100_000)
         let loved = (0..<20).map { readyAnswer($0, bytes: 500) }
-        for answer in loved { partition.keep(answer, confirmedAt: 0) }
+        for answer in loved { partition.keep(answer, since: 0, confirmedAt: 0) }
         for number in 20..<2000 {
             for answer in loved { _ = partition.find(answer.stream, at: Self.now) }
-            partition.keep(readyAnswer(number, bytes: 500), confirmedAt: 0)
+            partition.keep(readyAnswer(number, bytes: 500), since: 0, confirmedAt: 0)
         }
         for answer in loved { #expect(partition.holds(answer.stream)) }
         #expect(partition.tally.evictions > 1500)
@@ -50,9 +52,9 @@ struct AnswerPartitionTests {
             case 0: partition.drop(answer.stream, before: Int64(step))
             case 1: _ = partition.find(answer.stream, at: Self.now)
             default:
-                partition.keep(answer, confirmedAt: 0)
+                partition.keep(answer, since: 0, confirmedAt: 0)
                 let found = partition.find(answer.stream, at: Self.now)
-                #expect(found?.sequence == Int64(step), "seed \(seed)")
+                #expect(found?.answer.sequence == Int64(step), "seed \(seed)")
             }
             #expect((0...30_000).contains(partition.tally.bytes), "seed \(seed)")
         }
@@ -62,4 +64,21 @@ struct AnswerPartitionTests {
         #expect(partition.tally.entries == 0, "seed \(seed)")
         #expect(partition.tally.bytes == 0, "seed \(seed)")
     }
+}
+
+/// An answer about one customer of many, so many bytes long, that holds for ever.
+func readyAnswer(
+    _ number: Int, at sequence: Int64 = 0, bytes: Int = 1
+) -> ReadyAnswer {
+    let stream = Stream(
+        project: ProjectID(prefix: "p", random: ""), environment: .production,
+        customer: CustomerID(prefix: "c", random: String(number)))
+    let snapshot = CustomerSnapshot(
+        customer: CustomerState(), project: ProjectState(),
+        position: Position(shard: stream.shard, sequence: sequence))
+    let answer = EntitlementsAnswer(
+        CustomerView(snapshot, of: stream), at: Instant(milliseconds: 0))
+    var body = AnswerBody()
+    body.bytes = [UInt8](repeating: 0, count: bytes)
+    return ReadyAnswer(answer, as: body, tag: "")
 }

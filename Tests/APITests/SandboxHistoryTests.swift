@@ -1,3 +1,4 @@
+import Answers
 import Core
 import Histories
 import JSON
@@ -124,7 +125,7 @@ struct SandboxHistoryTests {
         for service in services {
             #expect(
                 eventually(within: 5000) {
-                    service.reads.cache.applied[Int(position.shard.number)] >= position.sequence
+                    service.reads.cache.heard[Int(position.shard.number)] >= position.sequence
                 })
         }
     }

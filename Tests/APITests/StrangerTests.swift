@@ -211,8 +211,8 @@ struct StrangerTests {
             obstacles: { [] }, metrics: service.metrics,
             log: Log { line in lines.withLock { $0.append(line) } })
         let router = Router(
-            service.reads, Submissions(service.ports, apps: service.apps), keys: service.keys,
-            operations: operations)
+            service.ports, service.reads, Submissions(service.ports, apps: service.apps),
+            keys: service.keys, operations: operations)
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let server = try Server(

@@ -17,20 +17,21 @@ struct ArrowTests {
             "CatalogFile", "Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading",
         ],
         "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
+        "Answers": ["Core"],
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
         "OpenAPI": ["COpenAPI"],
         "API": [
-            "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service", "Telemetry",
-            "Threading",
+            "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
+            "Telemetry", "Threading",
         ],
         "Jobs": [
             "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
             "Threading",
         ],
         "Assembly": [
-            "API", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
+            "API", "Answers", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
             "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
         "deed": [

@@ -50,13 +50,13 @@ package final class ScratchDatabase: Sendable {
     /// A ledger as the service has it.
     package func ledger(
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_795_202_460_000) },
-        log: Log = .silent, metrics: Metrics = Metrics(), follower: Follower? = nil,
+        log: Log = .silent, metrics: Metrics = Metrics(),
         change: (inout LedgerSettings) -> Void = { _ in }
     ) -> Ledger {
         var settings = LedgerSettings(
             connection: settings(role: LedgerSettings.serviceRole), clock: clock)
         change(&settings)
-        return Ledger(settings, log: log, metrics: metrics, follower: follower)
+        return Ledger(settings, log: log, metrics: metrics)
     }
 
     /// Runs SQL of the test's own as the owner of the schema, or as a role.

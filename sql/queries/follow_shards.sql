@@ -1,6 +1,5 @@
--- 1 shards, 2 positions that are known, 3 how many events of each shard, 4 how far behind a shard
--- may be for its events to be read
-select known.shard, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type
+-- 1 shards, 2 positions that are known, 3 how many events behind each
+select known.shard, known.seq, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type
 from unnest($1::smallint[], $2::bigint[]) as known (shard, seq)
 -- The newest version, as in lock_shards.
 cross join lateral (
@@ -11,9 +10,8 @@ left join lateral (
     select e.seq, e.project, e.environment, e.customer, e.version, e.type
     from deed.events as e
     where e.shard = known.shard and e.seq > known.seq and e.seq <= s.head
-        and s.head - known.seq <= $4::bigint
     order by e.seq
     limit $3::bigint
 ) as e on true
 where s.head <> known.seq
-order by known.shard, e.seq
+order by known.shard, known.seq, e.seq

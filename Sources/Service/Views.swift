@@ -1,40 +1,5 @@
 package import Core
 
-/// A customer as answers see it: in production together with the sandbox purchases that the project
-/// lets count there.
-package struct CustomerView: Sendable {
-    package let stream: Stream
-    package let customer: CustomerState
-    package let project: ProjectState
-    /// The place in the customer's shard up to which it holds.
-    package let position: Position
-    /// The same of the sandbox; `nil` when nothing of it counts.
-    package let sandbox: Position?
-    /// What the customer has there, for whom the sandbox counts. It is never spent in production.
-    package let sandboxBalances: Balances?
-
-    package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
-        self.init(snapshot, of: stream, including: nil)
-    }
-
-    init(_ own: CustomerSnapshot, of stream: Stream, including sandbox: CustomerSnapshot?) {
-        self.stream = stream
-        let apps = own.project.sandboxApps(for: stream.customer)
-        customer = sandbox.map { own.customer.including($0.customer, of: apps) } ?? own.customer
-        project = own.project
-        position = own.position
-        self.sandbox = sandbox?.position
-        sandboxBalances = sandbox?.customer.balances
-    }
-}
-
-extension CustomerSnapshot {
-    /// Whether answers about the stream include the same customer's sandbox.
-    func includesSandbox(of stream: Stream) -> Bool {
-        stream.environment == .production && !project.sandboxApps(for: stream.customer).isEmpty
-    }
-}
-
 extension Ports {
     /// The customer now, or as it was known at an instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
@@ -45,7 +10,7 @@ extension Ports {
     }
 
     /// The customer now, without waiting; `then` is called exactly once.
-    func view(
+    package func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
     ) {
         ledger.read(stream) { [ledger] own in
@@ -61,7 +26,7 @@ extension Ports {
 
     /// Many customers of one project now, each once: one round trip, and a second one where sandboxes
     /// count.
-    func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {
+    package func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {
         let snapshots = try reading.customers(streams)
         let including = zip(streams, snapshots).filter { $1.includesSandbox(of: $0) }
         let sandboxes = including.isEmpty ? [] : try reading.customers(including.map(\.0.inSandbox))

@@ -1,6 +1,33 @@
 package import Core
 import Synchronization
 
+/// How the database is asked for what memory lacks.
+package struct AnswersPort: Sendable {
+    /// A customer now; responds exactly once.
+    package var view:
+        @Sendable (Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void) -> Void
+    /// Many customers of one project now.
+    package var views: @Sendable ([Stream]) throws(Fault) -> [Stream: CustomerView]
+    /// The last position of each shard, by the shard's number.
+    package var heads: @Sendable () throws(Fault) -> [Int64]
+    package var now: @Sendable () -> Instant
+
+    package init(
+        view:
+            @escaping @Sendable (
+                Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void
+            ) -> Void,
+        views: @escaping @Sendable ([Stream]) throws(Fault) -> [Stream: CustomerView],
+        heads: @escaping @Sendable () throws(Fault) -> [Int64],
+        now: @escaping @Sendable () -> Instant
+    ) {
+        self.view = view
+        self.views = views
+        self.heads = heads
+        self.now = now
+    }
+}
+
 /// Reads of entitlements: from memory as long as what is there is known to hold, from the database
 /// else, and from memory again, marked as stale, when the database is gone.
 package final class CustomerReads: Sendable {
@@ -9,7 +36,7 @@ package final class CustomerReads: Sendable {
     /// While the database is gone, one read in so many milliseconds asks it all the same.
     private static let probePause: Int64 = 1000
 
-    package let ports: Ports
+    private let port: AnswersPort
     package let cache: AnswerCache
     private let staleMilliseconds: Int64
     private let isOut = Atomic(false)
@@ -17,8 +44,8 @@ package final class CustomerReads: Sendable {
     private let stale = Atomic<Int64>(0)
 
     /// `staleMilliseconds` is how old a stale answer may be.
-    package init(_ ports: Ports, cache: AnswerCache, staleMilliseconds: Int64 = 60_000) {
-        self.ports = ports
+    package init(_ port: AnswersPort, cache: AnswerCache, staleMilliseconds: Int64) {
+        self.port = port
         self.cache = cache
         self.staleMilliseconds = staleMilliseconds
     }
@@ -28,7 +55,7 @@ package final class CustomerReads: Sendable {
 
     /// The answer of now from memory; `nil` when the database has to be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
-        let now = ports.now()
+        let now = port.now()
         // Asked before the answer is taken: what is applied meanwhile may not be in it.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
@@ -42,23 +69,14 @@ package final class CustomerReads: Sendable {
         return staleAnswer(held, at: now, time)
     }
 
-    /// The answer of now, from the database if it can be asked. Only who wants a `strong` answer gets
-    /// none rather than a stale one.
-    package func read(
-        _ stream: Stream, after: Position?, isStrong: Bool
-    ) throws(ReadError) -> FilledAnswer {
-        let beginning = cache.begin()
-        let found = Result { () throws(Fault) in try ports.view(of: stream) }
-        return try answer(found, of: stream, after: after, isStrong: isStrong, since: beginning)
-    }
-
-    /// The same without waiting; `then` is called exactly once.
+    /// The answer of now, from the database if it can be asked; `then` is called exactly once. Only who
+    /// wants a `strong` answer gets none rather than a stale one.
     package func read(
         _ stream: Stream, after: Position?, isStrong: Bool,
         then: @escaping @Sendable (Result<FilledAnswer, ReadError>) -> Void
     ) {
         let beginning = cache.begin()
-        ports.view(of: stream) { found in
+        port.view(stream) { found in
             then(
                 Result { [self] () throws(ReadError) in
                     try answer(
@@ -73,7 +91,7 @@ package final class CustomerReads: Sendable {
     ) throws(ReadError) -> FilledAnswer {
         let answer: EntitlementsAnswer
         do throws(Fault) {
-            answer = EntitlementsAnswer(try found.get(), at: ports.now())
+            answer = EntitlementsAnswer(try found.get(), at: port.now())
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)
@@ -114,7 +132,7 @@ package final class CustomerReads: Sendable {
         let beginning = cache.begin()
         let views: [Stream: CustomerView]
         do throws(Fault) {
-            views = try ports.views(of: missing)
+            views = try port.views(missing)
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)
@@ -127,7 +145,7 @@ package final class CustomerReads: Sendable {
             return
         }
         if let after { try requireHead(after) }
-        let now = ports.now()
+        let now = port.now()
         for (stream, view) in views {
             let answer = EntitlementsAnswer(view, at: now)
             found[stream] = FilledAnswer(
@@ -146,7 +164,7 @@ package final class CustomerReads: Sendable {
     }
 
     private func staleAnswer(of stream: Stream) -> FilledAnswer? {
-        let now = ports.now()
+        let now = port.now()
         guard let held = cache.find(stream, at: now) else { return nil }
         return staleAnswer(held, at: now, cache.time())
     }
@@ -194,7 +212,7 @@ package final class CustomerReads: Sendable {
     private func requireHead(_ after: Position) throws(ReadError) {
         let heads: [Int64]
         do throws(Fault) {
-            heads = try ports.reading.heads()
+            heads = try port.heads()
         } catch {
             throw .fault(error)
         }
