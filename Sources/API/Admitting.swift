@@ -24,10 +24,12 @@ extension Router {
         _ request: borrowing Request, to found: MeasuredRoute, since started: Int64
     ) throws(Problem) -> Admission {
         let limit = found.route.bodyLimit
-        guard let role = found.route.handling.role else { return .body(limit: limit, .strangers) }
+        guard let permissions = found.route.permissions else {
+            return .body(limit: limit, .strangers)
+        }
         switch try PresentedKey(request, keys) {
         case .known(let used):
-            _ = try Route.Access(used.key, role)
+            _ = try Route.Access(used.key, permissions)
             return .body(limit: limit, .known)
         case .other(let digest):
             let client = request.client
@@ -39,7 +41,7 @@ extension Router {
                         failedKeys.note(from: client)
                         throw .unknownKey
                     }
-                    _ = try Route.Access(live, role)
+                    _ = try Route.Access(live, permissions)
                     return .body(limit: limit, .known)
                 } catch {
                     return .refused(found.measures.record(error.response, since: started))
@@ -53,18 +55,6 @@ extension Router {
             return try find()
         } catch {
             throw Problem(error)
-        }
-    }
-}
-
-extension Route.Handling {
-    /// Whose keys it takes at least; `nil` where it takes none.
-    fileprivate var role: Role? {
-        switch self {
-        case .open, .unkeyed: nil
-        case .keyed(let role, _), .reading(let role, _), .writing(let role, _),
-            .judging(let role, _):
-            role
         }
     }
 }

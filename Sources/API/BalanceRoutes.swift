@@ -14,16 +14,16 @@ struct BalanceRoutes: Sendable {
     var routes: [Route] {
         let balance = "/v1/customers/{customer}/balances/{currency}"
         return [
-            Route("POST", "\(balance)/spend", parameters: ["environment"], .keyed(.backend, spend)),
+            Route("POST", "\(balance)/spend", parameters: ["environment"], .submit, .memory, spend),
             Route(
-                "POST", "\(balance)/adjust", parameters: ["environment"], .keyed(.backend, adjust)),
+                "POST", "\(balance)/adjust", parameters: ["environment"], .submit, .memory, adjust),
             Route(
                 "GET", "\(balance)/history", parameters: QueryParameters.page,
-                .keyed(.reader, history)),
+                .read, .database, history),
         ]
     }
 
-    private func spend(_ call: Call) throws(Problem) -> Response {
+    private func spend(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(
             call.body, of: ["amount", "reason", "environment", Body.allowUnknown])
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -32,16 +32,12 @@ struct BalanceRoutes: Sendable {
             amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
         let allowsUnknown = try body.flag(Body.allowUnknown)
-        do throws(CommandError) {
-            let moved = try ports.spend(
-                wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown)
-            return .json(moved, of: stream)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.spending(
+            wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown
+        ).response { .json($0, of: stream) }
     }
 
-    private func adjust(_ call: Call) throws(Problem) -> Response {
+    private func adjust(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(
             call.body, of: ["amount", "environment", Body.allowUnknown] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -53,15 +49,11 @@ struct BalanceRoutes: Sendable {
         let allowsUnknown = try body.flag(Body.allowUnknown)
         let role = call.access.key.role
         // A back end credits what was earned; only an admin takes.
-        if role != .admin, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
-        do throws(CommandError) {
-            let moved = try ports.adjust(
-                wish, of: stream, by: call.sender, isEarned: role != .admin,
-                allowingUnknown: allowsUnknown)
-            return .json(moved, of: stream)
-        } catch {
-            throw Problem(error)
-        }
+        let mayTake = role.permissions.contains(.administer)
+        if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
+        return ports.adjusting(
+            wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown
+        ).response { .json($0, of: stream) }
     }
 
     private func history(_ call: Call) throws(Problem) -> Response {

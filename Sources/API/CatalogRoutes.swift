@@ -15,12 +15,11 @@ struct CatalogRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/catalog", .keyed(.admin, catalog)),
+            Route("GET", "/v1/catalog", .administer, .database, catalog),
             Route(
                 "PUT", "/v1/catalog", parameters: ["dry_run", "if_version"],
-                bodyLimit: CatalogRoutes.bodyLimit,
-                .keyed(.admin, replaceCatalog)),
-            Route("GET", "/v1/products", .keyed(.reader, products)),
+                bodyLimit: CatalogRoutes.bodyLimit, .administer, .database, replaceCatalog),
+            Route("GET", "/v1/products", .read, .database, products),
         ]
     }
 
@@ -40,7 +39,7 @@ struct CatalogRoutes: Sendable {
         }
     }
 
-    private func replaceCatalog(_ call: Call) throws(Problem) -> Response {
+    private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
         let file: CatalogFile.Contents
@@ -51,15 +50,16 @@ struct CatalogRoutes: Sendable {
         }
         let proposal = CatalogProposal(file.catalog, basis: basis)
         let project = call.access.project
-        do throws(CommandError) {
-            let step =
-                isDryRun
-                ? try ports.compare(proposal, of: project)
-                : try ports.apply(proposal, to: project, by: call.sender)
-            let counts = try ports.accessCounts(of: step, in: project)
-            return .json(step.json(counts, warnings: file.warnings))
-        } catch {
-            throw Problem(error)
+        let step: Wish<CatalogStep> =
+            isDryRun
+            ? .look { () throws(CommandError) in
+                .answered(.success(try ports.compare(proposal, of: project)))
+            } : ports.applying(proposal, to: project, by: call.sender)
+        let counted = step.thenLooking { step throws(CommandError) in
+            (step, try ports.accessCounts(of: step, in: project))
+        }
+        return counted.response { step, counts in
+            .json(step.json(counts, warnings: file.warnings))
         }
     }
 }

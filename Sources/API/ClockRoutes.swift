@@ -10,8 +10,8 @@ struct ClockRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/test/clock", .keyed(.admin, show)),
-            Route("PUT", "/v1/test/clock", .keyed(.admin, move)),
+            Route("GET", "/v1/test/clock", .administer, .database, show),
+            Route("PUT", "/v1/test/clock", .administer, .database, move),
         ]
     }
 

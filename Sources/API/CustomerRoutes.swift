@@ -17,14 +17,14 @@ struct CustomerRoutes: Sendable {
         return [
             Route(
                 "POST", "\(customer)/grants", parameters: ["environment"],
-                .writing(.admin, giveGrant)),
+                .administer, .memory, giveGrant),
             Route(
                 "DELETE", "\(customer)/grants/{grant}", parameters: CustomerRoutes.revocation,
-                .writing(.admin, revokeGrant)),
+                .administer, .memory, revokeGrant),
         ]
     }
 
-    private func giveGrant(_ call: Call) throws(Problem) -> Writing {
+    private func giveGrant(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(
             call.body,
             of: ["entitlement", "start", "end", "for", "environment", Body.allowUnknown]
@@ -37,18 +37,18 @@ struct CustomerRoutes: Sendable {
         let wish = ports.givingGrant(
             entitlement, from: start, until: end, reason: reason, to: stream, by: call.sender,
             allowingUnknown: try body.flag(Body.allowUnknown))
-        return Writing(wish) { answer in
+        return wish.response { answer in
             .json(answer.json(of: stream), status: 201, position: answer.position)
         }
     }
 
-    private func revokeGrant(_ call: Call) throws(Problem) -> Writing {
+    private func revokeGrant(_ call: Call) throws(Problem) -> Wish<Response> {
         let grant = try GrantID(member: "grant", call.arguments[1])
         let body = try Body(orQueryOf: call, of: CustomerRoutes.revocation)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
         let wish = ports.revokingGrant(grant, reason: reason, of: stream, by: call.sender)
-        return Writing(wish) { answer in
+        return wish.response { answer in
             .json(answer.json(of: stream), position: answer.position)
         }
     }

@@ -12,49 +12,46 @@ struct IntakeRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/intake/{id}", .keyed(.backend, item)),
-            Route("POST", "/v1/intake/{id}/settle", .keyed(.admin, settle)),
-            Route("POST", "/v1/intake/{id}/drop", .keyed(.admin, drop)),
-            Route("POST", "/v1/intake/{id}/retry", .keyed(.admin, retry)),
+            Route("GET", "/v1/intake/{id}", .submit, .database, item),
+            Route("POST", "/v1/intake/{id}/settle", .administer, .database, settle),
+            Route("POST", "/v1/intake/{id}/drop", .administer, .database, drop),
+            Route("POST", "/v1/intake/{id}/retry", .administer, .database, retry),
         ]
     }
 
     private func item(_ call: Call) throws(Problem) -> Response {
-        try answer(call) { id, project throws(CommandError) in
-            try ports.intakeItem(id, of: project)
-        }
-    }
-
-    private func settle(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return try answer(call) { id, project throws(CommandError) in
-            try ports.settleIntake(id, of: project, reason: reason, by: call.sender)
-        }
-    }
-
-    private func drop(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return try answer(call) { id, project throws(CommandError) in
-            try ports.dropIntake(id, of: project, reason: reason, by: call.sender)
-        }
-    }
-
-    private func retry(_ call: Call) throws(Problem) -> Response {
-        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return try answer(call) { id, project throws(CommandError) in
-            try ports.retryIntake(id, of: project, reason: reason, by: call.sender)
-        }
-    }
-
-    private func answer(
-        _ call: Call,
-        _ body: (IntakeID, ProjectID) throws(CommandError) -> IntakeItem
-    ) throws(Problem) -> Response {
-        let id = try IntakeID(member: "id", call.arguments[0])
+        let id = try call.intakeID()
         do throws(CommandError) {
-            return .json(try body(id, call.access.project).json)
+            return .json(try ports.intakeItem(id, of: call.access.project).json)
         } catch {
             throw Problem(error)
         }
+    }
+
+    private func settle(_ call: Call) throws(Problem) -> Wish<Response> {
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
+        return ports.settlingIntake(
+            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
+        ).response { .json($0.json) }
+    }
+
+    private func drop(_ call: Call) throws(Problem) -> Wish<Response> {
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
+        return ports.droppingIntake(
+            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
+        ).response { .json($0.json) }
+    }
+
+    private func retry(_ call: Call) throws(Problem) -> Wish<Response> {
+        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
+        return ports.retryingIntake(
+            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
+        ).response { .json($0.json) }
+    }
+}
+
+extension Call {
+    fileprivate func intakeID() throws(Problem) -> IntakeID {
+        try IntakeID(member: "id", arguments[0])
     }
 }

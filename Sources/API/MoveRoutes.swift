@@ -16,14 +16,14 @@ struct MoveRoutes: Sendable {
         return [
             Route(
                 "POST", "\(purchase)/transfer", parameters: ["environment"],
-                .keyed(.admin, transfer)),
+                .administer, .database, transfer),
             Route(
                 "POST", "\(purchase)/undo_transfer", parameters: ["environment"],
-                .keyed(.admin, undo)),
+                .administer, .database, undo),
         ]
     }
 
-    private func transfer(_ call: Call) throws(Problem) -> Response {
+    private func transfer(_ call: Call) throws(Problem) -> Wish<Response> {
         let purchase = try call.purchase()
         let body = try Body(call.body, of: ["to", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
@@ -32,27 +32,18 @@ struct MoveRoutes: Sendable {
             throw .invalid("to", "\"to\" begins with a name that Deed keeps for itself.")
         }
         let reason = try body.adminReason()
-        do throws(CommandError) {
-            let answer = try ports.transfer(
-                purchase, from: stream, to: customer, reason: reason, by: call.sender)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.transferring(
+            purchase, from: stream, to: customer, reason: reason, by: call.sender
+        ).response { .json($0.json, position: $0.position) }
     }
 
-    private func undo(_ call: Call) throws(Problem) -> Response {
+    private func undo(_ call: Call) throws(Problem) -> Wish<Response> {
         let purchase = try call.purchase()
         let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        do throws(CommandError) {
-            let answer = try ports.undoTransfer(
-                purchase, of: stream, reason: reason, by: call.sender)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.undoingTransfer(purchase, of: stream, reason: reason, by: call.sender)
+            .response { .json($0.json, position: $0.position) }
     }
 }
 

@@ -27,13 +27,16 @@ package struct Operations: Sendable {
 
     /// Those that the API's address answers.
     var routes: [Route] {
-        let health = Route("GET", "/healthz", .open(health))
+        let health = open("/healthz", health)
         if isApart { return [health] }
         return [
-            health, Route("GET", "/readyz", .open(readiness)),
-            Route("GET", "/metrics", .open(measures)),
-            Route("GET", "/openapi.json", .open(document)),
+            health, open("/readyz", readiness), open("/metrics", measures),
+            open("/openapi.json", document),
         ]
+    }
+
+    private func open(_ path: String, _ respond: @escaping @Sendable () -> Response) -> Route {
+        Route("GET", path, .memory) { _, _ in (.known, .answered(respond())) }
     }
 
     /// The answer where these calls have an address of their own.

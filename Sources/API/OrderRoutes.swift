@@ -15,50 +15,41 @@ struct OrderRoutes: Sendable {
         return [
             Route(
                 "POST", "\(customer)/orders", parameters: OrderRoutes.order,
-                .keyed(.backend, open)),
+                .submit, .memory, open),
             Route(
                 "GET", "\(customer)/orders", parameters: QueryParameters.page,
-                .keyed(.backend, list)),
+                .submit, .database, list),
             Route(
                 "POST", "\(customer)/orders/{order}/close", parameters: ["environment"],
-                .keyed(.admin, close)),
+                .administer, .memory, close),
             Route(
                 "GET", "/v1/orders/{order}", parameters: ["environment"],
-                .keyed(.backend, order)),
+                .submit, .database, order),
             Route(
                 "PUT", "\(customer)/account_token", parameters: ["environment"],
-                .keyed(.backend, registerToken)),
+                .submit, .memory, registerToken),
         ]
     }
 
-    private func open(_ call: Call) throws(Problem) -> Response {
+    private func open(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(orQueryOf: call, of: OrderRoutes.order)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let id: OrderID? = try body.optionalID("order")
         let product: ProductID? = try body.optionalID("product")
         let lifetime = try body.optionalDuration("lifetime")
-        let allowsUnknown = try body.flag(Body.allowUnknown)
-        do throws(CommandError) {
-            let answer = try ports.openOrder(
-                id, product: product, lifetime: lifetime, for: stream, by: call.sender,
-                allowingUnknown: allowsUnknown)
-            return .json(answer.json, status: 201, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.openingOrder(
+            id, product: product, lifetime: lifetime, for: stream, by: call.sender,
+            allowingUnknown: try body.flag(Body.allowUnknown)
+        ).response { .json($0.json, status: 201, position: $0.position) }
     }
 
-    private func close(_ call: Call) throws(Problem) -> Response {
+    private func close(_ call: Call) throws(Problem) -> Wish<Response> {
         let id = try OrderID(member: "order", call.arguments[1])
         let body = try Body(call.body, of: ["because", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let cause = try body.closing()
-        do throws(CommandError) {
-            let answer = try ports.closeOrder(id, because: cause, of: stream, by: call.sender)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.closingOrder(id, because: cause, of: stream, by: call.sender)
+            .response { .json($0.json, position: $0.position) }
     }
 
     private func order(_ call: Call) throws(Problem) -> Response {
@@ -90,7 +81,7 @@ struct OrderRoutes: Sendable {
         return .json(answer.json, position: answer.position)
     }
 
-    private func registerToken(_ call: Call) throws(Problem) -> Response {
+    private func registerToken(_ call: Call) throws(Problem) -> Wish<Response> {
         let body = try Body(call.body, of: ["token", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         guard let token = AccountToken(try body.text("token")) else {
@@ -99,12 +90,8 @@ struct OrderRoutes: Sendable {
                 "The member \"token\" must be a UUID like "
                     + "\"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11\".")
         }
-        do throws(CommandError) {
-            let answer = try ports.registerToken(token, for: stream, by: call.sender)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.registeringToken(token, for: stream, by: call.sender)
+            .response { .json($0.json, position: $0.position) }
     }
 }
 

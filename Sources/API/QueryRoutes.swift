@@ -21,7 +21,7 @@ struct QueryRoutes: Sendable {
         [
             Route(
                 "POST", "/v1/entitlements/query", bodyLimit: QueryRoutes.bodyLimit,
-                .keyed(.reader, query))
+                .read, .database, query)
         ]
     }
 

@@ -14,63 +14,60 @@ struct ReadRoutes: Sendable {
         let customer = "/v1/customers/{customer}"
         return [
             Route(
-                "GET", "\(customer)/entitlements", parameters: Question.names,
-                .reading(.reader, entitlements)),
+                "GET", "\(customer)/entitlements", parameters: Question.names, .read, .memory,
+                entitlements),
             Route(
                 "GET", "\(customer)/entitlements/{entitlement}", parameters: Question.names,
-                .reading(.reader, entitlement)),
-            Route("GET", customer, parameters: Question.names, .keyed(.reader, wholeCustomer)),
+                .read, .memory, entitlement),
+            Route(
+                "GET", customer, parameters: Question.names, .read, .database, wholeCustomer),
             Route(
                 "GET", "\(customer)/explain", parameters: Question.names + ["entitlement"],
-                .keyed(.reader, explain)),
+                .read, .database, explain),
             Route(
-                "GET", "\(customer)/balances", parameters: ["environment"],
-                .keyed(.reader, balances)),
+                "GET", "\(customer)/balances", parameters: ["environment"], .read, .database,
+                balances),
             Route(
-                "GET", "\(customer)/events", parameters: QueryParameters.page,
-                .keyed(.reader, events)),
+                "GET", "\(customer)/events", parameters: QueryParameters.page, .read, .database,
+                events),
         ]
     }
 
     // MARK: Entitlements
 
-    private func entitlements(_ call: Call) throws(Problem) -> Reading { try read(call, nil) }
+    private func entitlements(_ call: Call) throws(Problem) -> Reaction { try read(call, nil) }
 
-    private func entitlement(_ call: Call) throws(Problem) -> Reading {
+    private func entitlement(_ call: Call) throws(Problem) -> Reaction {
         try read(call, try EntitlementID(member: "entitlement", call.arguments[1]))
     }
 
-    private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reading {
+    private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
         let question = try Question(call)
         let stream = try call.stream()
         guard question.isOfNow else {
-            return .waiting { give in
-                do throws(Problem) {
-                    let answer = try derive(stream, question, call.after)
-                    give(answer.response(of: call, entitlement))
-                } catch {
-                    give(error.response)
-                }
+            return .waiting { () throws(Problem) in
+                .answered(try derive(stream, question, call.after).response(of: call, entitlement))
             }
         }
         if !question.isStrong, let answer = reads.remembered(stream, after: call.after) {
-            return .now(answer.response(of: call, entitlement))
+            return .answered(answer.response(of: call, entitlement))
         }
         // Whether the log reaches a place in another shard may have to be asked for first.
         if let after = call.after, after.shard != stream.shard {
-            return .waiting { give in
-                do throws(Problem) {
-                    try reads.demand(after, within: nil)
-                    reads.read(stream, after: nil, isStrong: question.isStrong) {
-                        give(Response($0, to: call, entitlement))
-                    }
-                } catch {
-                    give(error.response)
-                }
+            return .waiting { () throws(Problem) in
+                try reads.demand(after, within: nil)
+                return reading(stream, after: nil, question, call, entitlement)
             }
         }
-        return .underway { give in
-            reads.read(stream, after: call.after, isStrong: question.isStrong) {
+        return reading(stream, after: call.after, question, call, entitlement)
+    }
+
+    private func reading(
+        _ stream: Stream, after: Position?, _ question: Question, _ call: Call,
+        _ entitlement: EntitlementID?
+    ) -> Reaction {
+        .asking { [reads] give in
+            reads.read(stream, after: after, isStrong: question.isStrong) {
                 give(Response($0, to: call, entitlement))
             }
         }

@@ -2,7 +2,7 @@ package import Core
 import HTTPServer
 import Service
 
-/// One call of the API: where it is, who may make it, and what answers it.
+/// One call of the API: where it is, who may make it, what it costs, and what answers it.
 struct Route: Sendable {
     /// What a key opened.
     struct Access: Sendable {
@@ -13,29 +13,26 @@ struct Route: Sendable {
         var actor: Actor { Actor(prefix: "key:", random: key.key.text) }
     }
 
-    enum Handling: Sendable {
-        /// For anyone, from memory.
-        case open(@Sendable () -> Response)
-        /// For keys of a role or a stronger one; waits for the database.
-        case keyed(Role, Respond)
-        /// The same, where memory may have the answer.
-        case reading(Role, Read)
-        /// For anyone, about a body that proves itself; answered when its commands are committed. What
-        /// it may cost is decided first.
-        case unkeyed(Receive)
-        /// For keys of a role or a stronger one; answered when its commands are committed. To make
-        /// them takes no longer than to read the body, and nothing else.
-        case writing(Role, Write)
-        /// The same, where to make them takes a while: it is done by a worker.
-        case judging(Role, Write)
+    enum Callers: Sendable {
+        case anyone(Receive)
+        /// Keys with all of these permissions.
+        case keys(Set<Permission>, Work)
     }
+
+    /// What an answer takes.
+    enum Cost: Sendable {
+        /// No more than to read the body and to look into memory: a call whose key memory knows is begun by
+        /// the thread that serves its connection.
+        case memory
+        /// A look into the database first, for which a worker waits.
+        case database
+        /// A worker's time to judge evidence; a command is on its way meanwhile.
+        case evidence
+    }
+    typealias Work = @Sendable (Call) throws(Problem) -> Reaction
+    /// Decides what a body may cost that came without a key.
     typealias Receive =
-        @Sendable (_ body: [UInt8], _ client: ClientAddress?) -> (
-            Room, @Sendable () -> Writing
-        )
-    typealias Respond = @Sendable (Call) throws(Problem) -> Response
-    typealias Read = @Sendable (Call) throws(Problem) -> Reading
-    typealias Write = @Sendable (Call) throws(Problem) -> Writing
+        @Sendable (_ body: [UInt8], _ client: ClientAddress?) throws(Problem) -> (Room, Reaction)
 
     let method: String
     /// As in `/v1/customers/{customer}/grants`.
@@ -44,18 +41,66 @@ struct Route: Sendable {
     let parameters: [String]
     /// The longest body that the call takes.
     let bodyLimit: Int
-    let handling: Handling
+    let callers: Callers
+    let cost: Cost
 
-    init(
+    /// A call for keys with a permission; its work gives whatever comes to a reaction.
+    init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
-        bodyLimit: Int = Router.bodyLimit, _ handling: Handling
+        bodyLimit: Int = Router.bodyLimit, _ permission: Permission, _ cost: Cost,
+        _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
     ) {
         self.method = method
         self.pattern = pattern
         self.parameters = parameters
         self.bodyLimit = bodyLimit
-        self.handling = handling
+        self.cost = cost
+        callers = .keys([permission]) { call throws(Problem) in try work(call).reaction }
     }
+
+    /// A call for anyone.
+    init(
+        _ method: String, _ pattern: String, bodyLimit: Int = Router.bodyLimit, _ cost: Cost,
+        anyone receive: @escaping Receive
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.bodyLimit = bodyLimit
+        self.cost = cost
+        parameters = []
+        callers = .anyone(receive)
+    }
+
+    /// What a key must be allowed; `nil` where none is needed.
+    var permissions: Set<Permission>? {
+        if case .keys(let permissions, _) = callers { permissions } else { nil }
+    }
+}
+
+/// What a call comes to, as far as that is known.
+enum Reaction: Sendable {
+    case answered(Response)
+    /// It takes an answer that is given by whoever has it.
+    case asking(_ begin: @Sendable (_ give: @escaping @Sendable (Response) -> Void) -> Void)
+    /// It takes somebody who waits.
+    case waiting(@Sendable () throws(Problem) -> Reaction)
+    case writing(Wish<Response>)
+}
+
+protocol Reacting: SendableMetatype {
+    var reaction: Reaction { get }
+}
+
+extension Reaction: Reacting {
+    var reaction: Reaction { self }
+}
+
+extension Response: Reacting {
+    var reaction: Reaction { .answered(self) }
+}
+
+extension Wish<Response>: Reacting {
+    var reaction: Reaction { .writing(self) }
 }
 
 /// What comes of reading.
@@ -84,13 +129,27 @@ package struct RouteOutline: Sendable {
         pattern = route.pattern
         parameters = route.parameters
         bodyLimit = route.bodyLimit
-        role =
-            switch route.handling {
-            case .open, .unkeyed: nil
-            case .keyed(let role, _), .reading(let role, _), .writing(let role, _),
-                .judging(let role, _):
-                role
-            }
+        role = route.permissions.flatMap(Role.init(least:))
+    }
+}
+
+extension Role {
+    /// The one with the fewest permissions that has these.
+    init?(least permissions: Set<Permission>) {
+        let found = Role.allCases.filter { $0.permissions.isSuperset(of: permissions) }
+            .min { $0.permissions.count < $1.permissions.count }
+        guard let found else { return nil }
+        self = found
+    }
+}
+
+extension Route.Access {
+    /// What a key opens, unless it lacks a permission.
+    init(_ key: LiveKey, _ permissions: Set<Permission>) throws(Problem) {
+        if !key.role.permissions.isSuperset(of: permissions) {
+            throw .wrongRole(needed: Role(least: permissions) ?? .admin, held: key.role)
+        }
+        self.init(key: key)
     }
 }
 

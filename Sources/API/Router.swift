@@ -2,7 +2,6 @@ package import Answers
 import Core
 package import HTTPServer
 package import Service
-import Synchronization
 import Telemetry
 import Threading
 
@@ -18,7 +17,7 @@ package struct Router: Sendable {
     let keys: KeyRing
     let failedKeys: FailedKeys
     private let submit: Submit
-    private let announce: @Sendable (Int) -> Void
+    private let announce: @Sendable () -> Announcement
 
     package init(
         _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
@@ -61,50 +60,23 @@ package struct Router: Sendable {
         } catch {
             return .now(unrouted.record(error.response, since: started))
         }
-        let measures = found.route.measures
         do throws(Problem) {
-            switch found.route.route.handling {
-            case .open(let respond):
-                return .now(measures.record(respond(), since: started))
-            case .keyed(let role, let respond):
+            switch found.route.route.callers {
+            case .anyone(let receive):
+                let (room, reaction) = try receive(request.body, request.client)
+                return answer(by: reaction, in: room, found.route, since: started)
+            case .keys(let permissions, let work):
                 let draft = try draft(of: request, found)
-                return later(draft, role, respond, measures, since: started)
-            case .unkeyed(let receive):
-                let (room, make) = receive(request.body, request.client)
-                return judged(in: room, measures, since: started, make)
-            case .writing(let role, let make):
-                let draft = try draft(of: request, found)
-                guard let call = try draft.remembered(role) else {
-                    return judged(draft, role, make, measures, since: started)
+                if found.route.route.cost == .memory, let call = try draft.remembered(permissions) {
+                    return answer(by: try work(call), in: .known, found.route, since: started)
                 }
-                let writing = try make(call)
-                return .underway { reply in
-                    writing.perform(submit) { reply(measures.record($0, since: started)) }
+                let reaction = Reaction.waiting { [keys, failedKeys] () throws(Problem) in
+                    try work(try draft.call(permissions, keys, failedKeys))
                 }
-            case .judging(let role, let make):
-                let draft = try draft(of: request, found)
-                return judged(draft, role, make, measures, since: started)
-            case .reading(let role, let read):
-                let draft = try draft(of: request, found)
-                if let call = try draft.remembered(role) {
-                    switch try read(call) {
-                    case .now(let response):
-                        return .now(measures.record(response, since: started))
-                    case .underway(let asking):
-                        return .underway { reply in
-                            asking { reply(measures.record($0, since: started)) }
-                        }
-                    case .waiting: break
-                    }
-                }
-                return .eventually(in: draft.room) { [keys, failedKeys] reply in
-                    draft.read(role, keys, failedKeys, read) {
-                        reply(measures.record($0, since: started))
-                    }
-                }
+                return answer(by: reaction, in: draft.room, found.route, since: started)
             }
         } catch {
-            return .now(measures.record(error.response, since: started))
+            return .now(found.route.measures.record(error.response, since: started))
         }
     }
 
@@ -117,34 +89,28 @@ package struct Router: Sendable {
         return draft
     }
 
-    private func later(
-        _ draft: CallDraft, _ role: Role, _ respond: @escaping Route.Respond,
-        _ measures: RouteMeasures, since started: Int64
+    private func answer(
+        by reaction: Reaction, in room: Room, _ found: MeasuredRoute, since started: Int64
     ) -> Answer {
-        .later(in: draft.room) { [keys, failedKeys] in
-            measures.record(draft.respond(role, keys, failedKeys, respond), since: started)
-        }
-    }
-
-    private func judged(
-        _ draft: CallDraft, _ role: Role, _ make: @escaping Route.Write, _ measures: RouteMeasures,
-        since started: Int64
-    ) -> Answer {
-        judged(in: draft.room, measures, since: started) { [keys, failedKeys] in
-            draft.write(role, keys, failedKeys, make)
-        }
-    }
-
-    private func judged(
-        in room: Room, _ measures: RouteMeasures, since started: Int64,
-        _ make: @escaping @Sendable () -> Writing
-    ) -> Answer {
-        // Commits wait for what is announced, and of what strangers send hardly any comes to one.
-        let announcement = room == .strangers ? nil : Announcement(announce)
-        return .eventually(in: room) { [submit] reply in
-            let writing = make()
-            announcement?.end()
-            writing.perform(submit) { reply(measures.record($0, since: started)) }
+        switch reaction {
+        case .answered(let response): return .now(found.measures.record(response, since: started))
+        case .waiting(let work):
+            // Commits wait for what is announced, and of what strangers send hardly any comes to one.
+            let isLikely = found.route.cost == .evidence && room != .strangers
+            let announcement = isLikely ? announce() : nil
+            return .eventually(in: room) { [submit] reply in
+                let reaction = Reaction(after: work)
+                announcement?.end()
+                reaction.perform(isPatient: true, submit, reply) {
+                    reply(found.measures.record($0, since: started))
+                }
+            }
+        case .asking, .writing:
+            return .underway { reply in
+                reaction.perform(isPatient: false, submit, reply) {
+                    reply(found.measures.record($0, since: started))
+                }
+            }
         }
     }
 
@@ -174,24 +140,6 @@ final class MeasuredRoute: Sendable {
         self.route = route
         self.measures = measures
     }
-}
-
-/// Says that a command is on its way, until it is there or never will be.
-private final class Announcement: Sendable {
-    private let announce: @Sendable (Int) -> Void
-    private let isOver = Atomic(false)
-
-    init(_ announce: @escaping @Sendable (Int) -> Void) {
-        self.announce = announce
-        announce(1)
-    }
-
-    func end() {
-        if !isOver.exchange(true, ordering: .relaxed) { announce(-1) }
-    }
-
-    /// Where the request was refused before anybody looked at it.
-    deinit { end() }
 }
 
 /// A request as it was taken out of its connection, before anybody looked whether it may be.
@@ -228,48 +176,15 @@ private struct CallDraft: Sendable {
     var room: Room { key.known == nil ? .strangers : .known }
 
     /// The call, where its key is known in memory.
-    func remembered(_ role: Role) throws(Problem) -> Call? {
+    func remembered(_ permissions: Set<Permission>) throws(Problem) -> Call? {
         guard let used = key.known else { return nil }
-        return try call(access: try Route.Access(used.key, role))
+        return try call(access: try Route.Access(used.key, permissions))
     }
 
-    func respond(
-        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ work: Route.Respond
-    ) -> Response {
-        do throws(Problem) {
-            return try work(try call(access: try access(role, keys, failed)))
-        } catch {
-            return error.response
-        }
-    }
-
-    func read(
-        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ read: Route.Read,
-        give: @escaping @Sendable (Response) -> Void
-    ) {
-        do throws(Problem) {
-            switch try read(try call(access: try access(role, keys, failed))) {
-            case .now(let response): give(response)
-            case .underway(let asking), .waiting(let asking): asking(give)
-            }
-        } catch {
-            give(error.response)
-        }
-    }
-
-    func write(
-        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys, _ make: Route.Write
-    ) -> Writing {
-        do throws(Problem) {
-            return try make(try call(access: try access(role, keys, failed)))
-        } catch {
-            return .answered(error.response)
-        }
-    }
-
-    private func access(
-        _ role: Role, _ keys: KeyRing, _ failed: FailedKeys
-    ) throws(Problem) -> Route.Access {
+    /// The call, after a look into the database where memory does not know its key any more.
+    func call(_ permissions: Set<Permission>, _ keys: KeyRing, _ failed: FailedKeys) throws(Problem)
+        -> Call
+    {
         let found: LiveKey?
         do throws(Fault) {
             // The call may have waited for a worker, and its key been revoked meanwhile.
@@ -285,7 +200,7 @@ private struct CallDraft: Sendable {
             failed.note(from: client)
             throw .unknownKey
         }
-        return try Route.Access(found, role)
+        return try call(access: try Route.Access(found, permissions))
     }
 
     private func call(access: Route.Access) throws(Problem) -> Call {
@@ -338,13 +253,5 @@ extension Request {
             case .notUTF8: throw .invalid("\(name)", "\"\(name)\" takes printable UTF-8.")
             }
         }
-    }
-}
-
-extension Route.Access {
-    /// What a key opens, unless its role is too weak.
-    init(_ key: LiveKey, _ role: Role) throws(Problem) {
-        if key.role < role { throw .wrongRole(needed: role, held: key.role) }
-        self.init(key: key)
     }
 }

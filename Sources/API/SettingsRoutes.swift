@@ -15,12 +15,12 @@ struct SettingsRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/settings", .keyed(.admin, settings)),
-            Route("PATCH", "/v1/settings", .keyed(.admin, changeSettings)),
+            Route("GET", "/v1/settings", .administer, .database, settings),
+            Route("PATCH", "/v1/settings", .administer, .memory, changeSettings),
             Route(
                 "PUT", "/v1/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
-                .keyed(.admin, setApp)),
-            Route("DELETE", "/v1/apps/{bundle}", .keyed(.admin, removeApp)),
+                .administer, .database, setApp),
+            Route("DELETE", "/v1/apps/{bundle}", .administer, .database, removeApp),
         ]
     }
 
@@ -35,7 +35,7 @@ struct SettingsRoutes: Sendable {
         }
     }
 
-    private func changeSettings(_ call: Call) throws(Problem) -> Response {
+    private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {
         let project = call.access.project
         let body = try Body(
             call.body,
@@ -44,40 +44,31 @@ struct SettingsRoutes: Sendable {
                 Body.allowUnknown,
             ])
         let change = try body.settingsChange()
-        let allowsUnknown = try body.flag(Body.allowUnknown)
-        do throws(CommandError) {
-            let settings = try ports.changeSettings(
-                change, of: project, by: call.sender, allowingUnknown: allowsUnknown)
-            return .json(settings.json(of: project))
-        } catch {
-            throw Problem(error)
-        }
+        return ports.changingSettings(
+            change, of: project, by: call.sender,
+            allowingUnknown: try body.flag(Body.allowUnknown)
+        ).response { .json($0.json(of: project)) }
     }
 
-    private func setApp(_ call: Call) throws(Problem) -> Response {
+    private func setApp(_ call: Call) throws(Problem) -> Wish<Response> {
         let app = try call.app()
         let change = try Body(
             call.body, of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts"]
         ).app()
-        do throws(CommandError) {
-            let answer = try ports.setApp(
-                app, change, of: call.access.project, by: call.sender)
-            apps.learnChange()
-            return .json(answer.json)
-        } catch {
-            throw Problem(error)
-        }
+        return known(ports.settingApp(app, change, of: call.access.project, by: call.sender))
     }
 
-    private func removeApp(_ call: Call) throws(Problem) -> Response {
+    private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {
         let app = try call.app()
-        do throws(CommandError) {
-            let answer = try ports.removeApp(app, of: call.access.project, by: call.sender)
+        return known(ports.removingApp(app, of: call.access.project, by: call.sender))
+    }
+
+    /// The change counts here when it is answered.
+    private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
+        change.thenLooking { [apps] answer in
             apps.learnChange()
-            return .json(answer.json)
-        } catch {
-            throw Problem(error)
-        }
+            return answer
+        }.response { .json($0.json) }
     }
 }
 

@@ -22,18 +22,20 @@ struct SubmissionRoutes: Sendable {
             Route(
                 "POST", "\(customer)/receipts", parameters: ["environment"],
                 bodyLimit: SubmissionRoutes.evidenceLimit,
-                .judging(.backend) { call throws(Problem) in try submit(call, isRestore: false) }),
+                .submit, .evidence
+            ) { call throws(Problem) in try submit(call, isRestore: false) },
             Route(
                 "POST", "\(customer)/restore", parameters: ["environment"],
                 bodyLimit: SubmissionRoutes.evidenceLimit,
-                .judging(.backend) { call throws(Problem) in try submit(call, isRestore: true) }),
+                .submit, .evidence
+            ) { call throws(Problem) in try submit(call, isRestore: true) },
             Route(
                 "POST", "/v1/stores/apple/notifications",
-                bodyLimit: SubmissionRoutes.notificationLimit, .unkeyed(receive)),
+                bodyLimit: SubmissionRoutes.notificationLimit, .evidence, anyone: receive),
         ]
     }
 
-    private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Writing {
+    private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Wish<Response> {
         let body = try Body(
             call.body,
             of: ["receipt", "signed_transactions", "app_transaction", "order", "environment"])
@@ -43,7 +45,7 @@ struct SubmissionRoutes: Sendable {
             try body.evidence(), isRestore: isRestore, order: order)
         do throws(CommandError) {
             let wish = try submissions.submitting(request, for: stream, by: call.sender)
-            return Writing(wish) { answer in
+            return wish.response { answer in
                 .json(
                     answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
             }
@@ -54,12 +56,12 @@ struct SubmissionRoutes: Sendable {
 
     private func receive(
         _ body: [UInt8], from client: ClientAddress?
-    ) -> (Room, @Sendable () -> Writing) {
+    ) throws(Problem) -> (Room, Reaction) {
         let entry = gate.enter(from: client?.description)
-        return (entry.isTrusted ? .proven : .strangers, { lookAt(body, entry) })
+        return (entry.isTrusted ? .proven : .strangers, .waiting { lookAt(body, entry) })
     }
 
-    private func lookAt(_ body: [UInt8], _ entry: NotificationGate.Entry) -> Writing {
+    private func lookAt(_ body: [UInt8], _ entry: NotificationGate.Entry) -> Reaction {
         switch gate.judge(body, entry) {
         case .open(let raw, let isCounted): notify(raw, entry, isCounted: isCounted)
         case .refused(let refusal): .answered(problem(.unproven(refusal)).response)
@@ -82,20 +84,16 @@ struct SubmissionRoutes: Sendable {
 
     private func notify(
         _ raw: RawEvidence, _ entry: NotificationGate.Entry, isCounted: Bool
-    ) -> Writing {
+    ) -> Reaction {
         do throws(NotificationError) {
             let wish = try submissions.recordingNotification(raw)
             gate.noteGenuine(entry)
-            return .commands(wish.commands) { [measures] results in
-                do throws(CommandError) {
-                    let answer = try wish.answer(results)
-                    measures.count(NotificationMeasures.Outcome(answer))
-                    return .json(answer.json)
-                } catch {
-                    measures.count(.unstored)
-                    return Problem(error).response
-                }
+            let counted = wish.then { [measures] result in
+                let answer = try? result.get()
+                measures.count(answer.map(NotificationMeasures.Outcome.init) ?? .unstored)
+                return .answered(result)
             }
+            return .writing(counted.response { .json($0.json) })
         } catch {
             switch error {
             case .unreadable, .unknownApp: if isCounted { gate.noteUnfollowed(entry) }

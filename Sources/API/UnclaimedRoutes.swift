@@ -13,13 +13,15 @@ struct UnclaimedRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/unclaimed", parameters: QueryParameters.page, .keyed(.admin, list)),
+            Route(
+                "GET", "/v1/unclaimed", parameters: QueryParameters.page, .administer, .database,
+                list),
             Route(
                 "GET", "/v1/unclaimed/{purchase}", parameters: ["environment"],
-                .keyed(.admin, show)),
+                .administer, .database, show),
             Route(
                 "POST", "/v1/unclaimed/{purchase}/attach", parameters: ["environment"],
-                .keyed(.admin, attach)),
+                .administer, .database, attach),
         ]
     }
 
@@ -53,18 +55,14 @@ struct UnclaimedRoutes: Sendable {
         }
     }
 
-    private func attach(_ call: Call) throws(Problem) -> Response {
+    private func attach(_ call: Call) throws(Problem) -> Wish<Response> {
         let purchase = try call.purchase(0)
         let body = try Body(call.body, of: ["customer", "environment"] + Body.reasonNames)
         let customer: CustomerID = try body.id("customer")
         let stream = try call.stream(
             of: customer, environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        do throws(CommandError) {
-            let answer = try ports.attach(purchase, to: stream, reason: reason, by: call.sender)
-            return .json(answer.json, position: answer.position)
-        } catch {
-            throw Problem(error)
-        }
+        return ports.attaching(purchase, to: stream, reason: reason, by: call.sender)
+            .response { .json($0.json, position: $0.position) }
     }
 }

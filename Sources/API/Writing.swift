@@ -4,52 +4,80 @@ import Service
 
 /// What the ledger takes commands by: it responds when they are durable or refused.
 typealias Submit =
-    @Sendable (Command, _ respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void) ->
-    Void
+    @Sendable (Command, _ respond: @escaping @Sendable (CommandResult) -> Void) -> Void
 
-/// What a call wants written, and its answer once that is done. Nobody waits meanwhile: the answer is
-/// made by the thread that has the last outcome.
-enum Writing: Sendable {
-    /// There is nothing to write.
-    case answered(Response)
-    case commands([Command], respond: @Sendable ([CommandResult]) -> Response)
+typealias Give = @Sendable (Response) -> Void
 
+extension Wish {
+    /// The wish for what the call answers with.
+    func response(
+        _ render: @escaping @Sendable (Answer) throws(Problem) -> Response
+    ) -> Wish<Response> {
+        then { result in .answered(.success(Response(result, render))) }
+    }
+}
+
+extension Response {
     init<Answer>(
-        _ wish: Wish<Answer>, _ render: @escaping @Sendable (Answer) throws(Problem) -> Response
+        _ result: Result<Answer, CommandError>, _ render: (Answer) throws(Problem) -> Response
     ) {
-        self = .commands(wish.commands) { results in
-            do throws(CommandError) {
-                let answer = try wish.answer(results)
-                do throws(Problem) {
-                    return try render(answer)
-                } catch {
-                    return error.response
-                }
+        do throws(CommandError) {
+            let answer = try result.get()
+            do throws(Problem) {
+                self = try render(answer)
             } catch {
-                return Problem(error).response
+                self = error.response
             }
+        } catch {
+            self = Problem(error).response
+        }
+    }
+}
+
+extension Wish<Response> {
+    /// Has the wish fulfilled; `give` gets the answer from whoever ends the last step. `isPatient` tells
+    /// whether this thread may wait; where none may, the reply finds one.
+    func perform(
+        isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
+    ) {
+        switch self {
+        case .answered(let result): give(Response(result) { $0 })
+        case .write(let command, let then):
+            submit(command) { then($0).perform(isPatient: false, submit, reply, give) }
+        case .look(let look):
+            if isPatient {
+                return Wish(looking: look).perform(isPatient: true, submit, reply, give)
+            }
+            reply.whenPatient { Wish(looking: look).perform(isPatient: true, submit, reply, give) }
+        }
+    }
+}
+
+extension Reaction {
+    /// What work comes to.
+    init(after work: () throws(Problem) -> Reaction) {
+        do throws(Problem) {
+            self = try work()
+        } catch {
+            self = .answered(error.response)
         }
     }
 
-    /// Has the commands written, one after the other, and hands over the answer.
-    func perform(_ submit: @escaping Submit, _ give: @escaping @Sendable (Response) -> Void) {
+    /// Has it done; as a wish is performed.
+    func perform(
+        isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
+    ) {
         switch self {
         case .answered(let response): give(response)
-        case .commands(let commands, let respond):
-            Writing.perform(commands[...], [], submit) { give(respond($0)) }
-        }
-    }
-
-    private static func perform(
-        _ commands: ArraySlice<Command>, _ results: [CommandResult], _ submit: @escaping Submit,
-        _ give: @escaping @Sendable ([CommandResult]) -> Void
-    ) {
-        guard let command = commands.first else {
-            give(results)
-            return
-        }
-        submit(command) { result in
-            perform(commands.dropFirst(), results + [result], submit, give)
+        case .asking(let begin): begin(give)
+        case .writing(let wish): wish.perform(isPatient: isPatient, submit, reply, give)
+        case .waiting(let work):
+            if isPatient {
+                return Reaction(after: work).perform(isPatient: true, submit, reply, give)
+            }
+            reply.whenPatient {
+                Reaction(after: work).perform(isPatient: true, submit, reply, give)
+            }
         }
     }
 }

@@ -71,7 +71,10 @@ extension LedgerPort {
         self.init(
             append: { command throws(CommandError) in try ledger.append(command) },
             submit: { ledger.submit($0, respond: $1) },
-            announce: { ledger.announce($0) },
+            announce: {
+                ledger.announce(1)
+                return Announcement { ledger.announce(-1) }
+            },
             customer: { stream throws(Fault) in try ledger.customer(of: stream) },
             read: { ledger.read($0, respond: $1) },
             project: { project throws(Fault) in try ledger.project(project) },

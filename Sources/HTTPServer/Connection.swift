@@ -244,7 +244,7 @@ final class Connection: @unchecked Sendable {
         case .now(let response): return send(response)
         case .underway(let begin):
             suspend()
-            begin(reply)
+            begin(reply(in: .known))
             return .YES
         case .later(let room, let work): return suspend(line, in: room) { reply in reply(work()) }
         case .eventually(let room, let work): return suspend(line, in: room, work)
@@ -269,7 +269,7 @@ final class Connection: @unchecked Sendable {
         current.body = []
         let isQueued = reception.submit(
             in: room, of: current.stranger ?? request(line).client, prepare: suspend
-        ) { [self] in work(reply) }
+        ) { [self] in work(reply(in: room)) }
         return isQueued ? .YES : refuse(room == .known ? .busy : .throttled)
     }
 
@@ -280,8 +280,8 @@ final class Connection: @unchecked Sendable {
     }
 
     /// The way back for a connection that is suspended.
-    private var reply: Reply {
-        Reply { [self] response in
+    private func reply(in room: Room) -> Reply {
+        Reply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
             // Without an answer MHD closes the connection.
             current.answer = response
             reception.resume(handle)

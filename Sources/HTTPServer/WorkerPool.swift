@@ -8,6 +8,8 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
+        /// What was begun before and goes on, ahead of what waits: it is not limited but by what was.
+        var begun: [Work] = []
         var busy = 0
         var idle = 0
         var running: Int
@@ -22,6 +24,7 @@ final class WorkerPool: Sendable {
         }
 
         mutating func next() -> Work? {
+            if !begun.isEmpty { return begun.removeFirst() }
             guard count > 0 else { return nil }
             defer {
                 first = (first + 1) % waiting.count
@@ -32,7 +35,7 @@ final class WorkerPool: Sendable {
 
         /// Whether whoever asks has to wake a worker.
         mutating func claimWaking() -> Bool {
-            guard count > 0, idle > 0, !isWaking else { return false }
+            guard count > 0 || !begun.isEmpty, idle > 0, !isWaking else { return false }
             isWaking = true
             return true
         }
@@ -60,6 +63,15 @@ final class WorkerPool: Sendable {
         }
         if isWaking { Self.wakeOne(state) }
         return isQueued
+    }
+
+    /// Has what was begun go on, whatever waits.
+    func goOn(_ work: @escaping Work) {
+        let isWaking = state.change(wake: .nobody) { state in
+            state.begun.append(work)
+            return state.claimWaking()
+        }
+        if isWaking { Self.wakeOne(state) }
     }
 
     /// Ends the threads once the queue is empty, and waits for them.

@@ -17,13 +17,13 @@ package struct MovementsAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Takes an amount from a balance, which must hold it.
-    package func spend(
+    /// The wish to take an amount from a balance, which must hold it.
+    package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
-    ) throws(CommandError) -> RecordedMovement {
+    ) -> Wish<RecordedMovement> {
         let cause = secrets.cause(
             of: sender, "spend", [wish.currency.text, "\(wish.amount)", wish.reason?.text])
-        return try move(
+        return moving(
             .customer(
                 stream, actor: sender.actor, cause: cause,
                 naming: allowingUnknown ? nil : .currency(wish.currency)
@@ -32,16 +32,16 @@ extension Ports {
             })
     }
 
-    /// Adds an amount to a balance, or takes one, on an admin's word; or adds what was earned, on a back
-    /// end's.
-    package func adjust(
+    /// The wish to add an amount to a balance, or to take one, on an admin's word; or to add what was
+    /// earned, on a back end's.
+    package func adjusting(
         _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
         allowingUnknown: Bool = false
-    ) throws(CommandError) -> RecordedMovement {
+    ) -> Wish<RecordedMovement> {
         let cause = secrets.cause(
             of: sender, "adjust",
             [wish.currency.text, "\(wish.amount)", wish.reason.text, wish.ticket?.text])
-        return try move(
+        return moving(
             Command(stream: stream, actor: sender.actor, cause: cause) {
                 situation throws(Refusal) in
                 let name = CatalogName.currency(wish.currency)
@@ -57,25 +57,37 @@ extension Ports {
             })
     }
 
-    private func move(_ command: Command) throws(CommandError) -> RecordedMovement {
-        let outcome = try ledger.append(command)
+    private func moving(_ command: Command) -> Wish<RecordedMovement> {
+        .write(command) { result in
+            Wish(looking: { () throws(CommandError) in
+                try moved(try result.get(), in: command.stream)
+            })
+        }
+    }
+
+    private func moved(
+        _ outcome: Outcome, in stream: Stream
+    ) throws(CommandError) -> Wish<RecordedMovement> {
         guard let recorded = outcome.events.first, let movement = recorded.event.movement else {
             throw .fault(.broken("a balance moved and no event tells of it"))
         }
         if let state = outcome.state.customer, state.version == recorded.version {
-            return RecordedMovement(
-                recorded: recorded, movement: movement,
-                balance: state.balances[movement.currency])
+            return .answered(
+                .success(
+                    RecordedMovement(
+                        recorded: recorded, movement: movement,
+                        balance: state.balances[movement.currency])))
         }
         // A repetition: what its twin left is some way back in the log.
-        let found = try obtain { () throws(Fault) in
-            try movements(
-                of: movement.currency, in: command.stream, after: recorded.version - 1, limit: 1)
+        return .look { () throws(CommandError) in
+            let found = try obtain { () throws(Fault) in
+                try movements(
+                    of: movement.currency, in: stream, after: recorded.version - 1, limit: 1)
+            }
+            guard let twin = found.movements.first, twin.recorded.version == recorded.version
+            else { throw .fault(.broken("a movement of a balance is not where it was recorded")) }
+            return .answered(.success(twin))
         }
-        guard let twin = found.movements.first, twin.recorded.version == recorded.version else {
-            throw .fault(.broken("a movement of a balance is not where it was recorded"))
-        }
-        return twin
     }
 
     /// Up to `limit` movements of a balance after a version of the stream.

@@ -63,16 +63,27 @@ extension Ports {
             isApplied: false)
     }
 
-    /// Puts the proposed catalog in place of the project's, unless they are the same.
-    package func apply(
+    /// The wish to put the proposed catalog in place of the project's, unless they are the same.
+    package func applying(
         _ proposal: CatalogProposal, to project: ProjectID, by sender: Sender
-    ) throws(CommandError) -> CatalogStep {
-        let before = try existing(project)
-        let cause = secrets.cause(of: sender, "change_catalog", [proposal.text])
-        let outcome = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
+    ) -> Wish<CatalogStep> {
+        .look { () throws(CommandError) in
+            let before = try existing(project)
+            let cause = secrets.cause(of: sender, "change_catalog", [proposal.text])
+            let command = Command.project(project, actor: sender.actor, cause: cause) {
+                state, _ throws(Refusal) in
                 try state.change(to: proposal.catalog, of: project, basis: proposal.basis)
-            })
+            }
+            return Wish(command) { $0 }.thenLooking { outcome throws(CommandError) in
+                try step(to: proposal, in: project, from: before, outcome)
+            }
+        }
+    }
+
+    private func step(
+        to proposal: CatalogProposal, in project: ProjectID, from before: ProjectState,
+        _ outcome: Outcome
+    ) throws(CommandError) -> CatalogStep {
         guard case .catalogChanged(let changed) = outcome.events.first?.event else {
             let version = outcome.state.project?.catalogVersion ?? before.catalogVersion
             return CatalogStep(

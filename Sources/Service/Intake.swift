@@ -31,30 +31,41 @@ extension Ports {
         return try obtain { () throws(Fault) in try intake.list(project, filter) }
     }
 
-    /// Ends an item that somebody took care of in another way.
-    package func settleIntake(
+    /// The wish to end an item that somebody took care of in another way.
+    package func settlingIntake(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) throws(CommandError) -> IntakeItem {
-        try changeIntake(id, of: project) { item, now throws(Refusal) in
+    ) -> Wish<IntakeItem> {
+        changingIntake(id, of: project) { item, now throws(Refusal) in
             try item.settled(by: AdminAct(sender, reason), now: now)
         }
     }
 
-    /// Ends an item of which nothing is to come.
-    package func dropIntake(
+    /// The wish to end an item of which nothing is to come.
+    package func droppingIntake(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) throws(CommandError) -> IntakeItem {
-        try changeIntake(id, of: project) { item, now throws(Refusal) in
+    ) -> Wish<IntakeItem> {
+        changingIntake(id, of: project) { item, now throws(Refusal) in
             try item.dropped(by: AdminAct(sender, reason), now: now)
         }
     }
 
-    /// Has an item judged now, as if it had just come, also one that was refused or ended by hand.
-    package func retryIntake(
+    /// The wish to have an item judged now, as if it had just come, also one that was refused or ended
+    /// by hand.
+    package func retryingIntake(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) throws(CommandError) -> IntakeItem {
-        try changeIntake(id, of: project) { item, now throws(Refusal) in
+    ) -> Wish<IntakeItem> {
+        changingIntake(id, of: project) { item, now throws(Refusal) in
             try item.retried(by: AdminAct(sender, reason), now: now)
+        }
+    }
+
+    /// The queue is no part of the log: it is changed by a look.
+    private func changingIntake(
+        _ id: IntakeID, of project: ProjectID,
+        _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
+    ) -> Wish<IntakeItem> {
+        .look { () throws(CommandError) in
+            .answered(.success(try changeIntake(id, of: project, change)))
         }
     }
 

@@ -6,7 +6,7 @@ package import Core
 /// is judged again; its cause was obeyed, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
     package typealias Record =
-        @Sendable (IntakeItem, ProvenEvidence, Cause) throws(CommandError) -> [IntakeResult]
+        @Sendable (IntakeItem, ProvenEvidence, Cause) -> Wish<[IntakeResult]>
 
     /// What was done about one item.
     package struct Work: Sendable {
@@ -41,7 +41,8 @@ package struct IntakeWorker: Sendable {
         do throws(CommandError) {
             switch try judge(taken) {
             case .believed(let proven):
-                return .believed(try record(taken.item, proven, cause(of: taken.item)))
+                return .believed(
+                    try ports.perform(record(taken.item, proven, cause(of: taken.item))))
             case .refused(let reason): return .refused(reason)
             case .tryAgain(let reason, let after): return .tryAgain(reason, after: after)
             }

@@ -112,30 +112,30 @@ extension Submissions {
 }
 
 extension Submissions {
-    /// Records queued evidence that is believed by now, under the cause that every try has.
-    package func record(
+    /// The wish to record queued evidence that is believed by now, under the cause that every try has.
+    package func recording(
         _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause
-    ) throws(CommandError) -> [IntakeResult] {
-        do throws(CommandError) {
-            return try record(item, proven, cause, order: item.wish.order)
-        } catch {
+    ) -> Wish<[IntakeResult]> {
+        recording(item, proven, cause, order: item.wish.order).then { result in
             // What is genuine is recorded, whatever was said of an order that there is not.
-            guard case .refused(.orderUnknown) = error else { throw error }
-            return try record(item, proven, cause, order: nil)
+            guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
+            return recording(item, proven, cause, order: nil)
         }
     }
 
-    private func record(
+    private func recording(
         _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause, order: OrderID?
-    ) throws(CommandError) -> [IntakeResult] {
+    ) -> Wish<[IntakeResult]> {
         let submission = Submission(
             [Submission.Item(index: 0, facts: proven.facts)], by: item.wish.purpose.bearer,
             order: order)
         let stream = submission.stream(in: item.wish.project, proven.environment)
-        let outcome = try ports.ledger.append(
-            Command(submission, in: stream, on: [proven.record], by: .intake, cause: cause))
-        notice(outcome, in: item.wish.project)
-        return submission.outcomes(of: outcome).map(IntakeResult.init)
+        let command = Command(
+            submission, in: stream, on: [proven.record], by: .intake, cause: cause)
+        return Wish(command) { outcome in
+            notice(outcome, in: item.wish.project)
+            return submission.outcomes(of: outcome).map(IntakeResult.init)
+        }
     }
 }
 

@@ -9,14 +9,14 @@ package struct MoveAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Moves a purchase from the customer who holds it to another one.
-    package func transfer(
+    /// The wish to move a purchase from the customer who holds it to another one.
+    package func transferring(
         _ purchase: PurchaseID, from stream: Stream, to customer: CustomerID, reason: AdminReason,
         by sender: Sender
-    ) throws(CommandError) -> MoveAnswer {
+    ) -> Wish<MoveAnswer> {
         let cause = secrets.cause(
             of: sender, "transfer", [purchase.description, customer.text] + reason.arguments)
-        return try move(purchase, of: stream, actor: sender.actor, cause: cause) {
+        return moving(purchase, of: stream, actor: sender.actor, cause: cause) {
             holder, catalog in
             MovePurchase(
                 purchase, from: holder.customer, to: customer,
@@ -24,13 +24,13 @@ extension Ports {
         }
     }
 
-    /// Moves a purchase back to whom it came from.
-    package func undoTransfer(
+    /// The wish to move a purchase back to whom it came from.
+    package func undoingTransfer(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
-    ) throws(CommandError) -> MoveAnswer {
+    ) -> Wish<MoveAnswer> {
         let cause = secrets.cause(
             of: sender, "undo_transfer", [purchase.description] + reason.arguments)
-        return try move(purchase, of: stream, actor: sender.actor, cause: cause) {
+        return moving(purchase, of: stream, actor: sender.actor, cause: cause) {
             holder, catalog throws(Refusal) in
             try .undoing(
                 purchase, heldBy: holder, reason: reason.reason, ticket: reason.ticket,
@@ -38,26 +38,39 @@ extension Ports {
         }
     }
 
-    /// Looks again where the purchase changed between the look and the decision.
+    private func moving(
+        _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
+        wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
+    ) -> Wish<MoveAnswer> {
+        lookingAgain(at: purchase) { () throws(CommandError) in
+            let command = try move(purchase, of: stream, actor: actor, cause: cause, wish: wish)
+            return Wish(command) { outcome throws(CommandError) in
+                guard let recorded = outcome.events.first,
+                    case .purchaseDetached(let moved) = recorded.event
+                else { throw .fault(.broken("moving a purchase recorded no move")) }
+                return MoveAnswer(stream: stream, moved: moved, position: recorded.position)
+            }
+        }
+    }
+
+    /// The wish that a look at the purchase leads to; looks again where that changed between the look and
+    /// the decision.
+    func lookingAgain<Answer>(
+        at purchase: PurchaseID, attempts: Int = 3,
+        _ look: @escaping @Sendable () throws(CommandError) -> Wish<Answer>
+    ) -> Wish<Answer> {
+        Wish.look(look).then { result in
+            guard attempts > 1,
+                case .failure(.refused(.purchaseChangedMeanwhile(purchase))) = result
+            else { return .answered(result) }
+            return lookingAgain(at: purchase, attempts: attempts - 1, look)
+        }
+    }
+
     private func move(
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
-    ) throws(CommandError) -> MoveAnswer {
-        let attempts = 3
-        for _ in 1..<attempts {
-            do throws(CommandError) {
-                return try attempt(purchase, of: stream, actor: actor, cause: cause, wish: wish)
-            } catch {
-                if error != .refused(.purchaseChangedMeanwhile(purchase)) { throw error }
-            }
-        }
-        return try attempt(purchase, of: stream, actor: actor, cause: cause, wish: wish)
-    }
-
-    private func attempt(
-        _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
-        wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
-    ) throws(CommandError) -> MoveAnswer {
+    ) throws(CommandError) -> Command {
         let snapshot = try obtain { () throws(Fault) in try ledger.customer(stream) }
         let concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
         var command = Command(stream: stream, actor: actor, cause: cause) {
@@ -78,11 +91,7 @@ extension Ports {
         }
         command.purchases = concerned?.held ?? []
         command.customers = concerned.map { [$0.receiver] } ?? []
-        let outcome = try ledger.append(command)
-        guard let recorded = outcome.events.first,
-            case .purchaseDetached(let moved) = recorded.event
-        else { throw .fault(.broken("moving a purchase recorded no move")) }
-        return MoveAnswer(stream: stream, moved: moved, position: recorded.position)
+        return command
     }
 }
 

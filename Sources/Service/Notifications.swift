@@ -51,7 +51,7 @@ extension Submissions {
             return try recording(proven, for: app.project)
         }
         let id = try queue(raw, heading, of: app.project)
-        return Wish([]) { _ in .queued(id) }
+        return .answered(.success(.queued(id)))
     }
 
     private func recording(

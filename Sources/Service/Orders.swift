@@ -26,59 +26,63 @@ package struct TokenAnswer: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Announces a purchase. Without an id of the sender's the order gets one.
-    package func openOrder(
+    /// The wish to announce a purchase. Without an id of the sender's the order gets one.
+    package func openingOrder(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
-    ) throws(CommandError) -> OrderAnswer {
+    ) -> Wish<OrderAnswer> {
         let wish = OpenOrder(
             order: id ?? secrets.newID(prefix: "o_"),
             token: AccountToken(random: secrets.randomBytes(16)), product: product,
             lifetime: lifetime)
         let cause = secrets.cause(
             of: sender, "open_order", [id?.text, product?.text, lifetime?.text])
-        let outcome = try ledger.append(
-            .claiming(wish.token, for: stream, actor: sender.actor, cause: cause) {
-                situation throws(Refusal) in
-                if let product, !allowingUnknown {
-                    try situation.project.require(.product(product))
-                }
-                return try situation.customer(stream.customer).decide(
-                    wish, settings: situation.project.settings, now: situation.now)
-            })
-        guard case .orderOpened(let opened) = outcome.events.first?.event,
-            let last = outcome.events.last
-        else { throw .fault(.broken("opening an order recorded no order")) }
-        // Of what it claimed at once, this very command tells.
-        var customer = CustomerState()
-        for recorded in outcome.events { customer.apply(recorded.event) }
-        return OrderAnswer(
-            stream: stream, order: customer.order(opened.order) ?? Order(opened),
-            at: opened.openedAt, position: last.position)
+        let command = Command.claiming(
+            wish.token, for: stream, actor: sender.actor, cause: cause
+        ) { situation throws(Refusal) in
+            if let product, !allowingUnknown {
+                try situation.project.require(.product(product))
+            }
+            return try situation.customer(stream.customer).decide(
+                wish, settings: situation.project.settings, now: situation.now)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            guard case .orderOpened(let opened) = outcome.events.first?.event,
+                let last = outcome.events.last
+            else { throw .fault(.broken("opening an order recorded no order")) }
+            // Of what it claimed at once, this very command tells.
+            var customer = CustomerState()
+            for recorded in outcome.events { customer.apply(recorded.event) }
+            return OrderAnswer(
+                stream: stream, order: customer.order(opened.order) ?? Order(opened),
+                at: opened.openedAt, position: last.position)
+        }
     }
 
-    /// Waits for the order's purchase no longer; the same answer when that was done before.
-    package func closeOrder(
+    /// The wish to wait for the order's purchase no longer; the same answer when that was done before.
+    package func closingOrder(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
-    ) throws(CommandError) -> OrderAnswer {
+    ) -> Wish<OrderAnswer> {
         let wish = CloseOrder(order: id, cause: cause)
-        let outcome = try ledger.append(
-            .customer(
-                stream, actor: sender.actor,
-                cause: secrets.cause(of: sender, "close_order", [id.text] + cause.arguments)
-            ) { state, _, now throws(Refusal) in try state.decide(wish, now: now) })
-        guard let order = outcome.state.customer?.order(id) else {
-            throw .fault(.broken("closing an order left no order"))
-        }
-        // A repetition tells what its twin did, whatever became of the order since.
-        guard let recorded = outcome.events.first, case .orderClosed(let closed) = recorded.event
-        else {
+        let command = Command.customer(
+            stream, actor: sender.actor,
+            cause: secrets.cause(of: sender, "close_order", [id.text] + cause.arguments)
+        ) { state, _, now throws(Refusal) in try state.decide(wish, now: now) }
+        return Wish(command) { [now] outcome throws(CommandError) in
+            guard let order = outcome.state.customer?.order(id) else {
+                throw .fault(.broken("closing an order left no order"))
+            }
+            // A repetition tells what its twin did, whatever became of the order since.
+            guard let recorded = outcome.events.first,
+                case .orderClosed(let closed) = recorded.event
+            else {
+                return OrderAnswer(
+                    stream: stream, order: order, at: now(), position: outcome.position)
+            }
             return OrderAnswer(
-                stream: stream, order: order, at: now(), position: outcome.position)
+                stream: stream, order: Order(order.opened, closed: closed), at: closed.at,
+                position: recorded.position)
         }
-        return OrderAnswer(
-            stream: stream, order: Order(order.opened, closed: closed), at: closed.at,
-            position: recorded.position)
     }
 
     /// An order, whosever it is.
@@ -111,23 +115,24 @@ extension Ports {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// Makes whatever carries the token the customer's from now on, and whatever waits under it.
-    package func registerToken(
+    /// The wish that whatever carries the token be the customer's from now on, and whatever waits
+    /// under it.
+    package func registeringToken(
         _ token: AccountToken, for stream: Stream, by sender: Sender
-    ) throws(CommandError) -> TokenAnswer {
+    ) -> Wish<TokenAnswer> {
         let cause = secrets.cause(of: sender, "register_token", [token.text])
-        let outcome = try ledger.append(
-            .claiming(token, for: stream, actor: sender.actor, cause: cause) {
-                situation throws(Refusal) in
-                if let owner = situation.tokenOwners[token.text], owner != stream.customer {
-                    throw .tokenTaken
-                }
-                return try situation.customer(stream.customer)
-                    .decide(RegisterToken(token: token))
-            })
-        return TokenAnswer(
-            stream: stream, token: token,
-            position: outcome.events.last?.position ?? outcome.position)
+        let command = Command.claiming(token, for: stream, actor: sender.actor, cause: cause) {
+            situation throws(Refusal) in
+            if let owner = situation.tokenOwners[token.text], owner != stream.customer {
+                throw .tokenTaken
+            }
+            return try situation.customer(stream.customer).decide(RegisterToken(token: token))
+        }
+        return Wish(command) { outcome in
+            TokenAnswer(
+                stream: stream, token: token,
+                position: outcome.events.last?.position ?? outcome.position)
+        }
     }
 }
 

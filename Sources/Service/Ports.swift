@@ -41,9 +41,8 @@ package struct LedgerPort: Sendable {
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
     /// The same without waiting; responds exactly once.
     package var submit: @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) -> Void
-    /// Tells that so many more commands are on their way, or fewer: a batch that is about to be
-    /// committed may wait a moment for them.
-    package var announce: @Sendable (_ change: Int) -> Void
+    /// Tells that a command is on its way.
+    package var announce: @Sendable () -> Announcement
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
     /// The same without waiting; responds exactly once.
@@ -58,7 +57,7 @@ package struct LedgerPort: Sendable {
         submit:
             @escaping @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) ->
             Void,
-        announce: @escaping @Sendable (_ change: Int) -> Void,
+        announce: @escaping @Sendable () -> Announcement,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
         read:
             @escaping @Sendable (

@@ -9,44 +9,49 @@ package struct NewKey: Hashable, Sendable {
 }
 
 extension Ports {
-    /// Creates a project.
-    package func createProject(_ project: ProjectID, by sender: Sender) throws(CommandError) {
+    /// The wish to create a project.
+    package func creatingProject(_ project: ProjectID, by sender: Sender) -> Wish<Void> {
         let cause = secrets.cause(of: sender, "create_project", [project.text])
-        _ = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                try state.create(project)
-            })
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.create(project)
+        }
+        return Wish(command) { _ in }
     }
 
-    /// Makes a key to a project. Only its digest is kept.
-    package func createKey(
+    /// The wish for a key to a project. Only its digest is kept.
+    package func creatingKey(
         _ role: Role, name: String, of project: ProjectID, by sender: Sender
-    ) throws(CommandError) -> NewKey {
+    ) -> Wish<NewKey> {
         let text = "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
         let created = KeyCreated(
             key: secrets.newID(prefix: "k_"), role: role, name: name,
             digest: secrets.hexDigest(Array(text.utf8)))
         let cause = secrets.cause(of: sender, "create_key", [created.key.text])
-        _ = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                try state.add(created, to: project)
-            })
-        return NewKey(text: text, key: created.key, role: role, name: name)
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.add(created, to: project)
+        }
+        return Wish(command) { _ in
+            NewKey(text: text, key: created.key, role: role, name: name)
+        }
     }
 
-    /// Makes a key useless.
-    package func revokeKey(
+    /// The wish to make a key useless.
+    package func revokingKey(
         _ key: KeyID, of project: ProjectID, by sender: Sender
-    ) throws(CommandError) -> Key {
+    ) -> Wish<Key> {
         let cause = secrets.cause(of: sender, "revoke_key", [key.text])
-        let outcome = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, now throws(Refusal) in
-                try state.revoke(key, now: now)
-            })
-        guard case .project(let state) = outcome.state, let revoked = state.key(key) else {
-            throw .fault(.broken("revoking a key left no key"))
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, now throws(Refusal) in
+            try state.revoke(key, now: now)
         }
-        return revoked
+        return Wish(command) { outcome throws(CommandError) in
+            guard let revoked = outcome.state.project?.key(key) else {
+                throw .fault(.broken("revoking a key left no key"))
+            }
+            return revoked
+        }
     }
 
     /// Every key that the project has had, oldest first.

@@ -21,53 +21,59 @@ extension Ports {
         return SettingsAnswer(project: project, settings: state.settings, apps: state.apps)
     }
 
-    /// Changes what a project has decided; the answer has the settings that came of it.
-    package func changeSettings(
+    /// The wish to change what a project has decided; the answer has the settings that came of it.
+    package func changingSettings(
         _ change: SettingsChange, of project: ProjectID, by sender: Sender,
         allowingUnknown: Bool = false
-    ) throws(CommandError) -> ProjectSettings {
+    ) -> Wish<ProjectSettings> {
         let cause = secrets.cause(of: sender, "change_settings", change.arguments)
-        let outcome = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                if !allowingUnknown { try state.requireCurrencies(of: change) }
-                return try state.change(change, of: project)
-            })
-        if case .projectChanged(let settings) = outcome.events.first?.event { return settings }
-        guard let state = outcome.state.project else {
-            throw .fault(.broken("changing settings left no project"))
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            if !allowingUnknown { try state.requireCurrencies(of: change) }
+            return try state.change(change, of: project)
         }
-        return state.settings
+        return Wish(command) { outcome throws(CommandError) in
+            if case .projectChanged(let settings) = outcome.events.first?.event {
+                return settings
+            }
+            guard let state = outcome.state.project else {
+                throw .fault(.broken("changing settings left no project"))
+            }
+            return state.settings
+        }
     }
 
-    /// Adds an app to a project or changes it.
-    package func setApp(
+    /// The wish to add an app to a project or to change it.
+    package func settingApp(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by sender: Sender
-    ) throws(CommandError) -> AppAnswer {
+    ) -> Wish<AppAnswer> {
         let cause = secrets.cause(
             of: sender, "set_app", [key.store.rawValue, key.id.text] + change.arguments)
-        let outcome = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                try state.set(key, change, of: project)
-            })
-        if case .appSet(let app) = outcome.events.first?.event {
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.set(key, change, of: project)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            if case .appSet(let app) = outcome.events.first?.event {
+                return AppAnswer(project: project, key: key, app: app)
+            }
+            guard let app = outcome.state.project?.app(key) else {
+                throw .fault(.broken("setting an app left no app"))
+            }
             return AppAnswer(project: project, key: key, app: app)
         }
-        guard let app = outcome.state.project?.app(key) else {
-            throw .fault(.broken("setting an app left no app"))
-        }
-        return AppAnswer(project: project, key: key, app: app)
     }
 
-    /// Takes an app out of a project.
-    package func removeApp(
+    /// The wish to take an app out of a project.
+    package func removingApp(
         _ key: AppKey, of project: ProjectID, by sender: Sender
-    ) throws(CommandError) -> AppAnswer {
+    ) -> Wish<AppAnswer> {
         let cause = secrets.cause(of: sender, "remove_app", [key.store.rawValue, key.id.text])
-        _ = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { state, _ throws(Refusal) in
-                try state.remove(key)
-            })
-        return AppAnswer(project: project, key: key, app: nil)
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.remove(key)
+        }
+        return Wish(command) { _ in AppAnswer(project: project, key: key, app: nil) }
     }
 }
 

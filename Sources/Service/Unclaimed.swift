@@ -71,27 +71,27 @@ extension Ports {
             catalog: snapshot.project.catalog)
     }
 
-    /// Gives a purchase that no customer claimed to a customer, on an admin's word.
-    package func attach(
+    /// The wish to give a purchase that no customer claimed to a customer, on an admin's word.
+    package func attaching(
         _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
-    ) throws(CommandError) -> AttachAnswer {
+    ) -> Wish<AttachAnswer> {
         let cause = secrets.cause(
             of: sender, "attach", [purchase.description, reason.reason.text, reason.ticket?.text])
-        let attempts = 3
-        for _ in 1..<attempts {
-            do throws(CommandError) {
-                return try attachOnce(purchase, to: stream, reason, sender.actor, cause)
-            } catch {
-                if error != .refused(.purchaseChangedMeanwhile(purchase)) { throw error }
+        return lookingAgain(at: purchase) { () throws(CommandError) in
+            let command = try attach(purchase, to: stream, reason, sender.actor, cause)
+            return Wish(command) { outcome throws(CommandError) in
+                guard case .purchaseAttached(let attached) = outcome.events.first?.event,
+                    let last = outcome.events.last
+                else { throw .fault(.broken("attaching a purchase recorded no move")) }
+                return AttachAnswer(stream: stream, attached: attached, position: last.position)
             }
         }
-        return try attachOnce(purchase, to: stream, reason, sender.actor, cause)
     }
 
-    private func attachOnce(
+    private func attach(
         _ purchase: PurchaseID, to stream: Stream, _ reason: AdminReason, _ actor: Actor,
         _ cause: Cause
-    ) throws(CommandError) -> AttachAnswer {
+    ) throws(CommandError) -> Command {
         let keeper = CustomerID.unclaimed(purchase)
         let kept = Stream(
             project: stream.project, environment: stream.environment, customer: keeper)
@@ -118,10 +118,6 @@ extension Ports {
         }
         command.purchases = known
         command.customers = [keeper]
-        let outcome = try ledger.append(command)
-        guard case .purchaseAttached(let attached) = outcome.events.first?.event,
-            let last = outcome.events.last
-        else { throw .fault(.broken("attaching a purchase recorded no move")) }
-        return AttachAnswer(stream: stream, attached: attached, position: last.position)
+        return command
     }
 }

@@ -1,40 +1,111 @@
 package import Core
+import Synchronization
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// Commands that are ready for the ledger, and what their outcomes mean to who wished for them.
+/// What somebody wishes to have written, step by step, and the answer that comes of it.
 ///
-/// Making the commands and understanding the outcomes are apart, so that no thread has to wait in
-/// between.
-package struct Wish<Answer>: Sendable {
-    /// Written one after the other, each in a commit of its own.
-    package let commands: [Command]
-    package let answer: @Sendable ([CommandResult]) throws(CommandError) -> Answer
+/// A step says what it needs and not who waits for it: a command's own thread may, and a server begins
+/// the next step where the last one ended, so that no thread waits for a commit.
+package indirect enum Wish<Answer: Sendable>: Sendable {
+    /// Nothing is left to do.
+    case answered(Result<Answer, CommandError>)
+    /// A command for the ledger, and what follows from its result.
+    case write(Command, then: @Sendable (CommandResult) -> Wish)
+    /// Something that takes a while, such as a look into the database.
+    case look(@Sendable () throws(CommandError) -> Wish)
 
-    package init(
-        _ commands: [Command],
-        answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
-    ) {
-        self.commands = commands
-        self.answer = answer
-    }
-
+    /// A command alone.
     package init(
         _ command: Command,
         answer: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
     ) {
-        self.init([command]) { results throws(CommandError) in try answer(results[0].get()) }
+        self = .write(command) { result in
+            .answered(Result { () throws(CommandError) in try answer(try result.get()) })
+        }
+    }
+
+    /// Commands that are written one after the other, each in a commit of its own.
+    package init(
+        _ commands: [Command],
+        answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
+    ) {
+        self = .next(commands[...], [], answer)
+    }
+
+    private static func next(
+        _ commands: ArraySlice<Command>, _ results: [CommandResult],
+        _ answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
+    ) -> Wish {
+        guard let command = commands.first else {
+            return .answered(Result { () throws(CommandError) in try answer(results) })
+        }
+        return .write(command) { .next(commands.dropFirst(), results + [$0], answer) }
+    }
+
+    /// What a look comes to.
+    package init(looking look: () throws(CommandError) -> Wish) {
+        do throws(CommandError) {
+            self = try look()
+        } catch {
+            self = .answered(.failure(error))
+        }
+    }
+
+    /// The same wish, whose end is followed by what `next` makes of it.
+    package func then<Other>(
+        _ next: @escaping @Sendable (Result<Answer, CommandError>) -> Wish<Other>
+    ) -> Wish<Other> {
+        switch self {
+        case .answered(let result): next(result)
+        case .write(let command, let then): .write(command) { then($0).then(next) }
+        case .look(let look): .look { Wish(looking: look).then(next) }
+        }
+    }
+
+    /// The same wish, whose answer is looked at once more before anybody is given it.
+    package func thenLooking<Other>(
+        _ look: @escaping @Sendable (Answer) throws(CommandError) -> Other
+    ) -> Wish<Other> {
+        then { result in
+            switch result {
+            case .failure(let error): .answered(.failure(error))
+            case .success(let answer):
+                .look { () throws(CommandError) in .answered(.success(try look(answer))) }
+            }
+        }
     }
 }
 
 extension Ports {
-    /// Has the commands written, and waits for the answer.
+    /// Has the wish fulfilled, and waits for the answer.
     package func perform<Answer>(_ wish: Wish<Answer>) throws(CommandError) -> Answer {
-        var results: [CommandResult] = []
-        for command in wish.commands {
-            results.append(
-                Result { () throws(CommandError) in try ledger.append(command) })
+        var wish = wish
+        while true {
+            switch wish {
+            case .answered(let result): return try result.get()
+            case .write(let command, let then):
+                wish = then(Result { () throws(CommandError) in try ledger.append(command) })
+            case .look(let look): wish = try look()
+            }
         }
-        return try wish.answer(results)
     }
+}
+
+/// Held while a command is on its way: a batch that is about to be committed may wait a moment for it.
+package final class Announcement: Sendable {
+    private let isOver = Atomic(false)
+    private let giveBack: @Sendable () -> Void
+
+    package init(giveBack: @escaping @Sendable () -> Void) {
+        self.giveBack = giveBack
+    }
+
+    /// The command is there.
+    package func end() {
+        if !isOver.exchange(true, ordering: .relaxed) { giveBack() }
+    }
+
+    /// Where it never will be.
+    deinit { end() }
 }

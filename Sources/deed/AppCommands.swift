@@ -25,9 +25,8 @@ private let setAppCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.setApp(app, change, of: project, by: sender)
-        }
+        let answer = try ports.fulfil(
+            ports.settingApp(app, change, of: project, by: sender))
         invocation.show(answer.json, text: answer.app?.line ?? "")
     }
 }
@@ -58,9 +57,7 @@ private let removeAppCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.removeApp(app, of: project, by: sender)
-        }
+        let answer = try ports.fulfil(ports.removingApp(app, of: project, by: sender))
         invocation.show(answer.json, text: "The project \(project) has no app \(app.id) any more.")
     }
 }

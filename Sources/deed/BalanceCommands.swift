@@ -16,10 +16,9 @@ let adjustCommand = CommandSpec(
     let wish = try invocation.adjustment()
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let moved = try obey { () throws(CommandError) in
-            try ports.adjust(
-                wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown"))
-        }
+        let moved = try ports.fulfil(
+            ports.adjusting(
+                wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(
             moved.json(of: stream),
             text: "\(stream.customer) has \(moved.balance) \(wish.currency) now.")

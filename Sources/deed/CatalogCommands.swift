@@ -83,9 +83,7 @@ private let applyCatalogCommand = CommandSpec(
         if !invocation.has("dry-run") {
             // What was shown is what is applied, or nothing is.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
-            let step = try obey { () throws(CommandError) in
-                try ports.apply(approved, to: project, by: sender)
-            }
+            let step = try ports.fulfil(ports.applying(approved, to: project, by: sender))
             let isRepetition = step.isApplied && step.version != shown.step.version + 1
             shown = try isRepetition ? ports.preview(step, of: project) : shown.applied(step)
             if !invocation.isJSON { printText(step.verdict(isRepetition: isRepetition)) }

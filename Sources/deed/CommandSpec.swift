@@ -1,5 +1,6 @@
 import Assembly
 import Core
+import Service
 
 /// What the command line says of one command: enough to parse it, to run it and to explain it.
 struct CommandSpec: Sendable {
@@ -130,6 +131,17 @@ func obey<Answer>(
         return try body()
     } catch {
         throw CommandEnd(error)
+    }
+}
+
+extension Ports {
+    /// Has the wish fulfilled, as `obey` does.
+    func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
+        do throws(CommandError) {
+            return try perform(wish)
+        } catch {
+            throw CommandEnd(error)
+        }
     }
 }
 

@@ -29,12 +29,10 @@ private let grantCommand = CommandSpec(
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.perform(
-                ports.givingGrant(
-                    entitlement, from: start, until: end, reason: reason, to: stream, by: sender,
-                    allowingUnknown: invocation.has("allow-unknown")))
-        }
+        let answer = try ports.fulfil(
+            ports.givingGrant(
+                entitlement, from: start, until: end, reason: reason, to: stream, by: sender,
+                allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }
@@ -52,10 +50,8 @@ private let revokeCommand = CommandSpec(
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.perform(
-                ports.revokingGrant(grant, reason: reason, of: stream, by: sender))
-        }
+        let answer = try ports.fulfil(
+            ports.revokingGrant(grant, reason: reason, of: stream, by: sender))
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }

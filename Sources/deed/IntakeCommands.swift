@@ -73,15 +73,16 @@ private enum IntakeChange: String, CaseIterable {
             let project = try invocation.project()
             let sender = try invocation.sender()
             try invocation.withPorts { ports, _ throws(CommandEnd) in
-                let item = try obey { () throws(CommandError) in
+                let wish =
                     switch self {
                     case .retry:
-                        try ports.retryIntake(id, of: project, reason: reason, by: sender)
+                        ports.retryingIntake(id, of: project, reason: reason, by: sender)
                     case .settle:
-                        try ports.settleIntake(id, of: project, reason: reason, by: sender)
-                    case .drop: try ports.dropIntake(id, of: project, reason: reason, by: sender)
+                        ports.settlingIntake(id, of: project, reason: reason, by: sender)
+                    case .drop:
+                        ports.droppingIntake(id, of: project, reason: reason, by: sender)
                     }
-                }
+                let item = try ports.fulfil(wish)
                 invocation.show(item.json, text: item.line)
             }
         }

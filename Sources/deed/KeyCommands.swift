@@ -20,9 +20,7 @@ private let createKeyCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let key = try obey { () throws(CommandError) in
-            try ports.createKey(role, name: name, of: project, by: sender)
-        }
+        let key = try ports.fulfil(ports.creatingKey(role, name: name, of: project, by: sender))
         invocation.show(
             [
                 "key": .string(key.text), "id": .string(key.key.text),
@@ -63,9 +61,7 @@ private let revokeKeyCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let key = try obey { () throws(CommandError) in
-            try ports.revokeKey(id, of: project, by: sender)
-        }
+        let key = try ports.fulfil(ports.revokingKey(id, of: project, by: sender))
         invocation.show(key.json, text: key.line)
     }
 }

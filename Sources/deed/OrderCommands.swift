@@ -62,9 +62,8 @@ private let closeOrderCommand = CommandSpec(
     let cause = word.cause(try invocation.adminReason())
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.closeOrder(order, because: cause, of: stream, by: sender)
-        }
+        let answer = try ports.fulfil(
+            ports.closingOrder(order, because: cause, of: stream, by: sender))
         invocation.show(answer.json, text: answer.line)
     }
 }

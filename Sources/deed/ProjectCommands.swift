@@ -17,7 +17,7 @@ private let createProjectCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts(mayCreate: true) { ports, _ throws(CommandEnd) in
         do throws(CommandError) {
-            try ports.createProject(project, by: sender)
+            try ports.perform(ports.creatingProject(project, by: sender))
         } catch {
             let isThere = error == .refused(.projectExists(project))
             if !isThere || !invocation.has("if-missing") { throw CommandEnd(error) }

@@ -39,10 +39,10 @@ let setProjectCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let settings = try obey { () throws(CommandError) in
-            try ports.changeSettings(
-                change, of: project, by: sender, allowingUnknown: invocation.has("allow-unknown"))
-        }
+        let settings = try ports.fulfil(
+            ports.changingSettings(
+                change, of: project, by: sender,
+                allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(settings.json(of: project), text: settings.text(of: project))
     }
 }

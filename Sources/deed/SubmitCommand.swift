@@ -25,7 +25,7 @@ let submitCommand = CommandSpec(
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         let submissions = Submissions(ports, apps: AppRing(ports))
         let answer = try obey { () throws(CommandError) in
-            try ports.perform(submissions.submitting(request, for: stream, by: sender))
+            try ports.perform(try submissions.submitting(request, for: stream, by: sender))
         }
         invocation.show(answer.json, text: answer.text(of: invocation.allPositionals))
         if let refused = answer.items.first(where: \.isRefused) {

@@ -20,13 +20,14 @@ let transferCommand = CommandSpec(
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            guard let receiver else {
-                return try ports.undoTransfer(purchase, of: stream, reason: reason, by: sender)
+        let wish =
+            if let receiver {
+                ports.transferring(
+                    purchase, from: stream, to: receiver, reason: reason, by: sender)
+            } else {
+                ports.undoingTransfer(purchase, of: stream, reason: reason, by: sender)
             }
-            return try ports.transfer(
-                purchase, from: stream, to: receiver, reason: reason, by: sender)
-        }
+        let answer = try ports.fulfil(wish)
         invocation.show(
             answer.json, text: "\(purchase) moved from \(stream.customer) to \(answer.moved.to).")
     }

@@ -61,9 +61,8 @@ private let attachCommand = CommandSpec(
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.attach(purchase, to: stream, reason: reason, by: sender)
-        }
+        let answer = try ports.fulfil(
+            ports.attaching(purchase, to: stream, reason: reason, by: sender))
         invocation.show(answer.json, text: "\(stream.customer) holds \(purchase) now.")
     }
 }

@@ -25,7 +25,8 @@ struct IntakeWorkerTests {
 
     private func judge(_ judge: ReceiptJudge) throws {
         let change = AppChange(appleID: nil, sandboxAccess: nil, receipts: judge)
-        _ = try service.ports.setApp(app, change, of: project, by: sender)
+        _ = try service.ports.perform(
+            service.ports.settingApp(app, change, of: project, by: sender))
     }
 
     private func queue(
@@ -40,7 +41,7 @@ struct IntakeWorkerTests {
     private func worker(_ ports: Ports? = nil) -> IntakeWorker {
         let ports = ports ?? service.ports
         let submissions = Submissions(ports, apps: service.apps)
-        return IntakeWorker(ports, record: submissions.record)
+        return IntakeWorker(ports, record: submissions.recording)
     }
 
     private func purchases() throws -> Int64 {
@@ -169,9 +170,10 @@ struct IntakeWorkerTests {
         let item = try queue()
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
         service.store.answer { [ports = service.ports, project] _, _, _, _ in
-            _ = try? ports.dropIntake(
-                item.id, of: project, reason: reason,
-                by: Sender(actor: .intake, idempotencyKey: nil))
+            _ = try? ports.perform(
+                ports.droppingIntake(
+                    item.id, of: project, reason: reason,
+                    by: Sender(actor: .intake, idempotencyKey: nil)))
             return .tryAgain(.scripted)
         }
         #expect(try #require(try worker().work()).isKept == false)
@@ -182,7 +184,7 @@ struct IntakeWorkerTests {
     func appRemoved() throws {
         believeAll()
         let item = try queue()
-        _ = try service.ports.removeApp(app, of: project, by: sender)
+        _ = try service.ports.perform(service.ports.removingApp(app, of: project, by: sender))
         _ = try worker().work()
         #expect(try found(item).reason?.code == "app_unknown" && service.store.count == 0)
         try judge(.store)

@@ -81,7 +81,7 @@ struct Storefront {
     /// Works one item of the queue off.
     func work() throws -> IntakeWorker.Work? {
         let submissions = Submissions(service.ports, apps: service.apps)
-        return try IntakeWorker(service.ports, record: submissions.record).work()
+        return try IntakeWorker(service.ports, record: submissions.recording).work()
     }
 
     /// What the store posts.

@@ -119,9 +119,10 @@ struct UnclaimedTests {
         let token = AccountToken(random: [UInt8](repeating: 7, count: 16)).text
         _ = front.notify(body(coins("1", token: token)))
         _ = front.notify(body(coins("2", token: token)))
-        let opened = try ports.openOrder(
-            nil, product: nil, lifetime: nil, for: .test("u1"),
-            by: Sender(actor: try Actor("test"), idempotencyKey: "k"))
+        let opened = try ports.perform(
+            ports.openingOrder(
+                nil, product: nil, lifetime: nil, for: .test("u1"),
+                by: Sender(actor: try Actor("test"), idempotencyKey: "k")))
         #expect(opened.order.fulfilled?.purchase.description == "apple:1")
         #expect(try front.coins() == 200)
         #expect(
@@ -129,9 +130,10 @@ struct UnclaimedTests {
                 "order.opened", "purchase.attached", "order.fulfilled", "balance.credited",
                 "purchase.attached", "balance.credited",
             ])
-        let again = try ports.openOrder(
-            nil, product: nil, lifetime: nil, for: .test("u1"),
-            by: Sender(actor: try Actor("test"), idempotencyKey: "k"))
+        let again = try ports.perform(
+            ports.openingOrder(
+                nil, product: nil, lifetime: nil, for: .test("u1"),
+                by: Sender(actor: try Actor("test"), idempotencyKey: "k")))
         #expect(again == opened)
     }
 

@@ -132,6 +132,40 @@ struct LifeTests {
         #expect(server.drain(milliseconds: 2000))
     }
 
+    @Test func `What was begun goes on ahead of what waits, also when the queue is full`() throws {
+        let begun = Monitor<HTTPServer.Reply?>(nil)
+        let order = Monitor<[String]>([])
+        let gate = Gate()
+        let metrics = Metrics()
+        let server = try makeServer(metrics: metrics) {
+            $0.workers = 1
+            $0.queue = 1
+        } handler: { request in
+            let path = request.path
+            if path == "/begun" { return .underway { reply in begun.change { $0 = reply } } }
+            return .later {
+                if path == "/first" { gate.pass() }
+                order.change { $0.append(path) }
+                return text(path)
+            }
+        }
+        let clients = try ["/begun", "/first", "/waits"].map { path in
+            let client = try RawClient(port: server.port)
+            client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+            if path == "/first" { #expect(gate.hasGathered(1)) }
+            return client
+        }
+        #expect(eventually { metrics.text().contains("deed_http_worker_queue 1\n") })
+        let reply = try #require(begun.wait(milliseconds: 2000) { $0.take() })
+        reply.whenPatient {
+            order.change { $0.append("/begun") }
+            reply(text("/begun"))
+        }
+        gate.open()
+        #expect(clients.map { $0.reply()?.body } == ["/begun", "/first", "/waits"])
+        #expect(order.change { $0 } == ["/first", "/begun", "/waits"])
+    }
+
     @Test func `A reply that nobody gives closes its connection and no other`() throws {
         let server = try makeServer { request in
             let path = request.path

@@ -68,16 +68,18 @@ package final class TestService: Sendable {
     }
 
     package func createProject(_ project: String) throws {
-        try ports.createProject(ProjectID(project), by: sender)
+        try ports.perform(ports.creatingProject(ProjectID(project), by: sender))
     }
 
     /// A new key to a project.
     package func key(_ role: Role, project: String = "default") throws -> NewKey {
-        try ports.createKey(role, name: "test", of: ProjectID(project), by: sender)
+        try ports.perform(
+            ports.creatingKey(role, name: "test", of: ProjectID(project), by: sender))
     }
 
     package func revoke(_ key: NewKey, project: String = "default") throws {
-        _ = try ports.revokeKey(key.key, of: ProjectID(project), by: sender)
+        _ = try ports.perform(
+            ports.revokingKey(key.key, of: ProjectID(project), by: sender))
         try keys.reload()
     }
 

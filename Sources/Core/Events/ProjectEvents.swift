@@ -37,20 +37,27 @@ package struct KeyRevoked: Hashable, Sendable {
 }
 
 /// What a key may do; each role may do all that the ones before it may.
-package enum Role: String, Hashable, Sendable, CaseIterable, Comparable {
+package enum Role: String, Hashable, Sendable, CaseIterable {
     case reader
     case backend
     case admin
 
-    private var strength: Int {
+    package var permissions: Set<Permission> {
         switch self {
-        case .reader: 0
-        case .backend: 1
-        case .admin: 2
+        case .reader: [.read]
+        case .backend: [.read, .submit]
+        case .admin: [.read, .submit, .administer]
         }
     }
+}
 
-    package static func < (one: Role, other: Role) -> Bool { one.strength < other.strength }
+/// What a key may do.
+package enum Permission: Hashable, Sendable {
+    case read
+    /// Hand in what customers bought and spent.
+    case submit
+    /// Decide about customers, and about the project.
+    case administer
 }
 
 /// The project's catalog was replaced.
