@@ -107,7 +107,7 @@ final class Reception: Sendable {
     /// How many connections there may be at once, those included that are told that they are too many.
     var capacity: Int { limit + Reception.headroom }
 
-    private func pool(_ room: Room) -> WorkerPool {
+    func pool(_ room: Room) -> WorkerPool {
         switch room {
         case .known: pools.known
         case .proven: pools.proven
