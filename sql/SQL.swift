@@ -36,6 +36,9 @@ package struct Migration: Sendable {
             number: 10, name: "0010_leases",
             script: Script(embedded: PackageResources._010_leases_sql)),
         Migration(
+            number: 13, name: "0013_accounts",
+            script: Script(embedded: PackageResources._013_accounts_sql)),
+        Migration(
             number: 15, name: "0015_views_by_customer",
             script: Script(embedded: PackageResources._015_views_by_customer_sql)),
         Migration(
@@ -182,6 +185,10 @@ extension Statement {
         name: "list_events", embedded: PackageResources.list_events_sql)
     package static let listCustomers = Statement(
         name: "list_customers", embedded: PackageResources.list_customers_sql)
+    package static let findAccount = Statement(
+        name: "find_account", embedded: PackageResources.find_account_sql)
+    package static let listRefundRequests = Statement(
+        name: "list_refund_requests", embedded: PackageResources.list_refund_requests_sql)
     package static let findOrder = Statement(
         name: "find_order", embedded: PackageResources.find_order_sql)
     package static let listKeys = Statement(

@@ -23,7 +23,7 @@ extension CustomerAnswer {
 
 extension SubscriptionStatus {
     fileprivate func json(in stream: Stream) -> JSON {
-        [
+        let members: JSON = [
             "purchase": .string(purchase.description), "product": .string(product.text),
             "kind": .string(kind.rawValue), "group": .optional(group),
             "current": .bool(isCurrent), "active": .bool(isActive),
@@ -32,6 +32,18 @@ extension SubscriptionStatus {
             "will_renew": .bool(willRenew), "next_product": .optional(nextProduct?.text),
             "expiration_reason": .optional(expirationReason?.name),
             "sandbox": .bool(isSandbox || stream.environment == .sandbox),
+        ]
+        guard let commitment, var object = members.object else { return members }
+        object.append("commitment", commitment.json)
+        return .object(object)
+    }
+}
+
+extension SubscriptionStatus.Committed {
+    fileprivate var json: JSON {
+        [
+            "period": .integer(commitment.period), "periods": .integer(commitment.periods),
+            "ends": .instant(commitment.ends), "renews": willCommitAgain.map(JSON.bool) ?? .null,
         ]
     }
 }
@@ -42,7 +54,7 @@ extension Purchase {
         guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
             return nil
         }
-        return [
+        let members: JSON = [
             "purchase": .string(id.description), "app": .string(newest.app.text),
             "product": .string(newest.product.text),
             "kind": .optional(kind(by: catalog)?.rawValue),
@@ -53,6 +65,9 @@ extension Purchase {
             "came_from": .optional(arrival?.from.text), "came_at": .instant(arrival?.at),
             "sandbox": .bool(newest.environment == .sandbox),
         ]
+        guard let previous = newest.previous, var object = members.object else { return members }
+        object.append("previous", .string(previous.description))
+        return .object(object)
     }
 }
 

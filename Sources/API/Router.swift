@@ -32,6 +32,7 @@ package struct Router: Sendable {
             + SettingsRoutes(ports, apps: submissions.apps).routes
             + OrderRoutes(ports: ports, reads: reads).routes
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
+            + RefundRoutes(ports).routes
             + submitting.routes
             + IntakeRoutes(ports).routes + ClockRoutes(clock: operations.testClock).routes
             + operations.routes

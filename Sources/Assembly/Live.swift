@@ -54,6 +54,7 @@ package struct Live: Sendable {
         self.ledger = ledger
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
+            accounts: AccountPort(ledger),
             evidence: EvidencePort(Prover(outside.verifier, metrics: outside.metrics), ledger),
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
@@ -98,6 +99,19 @@ extension DirectoryPort {
             },
             unclaimed: { project, environment, purchase, limit throws(Fault) in
                 try ledger.unclaimed(of: project, environment, after: purchase, limit: limit)
+            })
+    }
+}
+
+extension AccountPort {
+    fileprivate init(_ ledger: Ledger) {
+        self.init(
+            holders: { account, project, environment, limit throws(Fault) in
+                try ledger.customers(of: account, in: project, environment, limit: limit)
+            },
+            refundRequests: { project, environment, now, place, limit throws(Fault) in
+                try ledger.refundRequests(
+                    of: project, environment, at: now, after: place, limit: limit)
             })
     }
 }

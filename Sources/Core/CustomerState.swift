@@ -15,6 +15,10 @@ package struct CustomerState: Hashable, Sendable {
     package var purchases: [Purchase] { content.value.purchases }
     /// The first installation of each app, in order of store and app.
     package var apps: [AppFact] { content.value.apps }
+    /// The accounts by which apps were installed, in order.
+    var installedBy: [AppTransactionID] { content.value.installedBy }
+    /// Consents to the use of apps that were taken back, in order of time.
+    package var consents: [ConsentFact] { content.value.consents }
     /// In the order in which they were given.
     package var grants: [Grant] { content.value.grants }
     package var balances: Balances { content.value.balances }
@@ -74,6 +78,8 @@ private struct CustomerContent: Hashable, Sendable {
     var version: Int64 = 0
     var purchases: [Purchase] = []
     var apps: [AppFact] = []
+    var installedBy: [AppTransactionID] = []
+    var consents: [ConsentFact] = []
     var grants: [Grant] = []
     var balances = Balances()
     var orders: [Order] = []
@@ -95,6 +101,9 @@ private struct CustomerContent: Hashable, Sendable {
             purchases[place(of: fact.purchase)].join(fact)
         case .appInstalled(let fact):
             join(fact)
+        case .refundRequested(let fact), .refundDeclined(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .consentRescinded(let fact): consents.join(fact)
         case .purchaseAttached(let attached):
             apply(attached)
         case .purchaseDetached(let detached):
@@ -154,11 +163,15 @@ extension CustomerContent {
         let place = place(of: attached.purchase)
         for fact in attached.transactions { purchases[place].join(fact) }
         for fact in attached.renewals { purchases[place].join(fact) }
+        for fact in attached.refunds { purchases[place].join(fact) }
         purchases[place].arrival = Arrival(
             from: attached.from, cause: attached.cause, at: attached.at)
     }
 
     private mutating func join(_ fact: AppFact) {
+        if let id = fact.appTransaction, !installedBy.contains(id) {
+            installedBy.insert(id, at: installedBy.firstIndex { id < $0 } ?? installedBy.endIndex)
+        }
         guard let index = apps.firstIndex(where: { !$0.isOfEarlierApp(than: fact) }) else {
             apps.append(fact)
             return

@@ -52,13 +52,15 @@ extension CustomerState {
             .flatMap { [$0.start, $0.end].compactMap(\.self) }
         return Explanation(
             answer: entitlements(at: instant, catalog: catalog)[id],
-            reasons: rights.map { explain($0, at: instant) },
+            reasons: rights.map { explain($0, at: instant, by: catalog) },
             ignored: purchases.flatMap { $0.ignored(by: catalog) },
             nextChange: boundaries.filter { $0 > instant }.min())
     }
 
-    private func explain(_ right: Right, at instant: Instant) -> ExplainedRight {
-        let (source, product, transactions, renewals) = origin(of: right)
+    private func explain(
+        _ right: Right, at instant: Instant, by catalog: Catalog
+    ) -> ExplainedRight {
+        let (source, product, transactions, renewals) = origin(of: right, by: catalog)
         return ExplainedRight(
             rule: right.rule, source: source, product: product, interval: right.interval,
             cut: right.cut, holds: right.interval.contains(instant), transactions: transactions,
@@ -66,7 +68,7 @@ extension CustomerState {
     }
 
     private func origin(
-        of right: Right
+        of right: Right, by catalog: Catalog
     ) -> (Entitlement.Source, ProductID?, [TransactionFact], [RenewalFact]) {
         switch right.source {
         case .grant(let index):
@@ -81,7 +83,8 @@ extension CustomerState {
             let isSubscription = right.rule == .period || right.rule == .grace
             return (
                 .purchase(purchase.id),
-                purchase.products[purchase.transaction(behind: right, at: index).product],
+                right.product.map { catalog.products[$0].key.id }
+                    ?? purchase.products[purchase.transaction(behind: right, at: index).product],
                 facts, isSubscription ? purchase.renewals : []
             )
         }
@@ -90,11 +93,16 @@ extension CustomerState {
 
 extension Purchase {
     fileprivate func ignored(by catalog: Catalog) -> [IgnoredPurchase] {
-        zip(transactionIDs, transactions).compactMap { name, transaction in
-            let product = products[transaction.product]
-            return cause(toIgnore: transaction, product, by: catalog).map {
-                IgnoredPurchase(
-                    purchase: id, transaction: name, product: product, cause: $0)
+        transactions.indices.flatMap { index in
+            let transaction = transactions[index]
+            let items = items(of: index).map(\.product)
+            let sold = items.isEmpty ? [products[transaction.product]] : items
+            return sold.compactMap { product in
+                cause(toIgnore: transaction, product, by: catalog).map {
+                    IgnoredPurchase(
+                        purchase: id, transaction: transactionIDs[index], product: product,
+                        cause: $0)
+                }
             }
         }
     }

@@ -76,13 +76,18 @@ package struct TransactionFact: Hashable, Sendable {
     package var offer: Offer?
     package var ownership: Ownership
     package var accountToken: String?
+    package var appTransaction: AppTransactionID?
     package var price: Price?
     /// The store's name for the subscription group.
     package var group: String?
     /// The store's name for one period of a subscription, the same in all evidence of it.
     package var lineItem: String?
+    /// The purchase that this one goes on from, where a bundle or a move gave it a name of its own.
+    package var previousOriginal: TransactionID?
     /// Where the period stands in a commitment to several of them.
     package var commitment: Commitment?
+    /// What was sold, where the product only stands for it.
+    package var items: [SoldItem]
     package var signedAt: Instant
     package var rank: Rank
 
@@ -103,9 +108,15 @@ package struct TransactionFact: Hashable, Sendable {
         quantity = 1
         isUpgraded = false
         ownership = .purchased
+        items = []
     }
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
+
+    /// The purchase that this one goes on from.
+    package var previous: PurchaseID? {
+        previousOriginal.map { PurchaseID(store: store, original: $0) }
+    }
 }
 
 /// What verified evidence states about the next renewal of one subscription.
@@ -153,6 +164,7 @@ package struct AppFact: Hashable, Sendable {
     package var app: AppID
     package var originalVersion: String
     package var originallyPurchased: Instant?
+    package var appTransaction: AppTransactionID?
     package var signedAt: Instant
     package var rank: Rank
 
@@ -175,6 +187,8 @@ package struct Facts: Hashable, Sendable {
     package var transactions: [TransactionFact] = []
     package var renewals: [RenewalFact] = []
     package var apps: [AppFact] = []
+    package var refunds: [RefundFact] = []
+    package var consents: [ConsentFact] = []
     package init() {}
 }
 
@@ -226,6 +240,18 @@ package struct Offer: Hashable, Sendable {
     package init(kind: Kind? = nil, discount: Discount? = nil) {
         self.kind = kind
         self.discount = discount
+    }
+}
+
+/// One of the things that a transaction sold under a product that stands for all of them.
+package struct SoldItem: Hashable, Sendable {
+    package let product: ProductID
+    /// When it was taken back, alone or with the others.
+    package let revokedAt: Instant?
+
+    package init(_ product: ProductID, revokedAt: Instant? = nil) {
+        self.product = product
+        self.revokedAt = revokedAt
     }
 }
 

@@ -80,6 +80,8 @@ package enum FactSubject: Hashable, Sendable {
     case transaction(AppID, TransactionID)
     case renewal(AppID, PurchaseID)
     case installation(AppID)
+    case refund(AppID, TransactionID)
+    case consent(AppID, AppTransactionID)
 }
 
 extension Facts {
@@ -88,6 +90,8 @@ extension Facts {
         var subjects = Set(transactions.map { FactSubject.transaction($0.app, $0.transaction) })
         subjects.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
         subjects.formUnion(apps.map { .installation($0.app) })
+        subjects.formUnion(refunds.map { .refund($0.app, $0.transaction) })
+        subjects.formUnion(consents.map { .consent($0.app, $0.appTransaction) })
         return subjects
     }
 
@@ -101,7 +105,11 @@ extension Facts {
             && told.renewals.allSatisfy { fact in
                 stated.renewals.contains { $0 == fact || $0.asReadBefore == fact }
             }
-            && told.apps.allSatisfy(stated.apps.contains)
+            && told.apps.allSatisfy { fact in
+                stated.apps.contains { $0 == fact || $0.asReadBefore == fact }
+            }
+            && told.refunds.allSatisfy(stated.refunds.contains)
+            && told.consents.allSatisfy(stated.consents.contains)
     }
 
     private var unranked: Facts {
@@ -109,6 +117,8 @@ extension Facts {
         for index in facts.transactions.indices { facts.transactions[index].rank = .offlineReceipt }
         for index in facts.renewals.indices { facts.renewals[index].rank = .offlineReceipt }
         for index in facts.apps.indices { facts.apps[index].rank = .offlineReceipt }
+        for index in facts.refunds.indices { facts.refunds[index].rank = .offlineReceipt }
+        for index in facts.consents.indices { facts.consents[index].rank = .offlineReceipt }
         return facts
     }
 }
@@ -118,7 +128,10 @@ extension TransactionFact {
     fileprivate var asReadBefore: TransactionFact {
         var fact = self
         fact.unknownKind = nil
+        fact.appTransaction = nil
+        fact.previousOriginal = nil
         fact.commitment = nil
+        fact.items = []
         return fact
     }
 }
@@ -132,12 +145,22 @@ extension RenewalFact {
     }
 }
 
+extension AppFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: AppFact {
+        var fact = self
+        fact.appTransaction = nil
+        return fact
+    }
+}
+
 extension Event {
     /// The types of those that tell what evidence states.
     package static let typesOfFacts = [
         "purchase.made", "subscription.renewed", "subscription.upgraded", "subscription.extended",
         "purchase.refunded", "purchase.revoked", "refund.reversed", "purchase.restated",
-        "renewal.changed", "renewal.restated", "app.installed",
+        "renewal.changed", "renewal.restated", "app.installed", "refund.requested",
+        "refund.declined", "consent.rescinded",
     ]
 
     /// What evidence must have stated for this to have happened.
@@ -151,6 +174,8 @@ extension Event {
             facts.transactions = [fact]
         case .renewalChanged(let fact), .renewalRestated(let fact): facts.renewals = [fact]
         case .appInstalled(let fact): facts.apps = [fact]
+        case .refundRequested(let fact), .refundDeclined(let fact): facts.refunds = [fact]
+        case .consentRescinded(let fact): facts.consents = [fact]
         default: break
         }
         return facts

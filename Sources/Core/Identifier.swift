@@ -127,6 +127,8 @@ package enum TransactionKind {}
 package enum GrantKind {}
 package enum KeyKind {}
 package enum OrderKind {}
+package enum AppTransactionKind {}
+package enum NewsKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave to a person.
@@ -138,6 +140,10 @@ package typealias ProductID = Identifier<ProductIDKind>
 package typealias CurrencyID = Identifier<CurrencyKind>
 /// A store's name for a transaction; the original one names the purchase.
 package typealias TransactionID = Identifier<TransactionKind>
+/// A store's name for one account's copy of one app: the same in all that the account buys in it.
+package typealias AppTransactionID = Identifier<AppTransactionKind>
+/// A store's name for one piece of news, the same however often it is told.
+package typealias NewsID = Identifier<NewsKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias KeyID = Identifier<KeyKind>
 package typealias OrderID = Identifier<OrderKind>

@@ -55,6 +55,11 @@ extension CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
+    /// In whose stream it is told what concerns an account that no customer is known to have.
+    static func unclaimed(_ account: AppTransactionID) -> CustomerID {
+        CustomerID(known: "$unclaimed/app:\(account)")
+    }
+
     /// In whose stream it is decided what is about no customer and no purchase: nothing ever happens
     /// there.
     package static let nobody = CustomerID(known: "$unclaimed/")

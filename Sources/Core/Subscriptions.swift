@@ -15,8 +15,16 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let willRenew: Bool
     package let nextProduct: ProductID?
     package let expirationReason: ExpirationIntent?
+    /// The commitment that the period is a part of, if it is one.
+    package let commitment: Committed?
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
+
+    package struct Committed: Hashable, Sendable {
+        package let commitment: Commitment
+        /// Whether another one follows; `nil` where the store did not tell.
+        package let willCommitAgain: Bool?
+    }
 }
 
 extension CustomerState {
@@ -52,7 +60,17 @@ extension CustomerState {
             purchase: id, product: product, kind: kind, group: group, isCurrent: group == nil,
             isActive: reading.isActive, run: verdict.run, state: reading.state,
             code: reading.code, willRenew: reading.willRenew, nextProduct: reading.nextProduct,
-            expirationReason: reading.expirationReason, isSandbox: reading.isSandbox)
+            expirationReason: reading.expirationReason, commitment: committed(right),
+            isSandbox: reading.isSandbox)
+    }
+
+    private func committed(_ right: Right) -> SubscriptionStatus.Committed? {
+        guard case .transaction(let index, let place, _) = right.source,
+            let commitment = purchases[place].evidence[index].effective.commitment
+        else { return nil }
+        return SubscriptionStatus.Committed(
+            commitment: commitment,
+            willCommitAgain: purchases[place].currentRenewal?.willCommitAgain)
     }
 
     private func purchaseID(of right: Right) -> PurchaseID? {

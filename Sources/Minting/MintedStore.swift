@@ -39,6 +39,19 @@ package struct MintedStore: Sendable {
         ])
         payload["expiresDate"] = sale.expires.map { .integer($0.milliseconds) }
         payload["appAccountToken"] = sale.token.map(JSON.string)
+        payload["appTransactionId"] = sale.account.map(JSON.string)
+        payload["previousOriginalTransactionId"] = sale.previous.map(JSON.string)
+        if let commitment = sale.commitment {
+            payload["billingPlanType"] = "MONTHLY"
+            payload["commitmentInfo"] = [
+                "billingPeriodNumber": .integer(commitment.period),
+                "totalBillingPeriods": .integer(commitment.periods),
+                "commitmentExpiresDate": .integer(commitment.ends.milliseconds),
+            ]
+        }
+        if !sale.items.isEmpty {
+            payload["advancedCommerceInfo"] = ["items": .array(sale.items.map(\.appleJSON))]
+        }
         if let refunded = sale.refunded {
             payload["revocationDate"] = .integer(refunded.milliseconds)
             payload["revocationReason"] = 0
@@ -58,25 +71,47 @@ package struct MintedStore: Sendable {
             ("environment", .string(environment)),
         ])
         payload["gracePeriodExpiresDate"] = plan.graceUntil.map { .integer($0.milliseconds) }
+        payload["commitmentInfo"] = plan.willCommitAgain.map {
+            ["commitmentAutoRenewStatus": $0 ? 1 : 0]
+        }
         return payload.signed(by: Self.chain)
     }
 
     /// The body that the store posts.
     package func notification(
         _ type: String, id: String, at instant: Instant, transaction: String? = nil,
-        renewal: String? = nil
+        renewal: String? = nil, reason: String? = nil
     ) -> String {
         let body: JSON = [
             "signedPayload": .string(
                 signedNotification(
-                    type, id: id, at: instant, transaction: transaction, renewal: renewal))
+                    type, id: id, at: instant, transaction: transaction, renewal: renewal,
+                    reason: reason))
         ]
+        return body.text
+    }
+
+    /// The body that tells that a parent took back the consent to the use of the app.
+    package func rescission(of account: String, id: String, at instant: Instant) -> String {
+        let app = appTransaction(originalVersion: "1.0", account: account, at: instant)
+        let payload = Payload([
+            ("notificationType", "RESCIND_CONSENT"), ("notificationUUID", .string(id)),
+            ("version", "2.0"), ("signedDate", .integer(instant.milliseconds)),
+            (
+                "appData",
+                [
+                    "bundleId": .string(bundleID), "environment": .string(environment),
+                    "signedAppTransactionInfo": .string(app),
+                ]
+            ),
+        ])
+        let body: JSON = ["signedPayload": .string(payload.signed(by: Self.chain))]
         return body.text
     }
 
     package func signedNotification(
         _ type: String, id: String, at instant: Instant, transaction: String? = nil,
-        renewal: String? = nil
+        renewal: String? = nil, reason: String? = nil
     ) -> String {
         var data = Payload([
             ("bundleId", .string(bundleID)), ("environment", .string(environment)),
@@ -84,6 +119,7 @@ package struct MintedStore: Sendable {
         data["appAppleId"] = appleID.map(JSON.integer)
         data["signedTransactionInfo"] = transaction.map(JSON.string)
         data["signedRenewalInfo"] = renewal.map(JSON.string)
+        data["consumptionRequestReason"] = reason.map(JSON.string)
         let payload = Payload([
             ("notificationType", .string(type)), ("notificationUUID", .string(id)),
             ("version", "2.0"), ("signedDate", .integer(instant.milliseconds)),
@@ -93,13 +129,17 @@ package struct MintedStore: Sendable {
     }
 
     /// What the store signs about the app's installation.
-    package func appTransaction(originalVersion: String, at instant: Instant) -> String {
-        Payload([
+    package func appTransaction(
+        originalVersion: String, account: String? = nil, at instant: Instant
+    ) -> String {
+        var payload = Payload([
             ("receiptType", .string(environment)), ("bundleId", .string(bundleID)),
             ("applicationVersion", "42"), ("originalApplicationVersion", .string(originalVersion)),
             ("receiptCreationDate", .integer(instant.milliseconds)),
             ("originalPurchaseDate", .integer(instant.milliseconds)),
-        ]).signed(by: Self.chain)
+        ])
+        payload["appTransactionId"] = account.map(JSON.string)
+        return payload.signed(by: Self.chain)
     }
 
     /// A receipt of the old kind in base64, of so many purchases.
@@ -125,6 +165,12 @@ package struct Sale: Sendable {
     package var quantity: Int64 = 1
     package var token: String?
     package var refunded: Instant?
+    /// The store's name of the account that bought it.
+    package var account: String?
+    /// The purchase that it goes on from.
+    package var previous: String?
+    package var commitment: Commitment?
+    package var items: [SoldItem] = []
 
     package init(
         _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind,
@@ -167,11 +213,21 @@ package struct RenewalPlan: Sendable {
     package var isOn = true
     package var isInRetry = false
     package var graceUntil: Instant?
+    package var willCommitAgain: Bool?
 
     package init(of original: String, _ product: String, signed signedAt: Instant) {
         self.original = original
         self.product = product
         self.signedAt = signedAt
+    }
+}
+
+extension SoldItem {
+    fileprivate var appleJSON: JSON {
+        var object = JSONObject()
+        object.append("SKU", .string(product.text))
+        if let revokedAt { object.append("revocationDate", .integer(revokedAt.milliseconds)) }
+        return .object(object)
     }
 }
 

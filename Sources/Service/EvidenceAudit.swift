@@ -207,6 +207,8 @@ extension FactSubject {
         case .transaction(_, let transaction): "transaction \(transaction)"
         case .renewal(_, let purchase): "the renewal of \(purchase)"
         case .installation(let app): "the installation of \(app)"
+        case .refund(_, let transaction): "the refund of transaction \(transaction)"
+        case .consent(let app, _): "the consent to \(app)"
         }
     }
 }

@@ -66,7 +66,8 @@ extension Submissions {
             }
         }
         let submission = Submission(
-            [Submission.Item(index: 0, facts: proven.facts)], by: .store)
+            [Submission.Item(index: 0, facts: proven.facts)], by: .store,
+            concerned: try concerned(by: proven, in: project))
         let command = Command(
             submission, in: submission.stream(in: project, proven.environment),
             on: [proven.record], by: .appStore,
@@ -77,6 +78,21 @@ extension Submissions {
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
         }
+    }
+
+    /// The customers of the accounts of which it tells.
+    private func concerned(
+        by proven: ProvenEvidence, in project: ProjectID
+    ) throws(NotificationError) -> [CustomerID] {
+        var customers = Set<CustomerID>()
+        for consent in proven.facts.consents {
+            customers.formUnion(
+                try obtain { () throws(Fault) in
+                    try ports.accounts.holders(
+                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)
+                })
+        }
+        return customers.sorted()
     }
 
     private func queue(

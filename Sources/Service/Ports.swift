@@ -4,6 +4,7 @@ package import Core
 package struct Ports: Sendable {
     package var ledger: LedgerPort
     package var directory: DirectoryPort
+    package var accounts: AccountPort
     package var evidence: EvidencePort
     package var reading: ReadingPort
     package var intake: IntakePort
@@ -14,13 +15,14 @@ package struct Ports: Sendable {
     package var machineClock: @Sendable () -> Instant
 
     package init(
-        ledger: LedgerPort, directory: DirectoryPort, evidence: EvidencePort,
+        ledger: LedgerPort, directory: DirectoryPort, accounts: AccountPort, evidence: EvidencePort,
         reading: ReadingPort, intake: IntakePort, store: StorePort, secrets: SecretsPort,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
         self.ledger = ledger
         self.directory = directory
+        self.accounts = accounts
         self.evidence = evidence
         self.reading = reading
         self.intake = intake
@@ -113,6 +115,31 @@ package struct DirectoryPort: Sendable {
         self.keys = keys
         self.owner = owner
         self.unclaimed = unclaimed
+    }
+}
+
+/// What is found by the account of a store.
+package struct AccountPort: Sendable {
+    /// Some customers of whom evidence names that account of a store.
+    package var holders:
+        @Sendable (AppTransactionID, ProjectID, Environment, _ limit: Int) throws(Fault) ->
+            [CustomerID]
+    /// Some customers of whom a refund was asked for that may still be answered about.
+    package var refundRequests:
+        @Sendable (ProjectID, Environment, _ now: Instant, _ after: RefundPlace?, _ limit: Int)
+            throws(Fault) -> [RefundPlace]
+
+    package init(
+        holders:
+            @escaping @Sendable (AppTransactionID, ProjectID, Environment, _ limit: Int)
+            throws(Fault) -> [CustomerID],
+        refundRequests:
+            @escaping @Sendable (
+                ProjectID, Environment, _ now: Instant, _ after: RefundPlace?, _ limit: Int
+            ) throws(Fault) -> [RefundPlace]
+    ) {
+        self.holders = holders
+        self.refundRequests = refundRequests
     }
 }
 

@@ -7,7 +7,7 @@ enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
-        + unclaimedCommands + customerCommands + intakeCommands + [
+        + unclaimedCommands + refundCommands + customerCommands + intakeCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand,
         ]
 

@@ -182,6 +182,17 @@ extension AnyFact {
         case .app(var fact):
             fact.environment = .sandbox
             return .app(fact)
+        case .refund(let fact):
+            return .refund(
+                RefundFact(
+                    fact.id, fact.stage, app: app(fact.original), store: fact.store,
+                    environment: .sandbox, original: fact.original, transaction: fact.transaction,
+                    signedAt: fact.signedAt, rank: fact.rank))
+        case .consent(let fact):
+            return .consent(
+                ConsentFact(
+                    fact.id, store: fact.store, environment: .sandbox, app: fact.app,
+                    appTransaction: fact.appTransaction, signedAt: fact.signedAt, rank: fact.rank))
         }
     }
 }

@@ -67,6 +67,46 @@ struct BalanceTests {
         #expect(state.balance("coins") == left)
     }
 
+    @Test(
+        "The share of a refund is of all pieces together",
+        arguments: [(33_333, 201), (66_667, 100), (100_000, 0), (40_000, 180)] as [(Int64, Int64)])
+    func sharePerQuantity(_ milliPercent: Int64, _ left: Int64) {
+        let state = CustomerState(recording: [
+            facts([
+                coins(
+                    signed: 3, quantity: 3, refund(at: at(2), .prorated, milliPercent: milliPercent)
+                )
+            ])
+        ])
+        #expect(state.balance("coins") == left)
+    }
+
+    @Test("A product that stands for others brings what they do, until all of them are taken back")
+    func items() {
+        func bought(signed: Int64, _ items: [SoldItem]) -> TransactionFact {
+            transaction("1", "anything", .consumable, at(0), signed: at(signed)) {
+                $0.items = items
+            }
+        }
+        var state = CustomerState()
+        let (coins, chest) = (SoldItem(id("coins")), SoldItem(id("chest")))
+        #expect(
+            state.record(bought(signed: 0, [coins, chest]))
+                == ["purchase.made", "balance.credited", "balance.credited"])
+        #expect(state.balance("coins") == 1100 && state.balance("gems") == 5)
+        let goneCoins = SoldItem(id("coins"), revokedAt: at(2))
+        #expect(state.record(bought(signed: 3, [goneCoins, chest])) == ["purchase.refunded"])
+        #expect(state.balance("coins") == 1100)
+        let goneChest = SoldItem(id("chest"), revokedAt: at(4))
+        #expect(
+            state.record(bought(signed: 5, [goneCoins, goneChest]))
+                == ["purchase.refunded", "balance.debited", "balance.debited"])
+        #expect(state.balance("coins") == 0 && state.balance("gems") == 0)
+        #expect(
+            state.record(bought(signed: 6, [coins, chest]))
+                == ["refund.reversed", "balance.credited", "balance.credited"])
+    }
+
     @Test("A transaction that arrives refunded is credited and debited, and may be reversed")
     func refundedFirst() {
         var state = CustomerState()

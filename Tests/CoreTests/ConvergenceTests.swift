@@ -44,6 +44,9 @@ struct ConvergenceTests {
         let disordered = recorded(evidence(late + late.prefix(late.count / 2), &random))
         if ordered.purchases != disordered.purchases { return "the purchases differ by order" }
         if ordered.apps != disordered.apps { return "the installations differ by order" }
+        if ordered.appTransactions != disordered.appTransactions {
+            return "the accounts differ by order"
+        }
         // Some of the facts are lost, and come when all the others have been heard.
         let some = AnyFact.facts(late.prefix(late.count * 2 / 3))
         let partly = recorded([Array(late.prefix(late.count * 2 / 3))])
@@ -91,6 +94,18 @@ struct ConvergenceTests {
     ) -> String? {
         for (currency, amount) in model.balances() where state.balance(currency) != amount {
             return "\(currency): \(state.balance(currency)), by the model \(amount)"
+        }
+        let open = Set(state.purchases.flatMap(\.openRefundRequests).map(\.id.text))
+        if open != model.openRefundRequests() {
+            return "asked for: \(open), by the model \(model.openRefundRequests())"
+        }
+        let consents = state.consents.map { ($0.id.text, $0.signedAt.milliseconds) }
+        if Dictionary(uniqueKeysWithValues: consents) != model.consents() {
+            return "consents: \(consents), by the model \(model.consents())"
+        }
+        let accounts = Set(model.facts.apps.compactMap(\.appTransaction))
+        if !accounts.isSubset(of: state.appTransactions) {
+            return "accounts: \(state.appTransactions), by the model \(accounts)"
         }
         let sources = model.sources()
         let moments = NaiveModel.moments(sources)

@@ -316,45 +316,6 @@ struct RuleTests {
             [Boundary(at(12), "yes active 5.0", "no revoked -8.0")]),
     ]
 
-    static let strangers: [WorkedExample] = [
-        WorkedExample(
-            "A kind that is not known here is what the catalog says that the product is", "level2",
-            [facts([transaction("1", "level2", nil, at(3)) { $0.unknownKind = "Lease" }])],
-            [Boundary(at(3), "no upcoming 0.0", "yes active 3.0")]),
-        WorkedExample(
-            "What expires and is of an unknown kind is a subscription", "pro",
-            [
-                facts([
-                    transaction("1", "pro", nil, at(0), to: at(30)) { $0.unknownKind = "Suite" }
-                ])
-            ],
-            [
-                Boundary(at(0), "no upcoming 0.0", "yes active 5.0"),
-                Boundary(at(30), "yes active 5.0", "no expired 0.0"),
-            ]),
-        WorkedExample(
-            "What was given in a way that is not known here counts like a purchase", "solo",
-            [
-                facts([
-                    transaction("1", "solo", .autoRenewable, at(0), to: at(30)) {
-                        $0.ownership = .unknown("ASSIGNED")
-                    }
-                ])
-            ],
-            [Boundary(at(0), "no upcoming 0.0", "yes active 5.0")]),
-        WorkedExample(
-            "What is taken back for a reason that is not known here is taken back", "pro",
-            [
-                facts([
-                    transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(9)) {
-                        $0.revocation = refund(
-                            at: at(8), .unknown("ASSIGNMENT"), .unknown("UPGRADED_TO_BUNDLE"))
-                    }
-                ])
-            ],
-            [Boundary(at(8), "yes active 5.0", "no revoked -8.0")]),
-    ]
-
     static let upgrade = [
         facts([transaction("1", "plus", .autoRenewable, at(0), to: at(30))]),
         facts([
@@ -370,9 +331,6 @@ struct RuleTests {
 
     @Test("Non-renewing purchases", arguments: terms)
     func term(_ example: WorkedExample) { example.check() }
-
-    @Test("What this release does not know", arguments: strangers)
-    func stranger(_ example: WorkedExample) { example.check() }
 
     @Test("Subscriptions", arguments: subscriptions)
     func subscription(_ example: WorkedExample) { example.check() }

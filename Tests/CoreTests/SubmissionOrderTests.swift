@@ -154,7 +154,10 @@ struct SubmissionOrderTests {
 
 extension AnyFact {
     fileprivate var isOfApp: Bool {
-        if case .app = self { true } else { false }
+        switch self {
+        case .app, .consent: true
+        case .transaction, .renewal, .refund: false
+        }
     }
 
     /// Whose history it is of; installations tell no names.
@@ -163,7 +166,8 @@ extension AnyFact {
         switch self {
         case .transaction(let fact): original = fact.original
         case .renewal(let fact): original = fact.original
-        case .app: return nil
+        case .refund(let fact): original = fact.original
+        case .app, .consent: return nil
         }
         return original.text.split(separator: "-").first.map(String.init)
     }

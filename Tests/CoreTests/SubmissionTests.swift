@@ -55,6 +55,54 @@ struct SubmissionTests {
         #expect(world.customer(anna).apps.count == 1)
     }
 
+    /// The store's news of a subscription that goes on as part of a bundle, under a name of its own.
+    private let bundled = transaction("9", "pro", .autoRenewable, at(30), to: at(60)) {
+        $0.previousOriginal = id("1")
+    }
+
+    @Test("A purchase that goes on from another one is its holder's, whoever tells of it")
+    func previous() throws {
+        var world = World()
+        try world.submit([facts([pro])], by: .customer(anna))
+        #expect(try results(world.submit([facts([bundled])], by: .store)) == [.recorded])
+        #expect(world.customer(anna).purchases.map(\.id.original.text) == ["1", "9"])
+        let runs = world.customer(anna).runs(by: shop)[id("pro")]
+        #expect(runs == [Interval(start: at(0), end: at(60))])
+
+        var other = World()
+        try other.submit([facts([pro])], by: .customer(anna))
+        let told = try results(other.submit([facts([bundled])], by: .customer(ben)))
+        #expect(told == [.refused(.heldByAnother)])
+        #expect(other.holders[purchaseID("9")] == anna)
+    }
+
+    @Test("It waits while the other one does, and comes with its next news once that is held")
+    func previousLater() throws {
+        var world = World()
+        try world.submit([facts([bundled])], by: .store)
+        #expect(world.holders[purchaseID("9")] == .unclaimed(purchaseID("9")))
+        try world.submit([facts([pro])], by: .store)
+        try world.submit([facts([pro])], by: .customer(anna))
+        var renewed = bundled
+        renewed.transaction = id("10")
+        renewed.purchased = at(60)
+        renewed.expires = at(90)
+        try world.submit([facts([renewed])], by: .store)
+        #expect(world.holders[purchaseID("9")] == anna)
+        #expect(
+            world.customer(anna).runs(by: shop)[id("pro")]
+                == [Interval(start: at(0), end: at(90))])
+    }
+
+    @Test("The token of a purchase says more than the purchase from which it goes on")
+    func previousAndToken() throws {
+        var world = World()
+        world.tokens[token.lowercased()] = ben
+        try world.submit([facts([pro])], by: .customer(anna))
+        try world.submit([facts([tokened(bundled)])], by: .store)
+        #expect(world.holders[purchaseID("9")] == ben)
+    }
+
     @Test("A store's news about an app is nobody's")
     func storeApp() throws {
         var world = World()

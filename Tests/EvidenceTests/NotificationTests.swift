@@ -112,6 +112,35 @@ struct NotificationTests {
         #expect(refused(payload("nothing", [:])) == .invalidMember("data"))
     }
 
+    @Test("A refund that is asked for, and the store's no, are news of the transaction inside")
+    func refunds() throws {
+        var payload = notification("consumptionRequestReason", "LEGAL")
+        payload["notificationType"] = "CONSUMPTION_REQUEST"
+        let asked = try #require(try verify(payload).facts.refunds.first)
+        #expect(asked.stage == .requested(.legal) && asked.rank == .notification)
+        #expect(asked.transaction.text == "2000000000000002")
+        payload["notificationType"] = "REFUND_DECLINED"
+        #expect(try verify(payload).facts.refunds.map(\.stage) == [.declined])
+        payload["notificationType"] = "DID_RENEW"
+        #expect(try verify(payload).facts.refunds == [])
+    }
+
+    @Test("A consent that was taken back is news of the account inside")
+    func rescinded() throws {
+        var app = Payload.appTransaction
+        app["appTransactionId"] = "704000000000000001"
+        var payload = Payload.notification()
+        payload["data"] = nil
+        payload["notificationType"] = "RESCIND_CONSENT"
+        payload["appData"] = [
+            "bundleId": .string(Payload.bundleID), "environment": "Sandbox",
+            "signedAppTransactionInfo": .string(app.signed()),
+        ]
+        let facts = try verify(payload).facts
+        #expect(facts.consents.map(\.appTransaction.text) == ["704000000000000001"])
+        #expect(facts.apps.first?.appTransaction?.text == "704000000000000001")
+    }
+
     @Test("A transaction of another app inside is refused")
     func foreignTransaction() {
         var transaction = Payload.transaction

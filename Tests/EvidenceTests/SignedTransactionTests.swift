@@ -38,6 +38,7 @@ struct SignedTransactionTests {
         fact.originallyPurchased = Instant(milliseconds: 1_680_343_199_000)
         fact.expires = Instant(milliseconds: 1_685_613_599_000)
         fact.accountToken = "7f3c2f0e-6a53-4a6c-9d0d-2f6e3f7f0b11"
+        fact.appTransaction = try AppTransactionID("704000000000000001")
         fact.price = Price(milliunits: 4990, currency: "USD")
         fact.group = "20000001"
         fact.lineItem = "2000000000000077"
@@ -184,6 +185,35 @@ struct SignedTransactionTests {
             let statement = try verify(renewal, as: .renewalInfo, on: terms)
             #expect(statement.facts.renewals.first?.willCommitAgain == willCommit)
         }
+    }
+
+    @Test("Several things under one product, and the purchase that it goes on from")
+    func items() throws {
+        var payload = Payload.transaction
+        payload["previousOriginalTransactionId"] = "1999"
+        payload["advancedCommerceInfo"] = [
+            "requestReferenceId": "r", "taxCode": "C003-00-1",
+            "items": [
+                ["SKU": "channel.sports", "price": 4990, "displayName": "Sports"],
+                [
+                    "SKU": "channel.films", "revocationDate": 1_683_000_000_000,
+                    "refunds": [["refundType": "CUSTOM", "refundAmount": 100]],
+                ],
+            ],
+        ]
+        let fact = try #require(try verify(payload).facts.transactions.first)
+        #expect(fact.previousOriginal?.text == "1999")
+        #expect(
+            fact.items == [
+                SoldItem(try ProductID("channel.sports")),
+                SoldItem(
+                    try ProductID("channel.films"),
+                    revokedAt: Instant(milliseconds: 1_683_000_000_000)),
+            ])
+        payload["advancedCommerceInfo"] = ["items": [["price": 4990]]]
+        #expect {
+            try verify(payload)
+        } throws: { ($0 as? EvidenceRefusal) == .invalidMember("SKU") }
     }
 
     @Test("A renewal info gives a fact for the app beside which it came")

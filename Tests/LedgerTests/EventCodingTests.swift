@@ -88,6 +88,16 @@ struct EventCodingTests {
                     + #""2026-02-01T00:00:00.000Z","rank":"notification"}"#
             ),
             (
+                "purchase.made",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""transaction":"9","original":"9","product":"anything","#
+                    + #""purchased":"2026-02-01T00:00:00.000Z","quantity":1,"#
+                    + #""ownership":"purchased","previous_original":"1","#
+                    + #""items":[{"product":"plus"},"#
+                    + #"{"product":"pro","revoked_at":"2026-02-02T00:00:00.000Z"}],"#
+                    + #""signed_at":"2026-02-03T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
                 "subscription.renewed",
                 #"{"store":"apple","environment":"production","app":"com.example.game","#
                     + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#
@@ -108,6 +118,39 @@ struct EventCodingTests {
                 #"{"store":"apple","environment":"production","app":"com.example.game","#
                     + #""original_version":"1.2","originally_purchased":"2020-01-01T00:00:00.000Z","#
                     + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"client_transaction"}"#
+            ),
+            (
+                "app.installed",
+                #"{"store":"apple","environment":"production","app":"com.example.game","#
+                    + #""original_version":"1.2","app_transaction":"704","#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"client_transaction"}"#
+            ),
+            (
+                "refund.requested",
+                #"{"id":"n1","store":"apple","environment":"sandbox","app":"com.example.game","#
+                    + #""original":"1","transaction":"2","reason":{"unknown":"REGRET"},"#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
+                "refund.declined",
+                #"{"id":"n2","store":"apple","environment":"sandbox","app":"com.example.game","#
+                    + #""original":"1","transaction":"2","declined":true,"#
+                    + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"notification"}"#
+            ),
+            (
+                "consent.rescinded",
+                #"{"id":"n3","store":"apple","environment":"sandbox","app":"com.example.game","#
+                    + #""app_transaction":"704","signed_at":"2026-01-06T00:00:00.000Z","#
+                    + #""rank":"notification"}"#
+            ),
+            (
+                "purchase.attached",
+                #"{"purchase":"apple:1","from":"u1","cause":{"kind":"claimed"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z","transactions":[],"renewals":[],"#
+                    + #""refunds":[{"id":"n1","store":"apple","environment":"sandbox","#
+                    + #""app":"com.example.game","original":"1","transaction":"2","#
+                    + #""reason":"legal","signed_at":"2026-01-06T00:00:00.000Z","#
+                    + #""rank":"notification"}]}"#
             ),
             (
                 "purchase.attached",

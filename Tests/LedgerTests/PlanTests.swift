@@ -75,6 +75,19 @@ struct PlanTests {
         }
     }
 
+    @Test("Accounts and refunds are found by their indexes, also while the table is empty")
+    func accounts() throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed { try database.run("vacuum analyze deed.customers") }
+            let account = try plan(of: .findAccount, in: database)
+            #expect(account.contains("on customers_app_transactions"), "\(account)")
+            let refunds = try plan(of: .listRefundRequests, in: database)
+            #expect(refunds.contains("using customers_answer_by"), "\(refunds)")
+            for plan in [account, refunds] { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+        }
+    }
+
     @Test("What waits no more is found by its purchase, also while the table is empty")
     func gone() throws {
         let database = try ScratchDatabase()

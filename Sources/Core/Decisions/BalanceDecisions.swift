@@ -8,8 +8,7 @@ extension CustomerState {
             !isSettledByHand(fact.transaction, of: fact.purchase)
         else { return [] }
         let effective = evidence.effective
-        let product = ProductKey(store: effective.store, id: effective.product)
-        return perPiece(of: effective, catalog.product(product)?.credits ?? [:])
+        return perPiece(of: effective, effective.credits(by: catalog))
             .sorted { $0.key < $1.key }
             .flatMap { settlement(of: effective, $0.key, perPiece: $0.value) }
     }
@@ -64,9 +63,19 @@ extension TransactionFact {
         return (Int64(gross), Int64(gross - refunded))
     }
 
+    /// What one piece of each thing that was sold brings.
+    fileprivate func credits(by catalog: Catalog) -> [CurrencyID: Int64] {
+        var credits: [CurrencyID: Int64] = [:]
+        for product in soldProducts {
+            let known = catalog.product(ProductKey(store: store, id: product))
+            credits.merge(known?.credits ?? [:]) { min($0 + $1, Balances.limit) }
+        }
+        return credits
+    }
+
     /// The share that the store paid back, in thousandths of a percent.
     private var refundedMilliPercent: Int64 {
-        guard let revocation else { return 0 }
+        guard let revocation else { return isTakenBackByItems ? 100_000 : 0 }
         guard revocation.extent == .prorated, let share = revocation.milliPercent else {
             return 100_000
         }

@@ -23,17 +23,23 @@ package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
     /// Whose order or account token the fact carries, if anybody's.
     package let tokenOwner: CustomerID?
+    /// Who holds the purchase from which this one goes on, if anybody does.
+    package let previousHolder: CustomerID?
     /// Who sent the evidence; `nil` when the store did.
     package let submitter: CustomerID?
 
-    package init(purchase: PurchaseID, tokenOwner: CustomerID?, submitter: CustomerID?) {
+    package init(
+        purchase: PurchaseID, tokenOwner: CustomerID?, previousHolder: CustomerID? = nil,
+        submitter: CustomerID?
+    ) {
         self.purchase = purchase
         self.tokenOwner = tokenOwner
+        self.previousHolder = previousHolder
         self.submitter = submitter
     }
 
     /// Who gets a purchase that nobody has: whom the store names, before whoever brings the news.
-    fileprivate var claimant: CustomerID? { tokenOwner ?? submitter }
+    fileprivate var claimant: CustomerID? { tokenOwner ?? previousHolder ?? submitter }
 
     fileprivate func placement(
         with holder: CustomerID, movingFrom origin: Placement.Origin? = nil
@@ -224,6 +230,7 @@ extension Purchase {
         var facts = Facts()
         facts.transactions = evidence.flatMap(\.facts)
         facts.renewals = renewals
+        facts.refunds = refundNews
         return facts
     }
 }

@@ -46,6 +46,10 @@ struct History {
         for fact in wish.facts.transactions { append(state.event(for: fact)) }
         for fact in wish.facts.renewals { append(state.event(for: fact)) }
         for fact in wish.facts.apps { append(state.event(for: fact)) }
+        for fact in wish.facts.refunds { append(state.event(for: fact)) }
+        for fact in wish.facts.consents where !state.consents.holds(fact) {
+            append(.consentRescinded(fact))
+        }
         if wish.isUnclaimed { return }
         for fact in wish.facts.transactions { settle(fact, by: wish.catalog, named: wish.named) }
     }
@@ -89,7 +93,13 @@ extension CustomerState {
     fileprivate func event(for fact: AppFact) -> Event? {
         if AppVersion(fact.originalVersion) == nil { return nil }
         let known = apps.first { $0.store == fact.store && $0.app == fact.app }
-        return known.map(fact.outweighs) ?? true ? .appInstalled(fact) : nil
+        let isNewAccount = fact.appTransaction.map { !installedBy.contains($0) } ?? false
+        return isNewAccount || known.map(fact.outweighs) ?? true ? .appInstalled(fact) : nil
+    }
+
+    fileprivate func event(for fact: RefundFact) -> Event? {
+        if purchase(fact.purchase)?.refundNews.holds(fact) ?? false { return nil }
+        return fact.isRequest ? .refundRequested(fact) : .refundDeclined(fact)
     }
 }
 
@@ -102,6 +112,10 @@ extension Event {
             return revocation.extent == .family ? .purchaseRevoked(fact) : .purchaseRefunded(fact)
         }
         if old.revocation != nil, new.revocation == nil { return .refundReversed(fact) }
+        let (taken, takenBefore) = (new.itemsTakenBack, old.itemsTakenBack)
+        if taken != takenBefore {
+            return taken > takenBefore ? .purchaseRefunded(fact) : .refundReversed(fact)
+        }
         if new.isUpgraded, !old.isUpgraded { return .subscriptionUpgraded(fact) }
         if let end = new.expires, let oldEnd = old.expires, end > oldEnd {
             return .subscriptionExtended(fact)

@@ -5,6 +5,7 @@ struct Recording {
     private let catalog: Catalog
     private let now: Instant
     private let named: NamedOrder?
+    private let submission: Submission
     private let situation: Situation
     /// What has changed since.
     private var states: [CustomerID: CustomerState] = [:]
@@ -16,6 +17,7 @@ struct Recording {
 
     init(_ submission: Submission, in situation: Situation) throws(Refusal) {
         bearer = submission.bearer
+        self.submission = submission
         let settings = situation.project.settings
         if case .restorer = bearer {
             policy = settings.restorePolicy
@@ -44,6 +46,11 @@ struct Recording {
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
             record(RecordFacts(item.apps, catalog: catalog), with: customer)
         }
+        var consents = Facts()
+        consents.consents = item.apps.consents
+        for customer in submission.customers(concernedBy: item) {
+            record(RecordFacts(consents, catalog: catalog), with: customer)
+        }
         let isNew = eventCount > before
         if item.groups.isEmpty {
             decision.items.append(
@@ -57,10 +64,9 @@ struct Recording {
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
-            let key = ProductKey(store: fact.store, id: fact.product)
-            if catalog.product(key) != nil { continue }
+            guard let product = fact.unknownProduct(by: catalog) else { continue }
             let known = holders[purchase].flatMap { state(of: $0).purchase(purchase) }
-            if known?.evidence(of: fact.transaction) == nil { return key }
+            if known?.evidence(of: fact.transaction) == nil { return product }
         }
         return nil
     }
@@ -93,6 +99,8 @@ struct Recording {
         let contact = Contact(
             purchase: purchase,
             tokenOwner: group.tokens.lazy.compactMap { situation.tokenOwners[$0] }.first,
+            previousHolder: group.previous.lazy.compactMap { holders[$0.purchase] }
+                .first { !$0.isReserved },
             submitter: bearer.customer)
         let holder = holders[purchase].map { Holder($0, state(of: $0)) }
         return policy.place(contact, holder: holder, catalog: catalog, now: now)

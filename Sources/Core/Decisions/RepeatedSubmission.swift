@@ -27,6 +27,7 @@ extension Submission {
 /// The events of a submission, each told by the first piece of evidence that explains it.
 private struct Told {
     private var ofApps: [AppFact] = []
+    private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
     /// What followed from a fact; where no fact was new, the catalog may have been taught of the
     /// product since, or an order named.
@@ -36,6 +37,8 @@ private struct Told {
         for event in events {
             if case .appInstalled(let fact) = event {
                 ofApps.append(fact)
+            } else if case .consentRescinded(let fact) = event {
+                ofConsents.append(fact)
             } else if let purchase = event.statedPurchase {
                 ofPurchases[purchase, default: []].append(event)
             } else if let purchase = event.settledPurchase {
@@ -46,9 +49,10 @@ private struct Told {
     }
 
     mutating func takeOut(by apps: Facts) -> Bool {
-        let before = ofApps.count
+        let before = ofApps.count + ofConsents.count
         ofApps.removeAll(where: apps.apps.contains)
-        return ofApps.count < before
+        ofConsents.removeAll(where: apps.consents.contains)
+        return ofApps.count + ofConsents.count < before
     }
 
     mutating func takeOut(by group: PurchaseFacts) -> Bool {
@@ -75,6 +79,8 @@ extension PurchaseFacts {
         switch event {
         case .renewalChanged(let fact), .renewalRestated(let fact):
             return facts.renewals.contains(fact)
+        case .refundRequested(let fact), .refundDeclined(let fact):
+            return facts.refunds.contains(fact)
         case .purchaseAttached(let attached): return attached.purchase == held.purchase
         default: return false
         }
@@ -97,6 +103,7 @@ extension Event {
         if let fact = transactionFact { return fact.purchase }
         switch self {
         case .renewalChanged(let fact), .renewalRestated(let fact): return fact.purchase
+        case .refundRequested(let fact), .refundDeclined(let fact): return fact.purchase
         case .purchaseAttached(let attached): return attached.purchase
         default: return nil
         }

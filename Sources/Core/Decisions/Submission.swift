@@ -11,6 +11,7 @@ package struct Submission: Sendable {
             groups = facts.byPurchase
             var apps = Facts()
             apps.apps = facts.apps
+            apps.consents = facts.consents
             self.apps = apps
         }
     }
@@ -36,24 +37,42 @@ package struct Submission: Sendable {
     package let bearer: Bearer
     /// An order of the customer that one of the transactions fulfils.
     package let order: OrderID?
+    /// Whom news concerns that a store tells of an account, and of no purchase.
+    package let concerned: [CustomerID]
 
-    package init(_ items: [Item], by bearer: Bearer, order: OrderID? = nil) {
+    package init(
+        _ items: [Item], by bearer: Bearer, order: OrderID? = nil, concerned: [CustomerID] = []
+    ) {
         self.items = items
         self.bearer = bearer
         self.order = order
+        self.concerned = concerned
     }
 
     private var groups: some Sequence<PurchaseFacts> { items.lazy.flatMap(\.groups) }
 
-    /// The purchases that the evidence is about, each once.
-    package var purchases: [HeldPurchase] { distinct(groups.map(\.held)) }
+    /// The purchases that the evidence is about, and those from which they go on, each once.
+    package var purchases: [HeldPurchase] {
+        distinct(groups.flatMap { [$0.held] + $0.previous })
+    }
 
     /// The account tokens that the evidence carries, each once, in lower case.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// Who keeps what nobody claims; where a customer brings the evidence nothing is left to them.
+    /// Who keeps what nobody claims, and whom news concerns; where a customer brings the evidence
+    /// nothing is left to them.
     package var keepers: [CustomerID] {
-        bearer == .store ? purchases.map { .unclaimed($0.purchase) } : []
+        guard bearer == .store else { return [] }
+        return distinct(groups.map(\.held)).map { .unclaimed($0.purchase) }
+            + distinct(items.flatMap { customers(concernedBy: $0) })
+    }
+
+    /// Whom the consents concern of which the store tells in a piece. What concerns nobody so far is told
+    /// all the same.
+    func customers(concernedBy item: Item) -> [CustomerID] {
+        if bearer != .store || item.apps.consents.isEmpty { return [] }
+        return concerned.isEmpty
+            ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
     /// The events for everybody whom the evidence concerns, and what came of each piece of it.
@@ -96,13 +115,15 @@ struct PurchaseFacts: Sendable {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }
 
+    /// The purchases from which this one goes on: mostly none.
+    var previous: [HeldPurchase] {
+        facts.transactions.compactMap(\.previous).filter { $0 != held.purchase }
+            .map { HeldPurchase(app: held.app, purchase: $0) }
+    }
+
     /// The first product that the catalog does not know.
     fileprivate func unknownProduct(by catalog: Catalog) -> ProductKey? {
-        for fact in facts.transactions {
-            let key = ProductKey(store: fact.store, id: fact.product)
-            if catalog.product(key) == nil { return key }
-        }
-        return nil
+        facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }
 
     /// The tokens that it carries in lower case, that of the newest transaction first.
@@ -135,6 +156,9 @@ extension Facts {
         }
         for fact in renewals {
             groups[place(of: fact.purchase, in: fact.app)].facts.renewals.append(fact)
+        }
+        for fact in refunds {
+            groups[place(of: fact.purchase, in: fact.app)].facts.refunds.append(fact)
         }
         return groups
     }

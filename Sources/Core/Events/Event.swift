@@ -29,6 +29,9 @@ package enum Event: Hashable, Sendable {
     case renewalChanged(RenewalFact)
     case renewalRestated(RenewalFact)
     case appInstalled(AppFact)
+    case refundRequested(RefundFact)
+    case refundDeclined(RefundFact)
+    case consentRescinded(ConsentFact)
 
     // Who holds a purchase.
     case purchaseAttached(PurchaseAttached)

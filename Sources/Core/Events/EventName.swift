@@ -21,6 +21,9 @@ extension Event {
         case .renewalChanged: "renewal.changed"
         case .renewalRestated: "renewal.restated"
         case .appInstalled: "app.installed"
+        case .refundRequested: "refund.requested"
+        case .refundDeclined: "refund.declined"
+        case .consentRescinded: "consent.rescinded"
         case .purchaseAttached: "purchase.attached"
         case .purchaseDetached: "purchase.detached"
         case .grantGiven: "grant.given"
@@ -53,6 +56,8 @@ extension Event {
         case .appInstalled(let fact): fact.originallyPurchased ?? fact.signedAt
         case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
             notice.at
+        case .refundRequested(let fact), .refundDeclined(let fact): fact.signedAt
+        case .consentRescinded(let fact): fact.signedAt
         default: nil
         }
     }

@@ -7,6 +7,7 @@ package struct PurchaseAttached: Hashable, Sendable {
     /// The facts that count of all that were stated about it.
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
+    package let refunds: [RefundFact]
 
     package init(
         purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts
@@ -17,6 +18,7 @@ package struct PurchaseAttached: Hashable, Sendable {
         self.at = at
         transactions = facts.transactions
         renewals = facts.renewals
+        refunds = facts.refunds
     }
 }
 

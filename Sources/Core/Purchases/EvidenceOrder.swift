@@ -6,17 +6,17 @@ extension Rank {
 extension TransactionFact {
     /// Whether this is believed over the other statement about the same transaction: the later
     /// signature, then the stronger evidence. Of two that were signed at once, the one that takes
-    /// the transaction back, or later; that tells of an upgrade; that ends later. The content
-    /// decides last, so that the choice never depends on which came first.
+    /// the transaction back, or later; that tells of an upgrade; that ends later; that takes more of
+    /// its items back. The content decides last, so that the choice never depends on which came first.
     func outweighs(_ other: TransactionFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
     }
 
-    private var weight: (Instant, Rank, Instant, Int, Instant) {
+    private var weight: (Instant, Rank, Instant, Int, Instant, Int) {
         (
             signedAt, rank, revocation?.at ?? .distantPast, isUpgraded ? 1 : 0,
-            expires ?? .distantPast
+            expires ?? .distantPast, itemsTakenBack
         )
     }
 }

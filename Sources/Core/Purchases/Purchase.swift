@@ -12,6 +12,8 @@ package struct Purchase: Hashable, Sendable {
     /// The renewal facts that count, the one that outweighs the others last: that one, and every one
     /// that names a grace, because recovery does not unmake the access that it gave.
     package private(set) var renewals: [RenewalFact] = []
+    /// What was told of refunds, in order of time.
+    package private(set) var refundNews: [RefundFact] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
 
@@ -71,6 +73,8 @@ package struct Purchase: Hashable, Sendable {
             renewals.remove(at: place - 1)
         }
     }
+
+    mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
 
     private mutating func insert(_ joined: TransactionEvidence, effective fact: TransactionFact) {
         let transaction = Transaction(fact, product: index(of: fact.product))

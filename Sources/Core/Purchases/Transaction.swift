@@ -17,6 +17,8 @@ struct Transaction: Hashable, Sendable {
     let isFamilyShared: Bool
     let isSandbox: Bool
     let isLastOfCommitment: Bool
+    /// Whether its product stands for others; which, the evidence tells.
+    let hasItems: Bool
     let terms: OfferTerms
 
     init(_ fact: TransactionFact, product: Int) {
@@ -32,6 +34,7 @@ struct Transaction: Hashable, Sendable {
         isFamilyShared = fact.ownership == .familyShared
         isSandbox = fact.environment == .sandbox
         isLastOfCommitment = fact.commitment?.isLastPeriod ?? false
+        hasItems = !fact.items.isEmpty
         terms = OfferTerms(fact.offer)
     }
 }

@@ -3,10 +3,15 @@ extension Purchase {
     /// All transactions as one: a restore gives the same purchase a fresh transaction, so the
     /// statement that outweighs the rest counts, whichever of them it is about.
     var whole: Transaction? {
-        guard var all = evidence.first, evidence.count > 1 else { return transactions.first }
-        for other in evidence.dropFirst() { all.join(other) }
-        let fact = all.effective
+        guard evidence.count > 1, let fact = wholeFact else { return transactions.first }
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
+    }
+
+    /// What all transactions as one come to.
+    var wholeFact: TransactionFact? {
+        guard var all = evidence.first else { return nil }
+        for other in evidence.dropFirst() { all.join(other) }
+        return all.effective
     }
 
     /// The transaction that a right comes from; of a lifetime, all of them as one.

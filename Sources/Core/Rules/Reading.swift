@@ -33,7 +33,10 @@ struct Reading {
             source = .purchase(purchase.id)
             self.state = right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(by: catalog)
-            product = purchase.products[transaction.product]
+            // Of a product that stands for others, the one that gives the right.
+            product =
+                right.product.map { catalog.products[$0].key.id }
+                ?? purchase.products[transaction.product]
             isRevokedForApp = transaction.isRevokedForApp
             isSandbox = transaction.isSandbox
             if kind == .autoRenewable {

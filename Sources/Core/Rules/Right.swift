@@ -20,6 +20,11 @@ struct Right: Hashable, Sendable {
         self.interval = interval
     }
 
+    /// The place in the catalog of the product that was sold, where it has one.
+    var product: Int? {
+        if case .transaction(_, _, let product) = source { product } else { nil }
+    }
+
     /// Ends at `instant`, unless it ended by then anyway.
     mutating func cut(at instant: Instant, by cause: Cut) {
         if let end = interval.end, end <= instant { return }

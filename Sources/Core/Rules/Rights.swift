@@ -37,18 +37,27 @@ extension Purchase {
         case .autoRenewable:
             addPeriods(at: place, known, by: catalog, to: &rights)
         case .nonConsumable:
-            guard let whole, let firstPurchased, counts(whole, known, catalog) else { return }
-            let source = Right.Source.transaction(
-                transactions.endIndex - 1, purchase: place, product: known[whole.product])
-            rights.append(whole.lifetime(since: firstPurchased, of: source))
+            guard let whole, let firstPurchased else { return }
+            let items = whole.hasItems ? wholeFact?.items ?? [] : []
+            forEachSold(by: whole, items, known, catalog) { product, revokedAt in
+                let source = Right.Source.transaction(
+                    transactions.endIndex - 1, purchase: place, product: product)
+                var right = whole.lifetime(since: firstPurchased, of: source)
+                if let revokedAt { right.cut(at: revokedAt, by: .revocation) }
+                rights.append(right)
+            }
         case .nonRenewing:
-            for index in transactions.indices where counts(transactions[index], known, catalog) {
-                guard let product = known[transactions[index].product] else { continue }
-                terms[product, default: []].append(
-                    FixedTerms.Term(
-                        source: source(index, at: place, known),
-                        bought: transactions[index].start,
-                        revokedAt: transactions[index].revokedAt))
+            for index in transactions.indices {
+                let transaction = transactions[index]
+                forEachSold(by: transaction, items(of: index), known, catalog) {
+                    product, revokedAt in
+                    guard let product else { return }
+                    terms[product, default: []].append(
+                        FixedTerms.Term(
+                            source: .transaction(index, purchase: place, product: product),
+                            bought: transaction.start,
+                            revokedAt: [transaction.revokedAt, revokedAt].compactMap(\.self).min()))
+                }
             }
         case .consumable, nil:
             break
@@ -59,28 +68,39 @@ extension Purchase {
         at place: Int, _ known: [Int?], by catalog: Catalog, to rights: inout [Right]
     ) {
         let (transactions, graces) = (transactions, graces)
-        for index in transactions.indices where counts(transactions[index], known, catalog) {
-            let source = source(index, at: place, known)
-            rights.append(transactions.period(index, of: source))
-            if graces.isEmpty { continue }
-            if let grace = transactions.grace(after: index, of: source, among: graces) {
-                rights.append(grace)
+        for index in transactions.indices {
+            forEachSold(by: transactions[index], items(of: index), known, catalog) {
+                product, revokedAt in
+                let source = Right.Source.transaction(index, purchase: place, product: product)
+                var period = transactions.period(index, of: source)
+                if let revokedAt { period.cut(at: revokedAt, by: .revocation) }
+                rights.append(period)
+                guard !graces.isEmpty,
+                    var grace = transactions.grace(after: index, of: source, among: graces)
+                else { return }
+                if let revokedAt { grace.cut(at: revokedAt, by: .revocation) }
+                if !grace.interval.isEmpty { rights.append(grace) }
             }
         }
     }
 
-    private func source(_ index: Int, at place: Int, _ known: [Int?]) -> Right.Source {
-        .transaction(index, purchase: place, product: known[transactions[index].product])
-    }
-
-    /// A family member's purchase counts unless the product says no.
-    private func counts(
-        _ transaction: Transaction, _ known: [Int?], _ catalog: Catalog
-    ) -> Bool {
-        guard transaction.isFamilyShared, let place = known[transaction.product] else {
-            return true
+    /// Tells of each product that a transaction sold, by its place in the catalog, and when that was
+    /// taken back alone: its own, and those for which that stands. A family member's counts unless
+    /// the product says no.
+    private func forEachSold(
+        by transaction: Transaction, _ items: [SoldItem], _ known: [Int?], _ catalog: Catalog,
+        _ body: (_ product: Int?, _ revokedAt: Instant?) -> Void
+    ) {
+        func counts(_ product: Int?) -> Bool {
+            guard transaction.isFamilyShared, let product else { return true }
+            return catalog.products[product].isFamilyShared
         }
-        return catalog.products[place].isFamilyShared
+        let product = known[transaction.product]
+        if counts(product) { body(product, nil) }
+        for item in items {
+            let product = catalog.place(of: ProductKey(store: id.store, id: item.product))
+            if counts(product) { body(product, item.revokedAt) }
+        }
     }
 
     /// What the evidence says that the purchase is, else what the catalog says.

@@ -101,3 +101,16 @@ extension PriceConsent {
         }
     }
 }
+
+extension RefundReason {
+    init(apple word: StoreWord) {
+        switch word {
+        case "UNINTENDED_PURCHASE": self = .unintendedPurchase
+        case "FULFILLMENT_ISSUE": self = .fulfillmentIssue
+        case "UNSATISFIED_WITH_PURCHASE": self = .unsatisfied
+        case "LEGAL": self = .legal
+        case "OTHER": self = .other
+        default: self = .unknown(word)
+        }
+    }
+}

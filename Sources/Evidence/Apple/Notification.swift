@@ -7,6 +7,8 @@ struct Notification {
     let head: NotificationHead
     let members: Members
     let signedAt: Instant?
+    /// Why a customer asks for the money back, where that is what it tells.
+    let refundReason: RefundReason?
     /// The signed statements inside, each to be verified in its own right.
     let inner: [(kind: EvidenceKind, text: String)]
 
@@ -35,6 +37,7 @@ struct Notification {
             kind: .notification, environmentName: environmentName,
             app: body.require("bundleId", body.identifier("bundleId")),
             appleID: body.integer("appAppleId"))
+        refundReason = try body.word("consumptionRequestReason").map(RefundReason.init(apple:))
         var inner: [(EvidenceKind, String)] = []
         for (name, kind) in Notification.innerKinds {
             if let text = try body.text(name) { inner.append((kind, text)) }
@@ -93,7 +96,33 @@ struct Notification {
             newest = max(newest ?? part.signedAt, part.signedAt)
         }
         guard let signedAt = signedAt ?? newest else { throw .signedDateMissing }
+        addNews(to: &contents.facts, signedAt: signedAt)
         return Statement(heading, signedAt: signedAt, contents: contents)
+    }
+
+    /// Adds what its type alone tells of the transaction or the account inside. Its other types say what
+    /// the statements inside say better.
+    private func addNews(to facts: inout Facts, signedAt: Instant) {
+        guard let id = try? NewsID(head.id) else { return }
+        let stage: RefundFact.Stage? =
+            switch head.type {
+            case "CONSUMPTION_REQUEST": .requested(refundReason)
+            case "REFUND_DECLINED": .declined
+            default: nil
+            }
+        if let stage {
+            facts.refunds = facts.transactions.map {
+                RefundFact(id, stage, of: $0, signedAt: signedAt, rank: $0.rank)
+            }
+        }
+        guard head.type == "RESCIND_CONSENT" else { return }
+        facts.consents = facts.apps.compactMap { fact in
+            fact.appTransaction.map {
+                ConsentFact(
+                    id, store: fact.store, environment: fact.environment, app: fact.app,
+                    appTransaction: $0, signedAt: signedAt, rank: fact.rank)
+            }
+        }
     }
 
     /// What a notification states, believed or not.

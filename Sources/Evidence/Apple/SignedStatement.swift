@@ -68,13 +68,27 @@ extension Members {
             fact.ownership = Ownership(apple: ownership)
         }
         fact.accountToken = try text("appAccountToken")
+        fact.appTransaction = try identifier("appTransactionId")
         if let price = try integer("price") {
             fact.price = Price(milliunits: price, currency: try text("currency"))
         }
         fact.group = try text("subscriptionGroupIdentifier")
         fact.lineItem = try text("webOrderLineItemId")
+        fact.previousOriginal = try identifier("previousOriginalTransactionId")
         fact.commitment = try commitment()
+        fact.items = try members("advancedCommerceInfo")?.soldItems() ?? []
         return fact
+    }
+
+    private func soldItems() throws(EvidenceRefusal) -> [SoldItem] {
+        var items: [SoldItem] = []
+        for item in try list("items") {
+            items.append(
+                SoldItem(
+                    try item.require("SKU", item.identifier("SKU")),
+                    revokedAt: try item.instant("revocationDate")))
+        }
+        return items
     }
 
     private func commitment() throws(EvidenceRefusal) -> Commitment? {
@@ -150,14 +164,14 @@ extension Members {
         var contents = Contents()
         contents.members = object
         contents.appVersion = try text("applicationVersion")
-        contents.facts.apps = [
-            AppFact(
-                store: .apple, environment: heading.environment, app: app,
-                originalVersion: try require(
-                    "originalApplicationVersion", text("originalApplicationVersion")),
-                originallyPurchased: try instant("originalPurchaseDate"), signedAt: signedAt,
-                rank: rank)
-        ]
+        var fact = AppFact(
+            store: .apple, environment: heading.environment, app: app,
+            originalVersion: try require(
+                "originalApplicationVersion", text("originalApplicationVersion")),
+            originallyPurchased: try instant("originalPurchaseDate"), signedAt: signedAt,
+            rank: rank)
+        fact.appTransaction = try identifier("appTransactionId")
+        contents.facts.apps = [fact]
         return Statement(heading, signedAt: signedAt, contents: contents)
     }
 }

@@ -24,6 +24,7 @@ struct ProjectedTable: Sendable {
         name: "deed.customers",
         columns: stream + [
             "version", "next_change_at", "catalog_version", "runs", "next_boundary_at",
+            "app_transactions", "answer_by",
         ], keys: 4,
         stream: [1, 2, 3], reading: .auditCustomers)
     static let purchases = ProjectedTable(
@@ -141,9 +142,12 @@ extension Bind {
     }
 }
 
-/// The text of a JSON object whose members stand in order, for texts that are kept as `jsonb`.
+/// The text of a JSON object whose members stand in order, or of a list, for texts that are kept as
+/// `jsonb`.
 func inOrder(_ text: String?) -> String? {
-    guard let text, case .object(let object)? = try? JSON.read(text) else { return text }
+    guard let text, let json = try? JSON.read(text) else { return text }
+    if case .array = json { return json.text }
+    guard case .object(let object) = json else { return text }
     let members = object.members.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }
     return members.map { "\($0): \($1.text)" }.joined(separator: ", ")
 }

@@ -22,6 +22,8 @@ extension Event {
             fact
         case .renewalChanged(let fact), .renewalRestated(let fact): fact
         case .appInstalled(let fact): fact
+        case .refundRequested(let fact), .refundDeclined(let fact): fact
+        case .consentRescinded(let fact): fact
         case .purchaseAttached(let event): event
         case .purchaseDetached(let event): event
         case .grantGiven(let event): event
@@ -75,6 +77,9 @@ extension Event {
         "renewal.changed": { .renewalChanged(try RenewalFact($0)) },
         "renewal.restated": { .renewalRestated(try RenewalFact($0)) },
         "app.installed": { .appInstalled(try AppFact($0)) },
+        "refund.requested": { .refundRequested(try RefundFact($0)) },
+        "refund.declined": { .refundDeclined(try RefundFact($0)) },
+        "consent.rescinded": { .consentRescinded(try ConsentFact($0)) },
         "purchase.attached": { .purchaseAttached(try PurchaseAttached($0)) },
         "purchase.detached": { .purchaseDetached(try PurchaseDetached($0)) },
         "grant.given": { .grantGiven(try GrantGiven($0)) },

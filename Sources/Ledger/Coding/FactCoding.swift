@@ -12,8 +12,11 @@ extension TransactionFact: PayloadCodable {
             "quantity": .integer(quantity), "revocation": revocation?.payload,
             "upgraded": .flag(isUpgraded), "offer": offer?.payload,
             "ownership": ownership.payload, "account_token": .text(accountToken),
+            "app_transaction": .id(appTransaction),
             "price": price?.payload, "group": .text(group), "line_item": .text(lineItem),
-            "commitment": commitment?.payload, "signed_at": .instant(signedAt),
+            "previous_original": .id(previousOriginal),
+            "commitment": commitment?.payload, "items": items.isEmpty ? nil : .parts(items),
+            "signed_at": .instant(signedAt),
             "rank": .string(rank.word),
         ])
     }
@@ -35,10 +38,13 @@ extension TransactionFact: PayloadCodable {
         offer = try payload.optionalPart("offer")
         ownership = try payload.part("ownership")
         accountToken = try payload.optionalText("account_token")
+        appTransaction = try payload.optionalID("app_transaction")
         price = try payload.optionalPart("price")
         group = try payload.optionalText("group")
         lineItem = try payload.optionalText("line_item")
+        previousOriginal = try payload.optionalID("previous_original")
         commitment = try payload.optionalPart("commitment")
+        items = try payload.parts("items")
     }
 }
 
@@ -82,7 +88,8 @@ extension AppFact: PayloadCodable {
             "store": .string(store.rawValue), "environment": .string(environment.rawValue),
             "app": .id(app), "original_version": .string(originalVersion),
             "originally_purchased": .instant(originallyPurchased),
-            "signed_at": .instant(signedAt), "rank": .string(rank.word),
+            "app_transaction": .id(appTransaction), "signed_at": .instant(signedAt),
+            "rank": .string(rank.word),
         ])
     }
 
@@ -92,6 +99,18 @@ extension AppFact: PayloadCodable {
             app: try payload.id("app"), originalVersion: try payload.text("original_version"),
             originallyPurchased: try payload.optionalInstant("originally_purchased"),
             signedAt: try payload.instant("signed_at"), rank: try Rank(payload))
+        appTransaction = try payload.optionalID("app_transaction")
+    }
+}
+
+extension SoldItem: PayloadCodable {
+    var payload: JSON {
+        .members(["product": .id(product), "revoked_at": .instant(revokedAt)])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            try payload.id("product"), revokedAt: try payload.optionalInstant("revoked_at"))
     }
 }
 

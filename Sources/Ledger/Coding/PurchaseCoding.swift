@@ -18,6 +18,7 @@ extension PurchaseAttached: PayloadCodable {
             "purchase": purchase.payload, "from": .id(from), "cause": cause.payload,
             "at": .instant(at), "transactions": .parts(transactions),
             "renewals": .parts(renewals),
+            "refunds": refunds.isEmpty ? nil : .parts(refunds),
         ])
     }
 
@@ -25,6 +26,7 @@ extension PurchaseAttached: PayloadCodable {
         var facts = Facts()
         facts.transactions = try payload.parts("transactions")
         facts.renewals = try payload.parts("renewals")
+        facts.refunds = try payload.parts("refunds")
         self.init(
             purchase: try payload.part("purchase"), from: try payload.id("from"),
             cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts)

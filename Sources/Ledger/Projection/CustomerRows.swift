@@ -12,6 +12,8 @@ struct CustomerRows {
         let catalogVersion: Int64
         let runs: String
         let nextBoundary: Instant?
+        let appTransactions: String?
+        let answerBy: Instant?
     }
     private var rows: [Row] = []
     /// Whether everything else of these customers is written too, by the same catalog.
@@ -28,7 +30,8 @@ struct CustomerRows {
                 stream: stream, version: customer.version, nextChange: entitlements.nextChange,
                 catalogVersion: project.catalogVersion,
                 runs: runsText(runs),
-                nextBoundary: isPublished ? customer.nextBoundary(of: runs, in: project) : nil))
+                nextBoundary: isPublished ? customer.nextBoundary(of: runs, in: project) : nil,
+                appTransactions: customer.appTransactions.jsonText, answerBy: customer.answerBy))
     }
 
     var calls: [Call] {
@@ -39,8 +42,17 @@ struct CustomerRows {
                 rows.map(\.stream), .int8s(rows.map(\.version)),
                 .optionalInt8s(rows.map { $0.nextChange?.milliseconds }),
                 .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)),
-                .optionalInt8s(rows.map { $0.nextBoundary?.milliseconds }))
+                .optionalInt8s(rows.map { $0.nextBoundary?.milliseconds }),
+                .texts(rows.map(\.appTransactions)),
+                .optionalInt8s(rows.map { $0.answerBy?.milliseconds }))
         ]
+    }
+}
+
+extension [AppTransactionID] {
+    /// `["704…"]`, and nothing where there is none.
+    fileprivate var jsonText: String? {
+        isEmpty ? nil : JSON.array(map { .string($0.text) }).text
     }
 }
 

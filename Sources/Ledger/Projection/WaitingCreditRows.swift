@@ -25,10 +25,9 @@ struct WaitingCreditRows {
 
     private mutating func add(_ fact: TransactionFact, _ stream: Stream, _ catalog: Catalog) {
         guard fact.kind ?? .consumable == .consumable, fact.expires == nil else { return }
-        let product = ProductKey(store: fact.store, id: fact.product)
-        if catalog.product(product) != nil { return }
+        guard let product = fact.unknownProduct(by: catalog) else { return }
         let credit = WaitingCredit(
-            purchase: fact.purchase, transaction: fact.transaction, product: fact.product)
+            purchase: fact.purchase, transaction: fact.transaction, product: product.id)
         keyed.set(
             Owned(stream: stream, thing: credit), Row(stream: stream, credit: credit))
     }

@@ -77,7 +77,7 @@ package struct NaiveModel {
     }
 
     let products: [String: Product]
-    let facts: Facts
+    package let facts: Facts
 
     package init(products: [String: Product], facts: Facts) {
         self.products = products
@@ -128,7 +128,10 @@ extension NaiveModel {
             return taken < otherTaken
         }
         if one.isUpgraded != other.isUpgraded { return other.isUpgraded }
-        return one.expires.map { $0 < other.expires ?? $0 } ?? false
+        if let end = one.expires, let otherEnd = other.expires, end != otherEnd {
+            return end < otherEnd
+        }
+        return one.items.compactMap(\.revokedAt).count < other.items.compactMap(\.revokedAt).count
     }
 
     private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {
@@ -162,10 +165,10 @@ extension NaiveModel {
 
     private func sources(of original: String) -> [Source] {
         let all = weighed(original)
-        guard let kind = all.first?.kind else { return [] }
+        guard let kind = all.compactMap(\.kind).first else { return [] }
         switch kind {
         case .autoRenewable: return periods(original, all)
-        case .nonConsumable: return [lifetime(original, all)].compactMap(\.self)
+        case .nonConsumable: return lifetime(original, all)
         case .nonRenewing, .consumable: return []
         }
     }
@@ -193,7 +196,7 @@ extension NaiveModel {
                 let state = isReplaced && next != nil ? "upgraded" : "revoked"
                 source.end(at: revoked.at.milliseconds, as: state)
             }
-            sources.append(source)
+            sources += withItems(of: period, source)
             // Of several graces that follow one period the longest counts.
             let named = facts.renewals.filter { fact in
                 fact.original.text == original
@@ -209,7 +212,9 @@ extension NaiveModel {
                 if let revoked = period.revoked {
                     grace.end(at: revoked.at.milliseconds, as: "revoked")
                 }
-                if grace.end != grace.start { sources.append(grace) }
+                if grace.end != grace.start {
+                    sources += withItems(of: period, grace).filter { $0.end != $0.start }
+                }
             }
         }
         return sources
@@ -225,10 +230,23 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    private func lifetime(_ original: String, _ all: [Weighed]) -> Source? {
+    /// What a transaction gives by its own product, and by each product for which that stands.
+    private func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
+        let each = weighed.fact.items.compactMap { item -> Source? in
+            guard let product = products[item.product.text] else { return nil }
+            if weighed.fact.ownership == .familyShared, !product.countsFamily { return nil }
+            var part = source
+            (part.entitlements, part.product) = (product.entitlements, item.product.text)
+            if let revoked = item.revokedAt { part.end(at: revoked.milliseconds, as: "revoked") }
+            return part
+        }
+        return [source] + each
+    }
+
+    private func lifetime(_ original: String, _ all: [Weighed]) -> [Source] {
         let merged = weigh(
             facts.transactions.filter { $0.original.text == original }, as: original)
-        guard counts(merged) else { return nil }
+        guard counts(merged) else { return [] }
         let starts = all.flatMap {
             [$0.start, $0.fact.originallyPurchased?.milliseconds].compactMap(\.self)
         }
@@ -238,7 +256,7 @@ extension NaiveModel {
         if let revoked = merged.revoked {
             source.end(at: revoked.at.milliseconds, as: "revoked")
         }
-        return source
+        return withItems(of: merged, source)
     }
 
     private func terms() -> [Source] {
@@ -328,16 +346,52 @@ extension NaiveModel {
     package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
         for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {
-            for (currency, amount) in product(of: weighed).credits {
+            let items = weighed.fact.items
+            let sold = items.isEmpty ? [weighed.fact.product] : items.map(\.product)
+            let credits = sold.reduce(into: [String: Int64]()) { sum, product in
+                sum.merge(products[product.text]?.credits ?? [:], uniquingKeysWith: +)
+            }
+            for (currency, amount) in credits {
                 let whole = amount * weighed.fact.quantity
                 var back: Int64 = 0
                 if let revoked = weighed.revoked {
                     let isPart = revoked.extent == .prorated
                     back = isPart ? whole * (revoked.milliPercent ?? 100_000) / 100_000 : whole
+                } else if !items.isEmpty, items.allSatisfy({ $0.revokedAt != nil }) {
+                    back = whole
                 }
                 totals[currency, default: 0] += whole - back
             }
         }
         return totals
+    }
+}
+
+// MARK: What was asked of the store
+
+extension NaiveModel {
+    /// The names of the requests for refunds that nothing has decided since.
+    package func openRefundRequests() -> Set<String> {
+        let first = Dictionary(grouping: facts.refunds, by: \.id.text).compactMapValues { told in
+            told.min { $0.signedAt < $1.signedAt }
+        }
+        let all = originals.flatMap(weighed)
+        let open = first.values.filter { request in
+            guard case .requested = request.stage else { return false }
+            let isDeclined = first.values.contains {
+                $0.stage == .declined && $0.transaction == request.transaction
+                    && $0.signedAt >= request.signedAt
+            }
+            let fate = all.first { $0.id == request.transaction.text }?.revoked
+            return !isDeclined && fate.map { $0.at < request.signedAt } ?? true
+        }
+        return Set(open.map(\.id.text))
+    }
+
+    /// The consents that were taken back, and when each was first said to be.
+    package func consents() -> [String: Int64] {
+        Dictionary(grouping: facts.consents, by: \.id.text).compactMapValues { told in
+            told.map(\.signedAt.milliseconds).min()
+        }
     }
 }

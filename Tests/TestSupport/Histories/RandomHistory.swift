@@ -30,6 +30,8 @@ package enum AnyFact: Hashable, CustomStringConvertible {
     case transaction(TransactionFact)
     case renewal(RenewalFact)
     case app(AppFact)
+    case refund(RefundFact)
+    case consent(ConsentFact)
 
     package static func facts(_ all: some Sequence<AnyFact>) -> Facts {
         var facts = Facts()
@@ -38,6 +40,8 @@ package enum AnyFact: Hashable, CustomStringConvertible {
             case .transaction(let fact): facts.transactions.append(fact)
             case .renewal(let fact): facts.renewals.append(fact)
             case .app(let fact): facts.apps.append(fact)
+            case .refund(let fact): facts.refunds.append(fact)
+            case .consent(let fact): facts.consents.append(fact)
             }
         }
         return facts
@@ -53,6 +57,10 @@ package enum AnyFact: Hashable, CustomStringConvertible {
                 }
                     ?? "") + (fact.isUpgraded ? " upgraded" : "")
                 + (fact.ownership == .familyShared ? " family" : "")
+                + fact.items.map {
+                    " with \($0.product)"
+                        + ($0.revokedAt.map { " revoked \(AnyFact.days($0))" } ?? "")
+                }.joined()
                 + (fact.commitment.map { " month \($0.period) of \($0.periods)" } ?? "")
                 + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
         case .renewal(let fact):
@@ -63,6 +71,13 @@ package enum AnyFact: Hashable, CustomStringConvertible {
                 + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
         case .app(let fact):
             "app \(fact.originalVersion) \(fact.environment)"
+                + (fact.appTransaction.map { " of \($0)" } ?? "")
+                + " | signed \(AnyFact.days(fact.signedAt))"
+        case .refund(let fact):
+            "\(fact.id): refund of \(fact.transaction) \(fact.stage)"
+                + " | signed \(AnyFact.days(fact.signedAt))"
+        case .consent(let fact):
+            "\(fact.id): consent of \(fact.appTransaction)"
                 + " | signed \(AnyFact.days(fact.signedAt))"
         }
     }
@@ -93,6 +108,7 @@ package struct RandomHistory {
             }
         }
         if random.chance(10) { addInstallation() }
+        if random.chance(10) { addConsents() }
     }
 
     private mutating func name() -> String {
@@ -109,7 +125,8 @@ package struct RandomHistory {
     private mutating func addSubscription() {
         let original = name()
         var (start, length) = (random.number(0...5), random.number(3...6))
-        var selling = one(of: ["plus", "pro", "solo"])
+        let items = someItems(of: ["plus", "pro", "solo"])
+        var selling = items.isEmpty ? one(of: ["plus", "pro", "solo"]) : "anything"
         let isFamily = random.chance(15)
         let committed = random.chance(25) ? random.number(2...4) : nil
         var transactionName = original
@@ -118,6 +135,7 @@ package struct RandomHistory {
                 transactionName, of: original, selling, .autoRenewable, at(start),
                 to: at(start + length))
             fact.ownership = isFamily ? .familyShared : .purchased
+            fact.items = items
             if period == 0, random.chance(20) { fact.offer = Offer(discount: .freeTrial) }
             if let committed {
                 fact.commitment = Commitment(
@@ -133,7 +151,7 @@ package struct RandomHistory {
             case 3:
                 isUpgraded = true
                 next = start + random.number(0...length - 1)
-                selling = one(of: ["plus", "pro", "solo"])
+                if items.isEmpty { selling = one(of: ["plus", "pro", "solo"]) }
                 length = random.number(3...6)
             default: break
             }
@@ -179,7 +197,11 @@ package struct RandomHistory {
 
     private mutating func addConsumable() {
         let start = random.number(0...10)
-        var fact = transaction(name(), one(of: ["coins", "chest"]), .consumable, at(start))
+        let items = someItems(of: ["coins", "chest"])
+        var fact = transaction(
+            name(), items.isEmpty ? one(of: ["coins", "chest"]) : "anything", .consumable, at(start)
+        )
+        fact.items = items
         fact.quantity = one(of: [1, 1, 2, 3])
         addVersions(of: fact, until: start + 10, isUpgraded: false)
     }
@@ -187,7 +209,11 @@ package struct RandomHistory {
     private mutating func addNonConsumable() {
         let start = random.number(0...10)
         let original = name()
-        var fact = transaction(original, one(of: ["level2", "level3"]), .nonConsumable, at(start))
+        let items = someItems(of: ["level2", "level3"])
+        var fact = transaction(
+            original, items.isEmpty ? one(of: ["level2", "level3"]) : "anything", .nonConsumable,
+            at(start))
+        fact.items = items
         fact.ownership = random.chance(20) ? .familyShared : .purchased
         addVersions(of: fact, until: start + 8, isUpgraded: false)
         if random.chance(50) {
@@ -215,15 +241,51 @@ package struct RandomHistory {
 
     private mutating func addInstallation() {
         let environment: Environment = random.chance(80) ? .production : .sandbox
-        for _ in 0..<random.number(1...2) {
-            facts.append(
-                .app(
-                    installation(
-                        one(of: ["1.0", "1.5", "2.0", "3.1"]),
-                        on: random.chance(50) ? at(random.number(0...5)) : nil,
-                        signed: at(random.number(0...5)),
-                        environment: environment)))
+        for _ in 0..<random.number(1...3) {
+            var fact = installation(
+                one(of: ["1.0", "1.5", "2.0", "3.1"]),
+                on: random.chance(50) ? at(random.number(0...5)) : nil,
+                signed: at(random.number(0...5)), environment: environment)
+            fact.appTransaction = random.chance(70) ? id("account\(random.number(1...2))") : nil
+            facts.append(.app(fact))
         }
+    }
+
+    /// Consents that a parent took back, some of them told twice.
+    private mutating func addConsents() {
+        for _ in 0..<random.number(1...2) {
+            let (news, start) = (name(), random.number(0...20))
+            for _ in 0..<random.number(1...2) {
+                facts.append(
+                    .consent(rescission(news, signed: at(start + random.number(0...2)))))
+            }
+        }
+    }
+
+    /// A refund of the transaction is asked for, some time or other; each piece of news may be told
+    /// again, signed anew.
+    private mutating func addRefundRequests(of fact: TransactionFact) {
+        guard random.chance(20) else { return }
+        let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
+        for _ in 0..<random.number(1...3) {
+            let stage: RefundFact.Stage =
+                random.chance(60) ? .requested(one(of: [.legal, .other])) : .declined
+            let (news, moment) = (name(), start + random.number(0...9))
+            for _ in 0..<random.number(1...2) {
+                facts.append(
+                    .refund(
+                        RefundFact(
+                            id(news), stage, of: fact, signedAt: at(moment + random.number(0...2)),
+                            rank: .notification)))
+            }
+        }
+    }
+
+    /// Products for which another one stands; mostly none.
+    private mutating func someItems(of all: [String]) -> [SoldItem] {
+        guard random.chance(20) else { return [] }
+        return all.shuffled(using: &random).prefix(Int(random.number(1...2)))
+            .map { SoldItem(id($0)) }
     }
 
     // MARK: What is stated about one transaction
@@ -237,6 +299,7 @@ package struct RandomHistory {
         fact.price = Price(milliunits: random.number(0...2), currency: nil)
         facts.append(.transaction(fact))
         addLegacy(of: fact)
+        addRefundRequests(of: fact)
         if isUpgraded {
             fact.isUpgraded = true
             sign(&fact, after: end)
@@ -244,6 +307,14 @@ package struct RandomHistory {
         if fact.expires != nil, random.chance(10) {
             fact.expires = fact.expires?.advanced(byMilliseconds: random.number(1...2) * day)
             sign(&fact, after: end)
+        }
+        if !fact.items.isEmpty, random.chance(50) {
+            // One after the other, so that statements of one moment do not contradict each other.
+            for index in fact.items.indices where random.chance(60) {
+                let start = fact.purchased.advanced(byMilliseconds: Int64(index + 1) * day)
+                fact.items[index] = SoldItem(fact.items[index].product, revokedAt: start)
+                sign(&fact, after: end)
+            }
         }
         for _ in 0..<(random.chance(30) ? random.number(1...3) : 0) {
             fact.revocation = fact.revocation == nil ? someRefund(of: fact) : nil
@@ -278,6 +349,7 @@ package struct RandomHistory {
         // A receipt does not tell whose purchase it was; the store's reply about one does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
         legacy.commitment = nil
+        legacy.items = []
         legacy.price = Price(milliunits: random.number(0...2), currency: nil)
         if random.chance(30) { legacy.kind = nil }
         facts.append(.transaction(legacy))

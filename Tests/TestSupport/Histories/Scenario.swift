@@ -81,6 +81,12 @@ package func installation(
         rank: .offlineReceipt)
 }
 
+package func rescission(_ news: String, signed: Instant) -> ConsentFact {
+    ConsentFact(
+        id(news), store: .apple, environment: .production, app: id("com.example.game"),
+        appTransaction: id("account1"), signedAt: signed, rank: .notification)
+}
+
 package func facts(
     _ transactions: [TransactionFact] = [], renewals: [RenewalFact] = [], apps: [AppFact] = []
 ) -> Facts {

@@ -1,0 +1,155 @@
+/// What a store tells once, under a name of its own.
+protocol News: Hashable {
+    var id: NewsID { get }
+    var signedAt: Instant { get }
+}
+
+/// A customer asked the store for the money back, or the store decided not to give it.
+package struct RefundFact: Hashable, Sendable, News {
+    package enum Stage: Hashable, Sendable {
+        case requested(RefundReason?)
+        case declined
+    }
+    package let id: NewsID
+    package let store: Store
+    package let environment: Environment
+    package let app: AppID
+    package let original: TransactionID
+    package let transaction: TransactionID
+    package let stage: Stage
+    package let signedAt: Instant
+    package var rank: Rank
+
+    package init(
+        _ id: NewsID, _ stage: Stage, of fact: TransactionFact, signedAt: Instant, rank: Rank
+    ) {
+        self.init(
+            id, stage, app: fact.app, store: fact.store, environment: fact.environment,
+            original: fact.original, transaction: fact.transaction, signedAt: signedAt, rank: rank)
+    }
+
+    package init(
+        _ id: NewsID, _ stage: Stage, app: AppID, store: Store, environment: Environment,
+        original: TransactionID, transaction: TransactionID, signedAt: Instant, rank: Rank
+    ) {
+        self.id = id
+        self.stage = stage
+        self.app = app
+        self.store = store
+        self.environment = environment
+        self.original = original
+        self.transaction = transaction
+        self.signedAt = signedAt
+        self.rank = rank
+    }
+
+    package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
+
+    /// Until when the store waits to hear what became of the purchase.
+    package var answerBy: Instant { signedAt.advanced(byMilliseconds: 12 * 3_600_000) }
+
+    package var isRequest: Bool {
+        if case .requested = stage { true } else { false }
+    }
+}
+
+/// A place in the list of customers of whom a refund was asked for: by when the last of their requests
+/// may be answered about, and who they are.
+package struct RefundPlace: Hashable, Sendable {
+    package let answerBy: Instant
+    package let customer: CustomerID
+
+    package init(answerBy: Instant, customer: CustomerID) {
+        self.answerBy = answerBy
+        self.customer = customer
+    }
+}
+
+/// Why a customer asks for the money back.
+package enum RefundReason: Hashable, Sendable {
+    case unintendedPurchase
+    case fulfillmentIssue
+    case unsatisfied
+    case legal
+    case other
+    case unknown(StoreWord)
+}
+
+/// A parent took back the consent to the use of an app.
+package struct ConsentFact: Hashable, Sendable, News {
+    package let id: NewsID
+    package let store: Store
+    package let environment: Environment
+    package let app: AppID
+    package let appTransaction: AppTransactionID
+    package let signedAt: Instant
+    package var rank: Rank
+
+    package init(
+        _ id: NewsID, store: Store, environment: Environment, app: AppID,
+        appTransaction: AppTransactionID, signedAt: Instant, rank: Rank
+    ) {
+        self.id = id
+        self.store = store
+        self.environment = environment
+        self.app = app
+        self.appTransaction = appTransaction
+        self.signedAt = signedAt
+        self.rank = rank
+    }
+}
+
+extension Array where Element: News {
+    /// Whether the news was told before. Signed anew it is no other news, and the earlier time stays:
+    /// in whatever order the statements come, the first one counts.
+    func holds(_ news: Element) -> Bool {
+        contains { $0.id == news.id && !news.precedes($0) }
+    }
+
+    mutating func join(_ news: Element) {
+        if holds(news) { return }
+        removeAll { $0.id == news.id }
+        insert(news, at: firstIndex { news.precedes($0) } ?? endIndex)
+    }
+}
+
+extension News {
+    fileprivate func precedes(_ other: Self) -> Bool {
+        if signedAt != other.signedAt { return signedAt < other.signedAt }
+        return id == other.id ? self != other && content(of: other, follows: self) : id < other.id
+    }
+}
+
+extension Purchase {
+    /// The refunds that were asked for and that the store, as far as it told, has not decided.
+    package var openRefundRequests: [RefundFact] {
+        refundNews.filter { $0.isRequest && !isDecided($0) }
+    }
+
+    private func isDecided(_ request: RefundFact) -> Bool {
+        let isDeclined = refundNews.contains {
+            $0.stage == .declined && $0.transaction == request.transaction
+                && $0.signedAt >= request.signedAt
+        }
+        let revocation = evidence(of: request.transaction)?.effective.revocation
+        return isDeclined || revocation.map { $0.at >= request.signedAt } ?? false
+    }
+}
+
+extension CustomerState {
+    /// The accounts of stores by which the customer uses apps, as far as evidence names them.
+    package var appTransactions: [AppTransactionID] {
+        var ids = Set(installedBy)
+        for purchase in purchases {
+            // All of one purchase was bought by one account.
+            let newest = purchase.evidence.last { $0.signed != nil }
+            if let id = newest?.signed?.appTransaction { ids.insert(id) }
+        }
+        return ids.sorted()
+    }
+
+    /// By when the last of the refunds that were asked for may be answered about.
+    package var answerBy: Instant? {
+        purchases.lazy.flatMap(\.openRefundRequests).map(\.answerBy).max()
+    }
+}

@@ -1,0 +1,12 @@
+-- 1 project, 2 environment, 3 app transaction as JSON, 4 how many
+with found as materialized (
+    -- By the account alone: it leads to a customer or two, where a project has all of them.
+    select c.project, c.environment, c.customer
+    from deed.customers as c
+    where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null
+)
+select f.customer
+from found as f
+where f.project = $1::text and f.environment = $2::text
+order by f.customer
+limit $4::bigint

@@ -1,0 +1,8 @@
+-- Customers of whom a refund was asked for and is not decided, the most urgent first.
+-- 1 project, 2 environment, 3 not answered by, 4 answer by and 5 customer after which, 6 how many
+select c.customer, c.answer_by
+from deed.customers as c
+where c.project = $1::text and c.environment = $2::text and c.answer_by is not null
+    and c.answer_by > $3::bigint and (c.answer_by, c.customer) > ($4::bigint, $5::text)
+order by c.answer_by, c.customer
+limit $6::bigint
