@@ -38,7 +38,10 @@ struct SubmissionRoutes: Sendable {
     private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Wish<Response> {
         let body = try Body(
             call.body,
-            of: ["receipt", "signed_transactions", "app_transaction", "order", "environment"])
+            of: [
+                "receipt", "signed_transactions", "app_transaction", "signed_renewals", "order",
+                "environment",
+            ])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(
@@ -112,17 +115,14 @@ extension Body {
         if let receipt = try optionalText("receipt") {
             pieces.append(RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt))
         }
-        let signed = try optionalTexts("signed_transactions") ?? []
-        let limit = SubmissionRequest.signedTransactionLimit
-        if signed.count > limit {
-            throw .invalid(
-                "signed_transactions",
-                "\"signed_transactions\" takes \(limit) at once and holds \(signed.count); send "
-                    + "the others in further calls.")
+        pieces += try signed("signed_transactions").map {
+            RawEvidence(.signedTransaction, Array($0.utf8))
         }
-        pieces += signed.map { RawEvidence(.signedTransaction, Array($0.utf8)) }
         if let app = try optionalText("app_transaction") {
             pieces.append(RawEvidence(.appTransaction, Array(app.utf8)))
+        }
+        pieces += try signed("signed_renewals").map {
+            RawEvidence(.renewalInfo, Array($0.utf8))
         }
         if pieces.isEmpty {
             throw .missing(
@@ -131,6 +131,18 @@ extension Body {
                     + "or \"app_transaction\".")
         }
         return pieces
+    }
+
+    private func signed(_ name: String) throws(Problem) -> [String] {
+        let signed = try optionalTexts(name) ?? []
+        let limit = SubmissionRequest.signedTransactionLimit
+        if signed.count > limit {
+            throw .invalid(
+                name,
+                "\"\(name)\" takes \(limit) at once and holds \(signed.count); send the others in "
+                    + "further calls.")
+        }
+        return signed
     }
 }
 

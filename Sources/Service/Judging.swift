@@ -18,15 +18,42 @@ extension Submissions {
     ) throws(CommandError) -> [JudgedPiece] {
         let purpose: IntakeWish.Purpose =
             request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
-        var judged: [JudgedPiece] = []
-        for piece in request.pieces {
+        var judged: [Int: JudgedPiece] = [:]
+        for (index, piece) in request.pieces.enumerated() where piece.kind != .renewalInfo {
             if let verdict = try judge(piece, of: stream.project) {
-                judged.append(verdict)
+                judged[index] = verdict
             } else {
-                judged.append(try queue(piece, purpose, request.order, of: stream.project))
+                judged[index] = try queue(piece, purpose, request.order, of: stream.project)
             }
         }
-        return judged
+        let beside = judged.values.compactMap(\.proven)
+        for (index, piece) in request.pieces.enumerated() where piece.kind == .renewalInfo {
+            judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
+        }
+        return request.pieces.indices.compactMap { judged[$0] }
+    }
+
+    /// Looks at a renewal info. It names no app, so it goes with a transaction of the same subscription
+    /// that came beside it, and counts for that one's app.
+    private func judge(
+        renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
+    ) -> JudgedPiece {
+        for app in Set(proven.map(\.app)) {
+            var piece = piece
+            piece.companion = app
+            do throws(RefusedEvidence) {
+                let renewal = try prove(piece, of: project)
+                let originals = renewal.facts.renewals.map(\.original)
+                let isBeside = proven.contains { one in
+                    one.app == app && one.environment == renewal.environment
+                        && one.facts.transactions.contains { originals.contains($0.original) }
+                }
+                if isBeside { return .proven(renewal) }
+            } catch {
+                return .refused(error)
+            }
+        }
+        return .refused(.withoutTransaction)
     }
 
     /// What can be told of it now, if anything can.
@@ -184,4 +211,13 @@ extension IntakeResult {
             outcome: result.word, order: order?.text, reason: reason,
             unknownProduct: outcome.unknownProduct?.id.text)
     }
+}
+
+extension RefusedEvidence {
+    fileprivate static let withoutTransaction = RefusedEvidence(
+        code: "renewal_without_transaction",
+        sentence:
+            "No transaction of the same subscription came with this renewal info, which names no "
+            + "app itself; send both in one call.",
+        isRetryable: false)
 }
