@@ -52,6 +52,15 @@ final class PostgresPair: Sendable {
         try run("pg_ctl -D '\(data(server))' -m immediate stop")
     }
 
+    /// From now on a commit returns when the standby has it.
+    func makeSynchronous() throws {
+        for change in [
+            "alter system set synchronous_standby_names = '*'", "select pg_reload_conf()",
+        ] {
+            try run("psql -q -h '\(socket(.primary))' -U deed -d deed -c \"\(change)\"")
+        }
+    }
+
     func promote() throws {
         try run("pg_ctl -D '\(data(.standby))' -w -t 30 promote")
     }

@@ -1,0 +1,47 @@
+import Core
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("Writes that a standby has to confirm", .serialized, .timeLimit(.minutes(3)))
+    struct Standby {
+        private let pair: PostgresPair
+        private let installation: Installation
+        private let service: RunningService
+        private let key: String
+
+        init() throws {
+            pair = try PostgresPair()
+            installation = try Installation(url: pair.url)
+            #expect(try installation.run("migrate").code == 0)
+            key = try installation.makeKey()
+            service = try installation.serve()
+            try pair.makeSynchronous()
+        }
+
+        private func grant(_ name: String) throws -> Int {
+            var client = try APIClient(key: key)
+            return try client.send(
+                "POST", "\(service.url)/v1/customers/u1/grants",
+                body: #"{"entitlement":"\#(name)","reason":"r","allow_unknown":true}"#,
+                idempotencyKey: name
+            ).status
+        }
+
+        @Test("A write that comes again is not acknowledged before the standby has the first one")
+        func repeated() throws {
+            #expect(try grant("first") == 201)
+            #expect(try grant("first") == 201)
+            try pair.stop(.standby)
+            // Whoever asks again while nothing confirms hears the same as whoever asks first.
+            #expect(try grant("second") == 503)
+            #expect(try grant("second") == 503)
+            #expect(try grant("first") == 503)
+            try pair.start(.standby)
+            #expect(
+                try eventually(within: 20_000) { try grant("second") == 201 })
+            #expect(try grant("first") == 201)
+        }
+    }
+}
