@@ -26,6 +26,7 @@ package struct ServiceSettings: Sendable {
     package var readers: Int?
     package var lookups: Int?
     package var committers: Int?
+    package var silentLockMilliseconds: Int?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
 
@@ -54,6 +55,8 @@ package struct ServiceSettings: Sendable {
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers
+        settings.connection.silentLockMilliseconds =
+            silentLockMilliseconds ?? settings.connection.silentLockMilliseconds
         return settings
     }
 }

@@ -103,7 +103,7 @@ struct Committer: ~Copyable {
         while !waiting.isEmpty {
             do throws(LedgerError) {
                 attempts += 1
-                waiting = withoutExhausted(try attempt(waiting))
+                waiting = withoutExhausted(try attempt(waiting, isSlow: attempts > 1))
                 if attempts > 1 { log.info("commit_succeeded", ["attempts": .integer(attempts)]) }
                 attempts = 0
             } catch {
@@ -193,13 +193,16 @@ struct Committer: ~Copyable {
     }
 
     /// Commits what can be decided, answers it, and returns what has to be decided again.
-    private mutating func attempt(_ errands: [Errand]) throws(LedgerError) -> [Errand] {
+    private mutating func attempt(
+        _ errands: [Errand], isSlow: Bool
+    ) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
         let listeners = subscriptions.listeners
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         let decided = try link.settled { connection throws(LedgerError) in
-            var batch = try connection.lockAndLoad(errands.map(\.candidate), cache: cache, clock)
+            var batch = try connection.lockAndLoad(
+                errands.map(\.candidate), cache: cache, clock, isSlow: isSlow)
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }

@@ -4,14 +4,15 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
-    /// decisions need, as far as is known by now: one round trip.
+    /// decisions need, as far as is known by now: one round trip. A batch that `isSlow` may say nothing
+    /// for longer while it is decided.
     mutating func lockAndLoad(
-        _ candidates: [Candidate], cache: StateCache, _ clock: () -> Instant
+        _ candidates: [Candidate], cache: StateCache, _ clock: () -> Instant, isSlow: Bool
     ) throws(LedgerError) -> Batch {
         var written = Set(candidates.map(\.command.stream))
         for candidate in candidates { written.formUnion(candidate.others) }
         let wanted = Wanted(candidates)
-        var loaded = try lockAndLoad(written, wanted, cache: cache, clock)
+        var loaded = try lockAndLoad(written, wanted, cache: cache, clock, isSlow: isSlow)
         for candidate in candidates {
             guard let replay = candidate.replay else { continue }
             loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
@@ -23,11 +24,12 @@ extension Connection {
     mutating func lockAndLoad(
         _ streams: Set<Stream>, cache: StateCache, _ clock: () -> Instant
     ) throws(LedgerError) -> Batch {
-        try lockAndLoad(streams, Wanted([]), cache: cache, clock).batch
+        try lockAndLoad(streams, Wanted([]), cache: cache, clock, isSlow: false).batch
     }
 
     private mutating func lockAndLoad(
-        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clock: () -> Instant
+        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clock: () -> Instant,
+        isSlow: Bool
     ) throws(LedgerError) -> Loaded {
         // The catalog is read and not written: its shard need not be locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
@@ -36,20 +38,20 @@ extension Connection {
         let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
         var rows = LoadedRows()
         let steps = wanted.steps
+        let beginning = [Statement.begin()] + (isSlow ? [ConnectionSettings.slowTransaction()] : [])
         let calls = [
-            Statement.begin(),
             Statement.lockShards(
                 .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
             Statement.loadStreams(
                 of: streams, after: known.map(\.version), seenHeads: seenHeads),
         ]
-        try read(calls + steps.map(\.call)) { index, found throws(LedgerError) in
+        try read(beginning + calls + steps.map(\.call)) { index, found throws(LedgerError) in
             for row in 0..<found.count {
-                switch index {
-                case 0: break
-                case 1: rows.takeHead(found, row)
-                case 2: rows.newer.append(try EventRow(found, row))
-                default: try rows.take(found, row, of: steps[index - 3].kind)
+                switch index - beginning.count {
+                case ..<0: break
+                case 0: rows.takeHead(found, row)
+                case 1: rows.newer.append(try EventRow(found, row))
+                case let place: try rows.take(found, row, of: steps[place - 2].kind)
                 }
             }
         }

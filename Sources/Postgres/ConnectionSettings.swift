@@ -8,6 +8,9 @@ package struct ConnectionSettings: Sendable {
     package var applicationName: String
     /// The longest that one statement may take; 0 sets no limit.
     package var statementTimeoutMilliseconds: Int
+    /// How long a session that says nothing may hold what it locked; 0 sets no limit. A process that
+    /// works says something within milliseconds.
+    package var silentLockMilliseconds = 1000
     /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
@@ -44,7 +47,8 @@ package struct ConnectionSettings: Sendable {
             ConnectionSettings.indexesFirst(), ConnectionSettings.interpreted(),
             ConnectionSettings.plannedOnce(),
             ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
-            ConnectionSettings.idleTimeout(.text(String(statementTimeoutMilliseconds))),
+            ConnectionSettings.idleTimeout(
+                .text(String(statementTimeoutMilliseconds == 0 ? 0 : silentLockMilliseconds))),
         ]
         if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
         return calls
@@ -78,6 +82,13 @@ package struct ConnectionSettings: Sendable {
     private static let idleTimeout = Statement(
         name: "session_idle",
         text: "select set_config('idle_in_transaction_session_timeout', $1, false)")
+    /// For a transaction that the process needs long to go on with, though it lives.
+    package static let slowTransaction = Statement(
+        name: "session_slow",
+        text: """
+            select set_config(
+                'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
+            """)
     private static let setRole = Statement(
         name: "session_role", text: "select set_config('role', $1, false)")
 }

@@ -37,6 +37,9 @@ let serveCommand = CommandSpec(
         .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
         .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
         .setting(
+            "silent-lock", "MILLISECONDS",
+            "how long a session that says nothing may hold its locks", fallback: "1000"),
+        .setting(
             "answer-memory", "MEGABYTES", "memory for answers about recently read customers",
             fallback: "256"),
         .setting(

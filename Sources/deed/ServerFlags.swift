@@ -34,6 +34,7 @@ extension ServiceSettings {
         readers = try invocation.integer("readers", in: 1...1000)
         lookups = try invocation.integer("lookups", in: 1...1000)
         committers = try invocation.integer("committers", in: 1...64)
+        silentLockMilliseconds = try invocation.integer("silent-lock", in: 100...60_000)
         if let megabytes = try invocation.integer("answer-memory", in: 1...1_000_000) {
             answerBytes = megabytes << 20
         }

@@ -35,6 +35,21 @@ struct OutageTests {
         try server.run(Script(embedded: Array(text.utf8)))
     }
 
+    @Test("The locks of a session that says nothing any more are given up within about a second")
+    func silence() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        var frozen = try Connection.open(database.settings())
+        let text = "begin; select * from deed.shards for update"
+        try frozen.run(Script(embedded: Array(text.utf8)))
+        let started = monotonicMilliseconds()
+        let outcome = try ledger.append(.give("vip", to: .test("u1"), grant: "g2"))
+        #expect(outcome.position.sequence == 2)
+        let waited = monotonicMilliseconds() - started
+        #expect(waited > 500 && waited < 2500, "\(waited) ms")
+    }
+
     @Test("A lock that somebody else holds delays a commit and breaks nothing")
     func lockElsewhere() throws {
         let ledger = database.ledger(change: { $0.patienceMilliseconds = 8000 })
@@ -42,8 +57,9 @@ struct OutageTests {
         let held = Monitor(false)
         let url = database.url
         startThread("holder") {
-            guard var connection = try? Connection.open(ConnectionSettings(url: url, role: nil))
-            else { return }
+            var settings = ConnectionSettings(url: url, role: nil)
+            settings.silentLockMilliseconds = 0
+            guard var connection = try? Connection.open(settings) else { return }
             // Longer than a statement of the ledger may take.
             let text = "begin; lock deed.shards in exclusive mode; select 1"
             try? connection.run(Script(embedded: Array(text.utf8)))
