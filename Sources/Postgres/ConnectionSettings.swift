@@ -11,6 +11,8 @@ package struct ConnectionSettings: Sendable {
     /// How long a session that says nothing may hold what it locked; 0 sets no limit. A process that
     /// works says something within milliseconds.
     package var silentLockMilliseconds = 1000
+    /// Whether a server is taken that takes no writes.
+    var isAnyServerTaken = false
     /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
@@ -38,7 +40,7 @@ package struct ConnectionSettings: Sendable {
             ("fallback_application_name", applicationName),
             ("target_session_attrs", "read-write"), ("dbname", url),
             ("client_encoding", "UTF8"),
-        ]
+        ] + (isAnyServerTaken ? [("target_session_attrs", "any")] : [])
     }
 
     var sessionCalls: [Call] {

@@ -45,7 +45,7 @@ let serveCommand = CommandSpec(
         .setting(
             "max-stale", "SECONDS", "how old an answer may be while the database is gone",
             fallback: "60"),
-        .extraRoots, .databaseURL, .dataDir, .serveTestClock,
+        .noWait, .extraRoots, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
 ) { invocation throws(CommandEnd) in
@@ -58,19 +58,21 @@ let serveCommand = CommandSpec(
     let lock = try invocation.serviceLock(listen: settings.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
-    try invocation.withDatabase(mayCreate: true, log: log) { database throws(CommandEnd) in
-        try starting { () throws(StartError) in
-            let service = try RunningService(
-                settings, database,
-                testClock: try database.sharedClock(
-                    isForTests: invocation.has("test-clock"),
-                    mayMark: invocation.isWritten("test-clock"), log: log),
-                Outside(verifier: Verifier(extraRoots: roots), log: log),
-                stop: StopSignal.raise)
-            StopSignal.wait()
-            service.stop()
-            if let end = service.end { throw end }
-        }
+    let database = try invocation.database(mayCreate: true, log: log)
+    defer { database.leave() }
+    if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
+    try starting { () throws(StartError) in
+        try database.prepareSchema(log: log)
+        let service = try RunningService(
+            settings, database,
+            testClock: try database.sharedClock(
+                isForTests: invocation.has("test-clock"),
+                mayMark: invocation.isWritten("test-clock"), log: log),
+            Outside(verifier: Verifier(extraRoots: roots), log: log),
+            stop: StopSignal.raise)
+        StopSignal.wait()
+        service.stop()
+        if let end = service.end { throw end }
     }
 }
 

@@ -31,6 +31,12 @@ enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
+    /// Waits for so long at most, and tells whether it is time to stop; a later wait hears of it, too.
+    static func wait(milliseconds: Int) -> Bool {
+        var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
+        return poll(&ends, 1, Int32(milliseconds)) > 0
+    }
+
     /// Ends the wait, as a signal does.
     static func raise() {
         var byte: UInt8 = 1

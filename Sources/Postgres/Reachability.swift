@@ -1,0 +1,12 @@
+internal import CPostgres
+
+extension ConnectionSettings {
+    /// Whether waiting may help a session that could not be made: no server answers yet, or those that do
+    /// would take the login and take no writes. What is wrong with the login does not mend itself.
+    package var mayBeReachedLater: Bool {
+        if PQping(url) != PQPING_OK { return true }
+        var anywhere = self
+        anywhere.isAnyServerTaken = true
+        return (try? Connection.open(anywhere)) != nil
+    }
+}
