@@ -94,6 +94,9 @@ struct Committer: ~Copyable {
         let pending: PendingCommand
         var candidate: Candidate
         var rounds = 0
+
+        /// Whether it takes its time to be decided.
+        var isLarge: Bool { candidate.purchases.count > 64 }
     }
 
     /// Tries until every command has its answer: committed, refused, or out of time.
@@ -103,7 +106,9 @@ struct Committer: ~Copyable {
         while !waiting.isEmpty {
             do throws(LedgerError) {
                 attempts += 1
-                waiting = withoutExhausted(try attempt(waiting, isSlow: attempts > 1))
+                waiting = withoutExhausted(
+                    try attempt(waiting, isSlow: attempts > 1 || waiting.contains(where: \.isLarge))
+                )
                 if attempts > 1 { log.info("commit_succeeded", ["attempts": .integer(attempts)]) }
                 attempts = 0
             } catch {
