@@ -5,6 +5,7 @@ import JSON
 import Service
 import TestSupport
 import Testing
+import Threading
 
 @Suite("The plainest read")
 struct PlainReadTests {
@@ -122,12 +123,14 @@ struct PlainReadTests {
         let request = Request(
             method: "GET", path: "/v1/customers/u1",
             headers: [("Authorization", "Bearer \(key.text)")])
-        guard case .later(_, let work) = service.router.answer(request) else {
+        guard case .eventually(_, let work) = service.router.answer(request) else {
             Issue.record("the call does not wait for a worker")
             return
         }
         try service.revoke(key)
-        #expect(work().status == 401)
+        let status = Monitor<Int?>(nil)
+        work(HTTPServer.Reply { response in status.change { $0 = response?.status } })
+        #expect(status.wait(milliseconds: 10_000) { $0 } == 401)
     }
 
     @Test("One connection asks with one key after another, and each opens what is its own")
