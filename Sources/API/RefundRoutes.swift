@@ -15,10 +15,10 @@ struct RefundRoutes: Sendable {
         [
             Route(
                 "GET", "/v1/refund_requests", parameters: QueryParameters.page,
-                .keyed(.reader, list)),
+                .read, .database, list),
             Route(
                 "GET", "/v1/app_transactions/{app_transaction}", parameters: ["environment"],
-                .keyed(.reader, find)),
+                .read, .database, find),
         ]
     }
 
