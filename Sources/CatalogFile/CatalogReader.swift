@@ -182,9 +182,11 @@ extension CatalogReader {
         if skipsUnknown { return }
         for member in object.members where !names.contains(member.name) {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
-            let remedy = nearest(to: member.name, among: names).map { "; the nearest is \"\($0)\"" }
+            let remedy =
+                nearest(to: member.name, among: names).map { "the nearest is \"\($0)\"" }
+                ?? "there are \(names.joined(separator: ", "))"
             draft.note(
-                place, "is not a member that there is here\(remedy ?? ""); correct it or remove it")
+                place, "is not a member that there is here; \(remedy); correct it or remove it")
         }
     }
 

@@ -77,6 +77,56 @@ struct DocumentTests {
         #expect(asked > 15)
     }
 
+    @Test("Every object inside a body takes the members that the document has")
+    func nestedMembers() throws {
+        let admin = try service.key(.admin)
+        let stray: JSON = ["no_such_member": 1]
+        func answered(_ method: String, _ path: String, _ body: JSON) throws -> String {
+            let reply = service.send(method, path, key: admin, body: body.text)
+            #expect(reply.status == 400)
+            return reply.text
+        }
+        func members(_ schema: JSON?) -> Set<String> {
+            Set((schema?["properties"]?.object?.members ?? []).map(\.name))
+        }
+        let limits = try answered("PATCH", "/v1/settings", ["credit_limits": ["coins": stray]])
+        let listed = try #require(limits.matches(of: /takes ([a-z_, ]+)\./).first?.1)
+        #expect(
+            Set(listed.split(separator: ", ").map(String.init))
+                == members(document.schema("NewCreditLimit")))
+
+        var inside = [
+            (
+                "entitlements", ["pro": stray] as JSON,
+                document.catalog("entitlements", "additionalProperties")
+            ),
+            (
+                "currencies", ["coins": stray],
+                document.catalog("currencies", "additionalProperties")
+            ),
+            ("original_app_version", [stray], document.catalog("original_app_version", "items")),
+        ].map { name, value, schema in (name, value, members(schema)) }
+        for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
+            let schema = try #require(document.schema(name))
+            let kind = try #require(schema["properties"]?["kind"]?["const"])
+            // What the reader knows of every product so that it can say that currency unlocks nothing.
+            inside.append(
+                (
+                    "products", [["kind": kind, "no_such_member": 1]],
+                    members(schema).union(["entitlements"])
+                ))
+        }
+        for (name, value, written) in inside {
+            var catalog = JSONObject()
+            if name != "products" { catalog.append("products", []) }
+            catalog.append(name, value)
+            let text = try answered("PUT", "/v1/catalog", .object(catalog))
+            let listed = try #require(
+                text.matches(of: /there are ([a-z_, ]+);/).first?.1, "\(text)")
+            #expect(Set(listed.split(separator: ", ").map(String.init)) == written, "\(name)")
+        }
+    }
+
     @Test("A catalog with every member that the document has holds none that means nothing")
     func catalogMembers() throws {
         for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
@@ -229,6 +279,11 @@ extension String {
 
 extension APIDocument {
     fileprivate func schema(_ name: String) -> JSON? { json["components"]?["schemas"]?[name] }
+
+    /// What the catalog holds under that name.
+    fileprivate func catalog(_ name: String, _ part: String) -> JSON? {
+        schema("Catalog")?["properties"]?[name]?[part].map(resolve)
+    }
 
     fileprivate func words(of name: String) -> [String]? {
         schema(name)?["enum"]?.array?.compactMap(\.string)
