@@ -53,10 +53,11 @@ struct AnalysisTests {
     }
 
     private func give(
-        _ entitlement: String, to customer: String, grant: String, ticket: String
+        _ entitlement: String, to customer: String, grant: String, ticket: String,
+        from start: Instant? = nil
     ) throws {
         let wish = GiveGrant(
-            grant: id(grant), entitlement: id(entitlement), start: nil, end: .never,
+            grant: id(grant), entitlement: id(entitlement), start: start, end: .never,
             reason: id("outage"), ticket: id(ticket))
         try append(to: customer, key: grant) { state, now throws(Refusal) in
             try state.decide(wish, now: now)
@@ -135,6 +136,8 @@ struct AnalysisTests {
         try give("pro", to: "gina", grant: "g1", ticket: "T-1")
         try give("pro", to: "hans", grant: "g2", ticket: "T-1")
         try give("pro", to: "anna", grant: "g3", ticket: "T-2")
+        // What begins later this month gives no access yet.
+        try give("pro", to: "ines", grant: "g4", ticket: "T-3", from: at(140))
         clock.set(at(105))
         _ = try ledger.append(.revoke("g2", of: .test("hans"), key: "revoke"))
     }
@@ -159,7 +162,12 @@ struct AnalysisTests {
         ),
         (5, ["emil plus 2026-05-19T00:00:00+00:00"]),
         (6, ["coins 1 1 100.0", "pro 9 1 11.1", "level2 1 0 0.0", "plus 1 0 0.0"]),
-        (7, ["T-1 2 1 [\"gina\",\"hans\"]", "T-2 1 0 [\"anna\"]"]),
+        (
+            7,
+            [
+                "T-1 2 1 [\"gina\",\"hans\"]", "T-2 1 0 [\"anna\"]", "T-3 1 0 [\"ines\"]",
+            ]
+        ),
         (8, ["ad_free 2 0 0", "level2 1 0 0", "pro 1 2 1"]),
         (
             9,
@@ -277,7 +285,7 @@ struct AnalysisTests {
             """)
         #expect(try rows(of: question).allSatisfy { $0.hasSuffix(" null") })
         let projected = try ledger.reproject { Issue.record("\($0): \($1)") }
-        #expect(projected == 8)
+        #expect(projected == 9)
         #expect(try rows(of: question) == complete)
     }
 

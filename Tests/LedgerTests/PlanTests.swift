@@ -96,6 +96,41 @@ struct PlanTests {
         #expect(!plan.contains("Seq Scan"), "\(plan)")
     }
 
+    @Test(
+        "A view finds one customer's rows by a key, however many others there are",
+        arguments: [
+            ("transactions", "purchases"), ("refunds", "purchases"),
+            ("subscriptions", "purchases"), ("entitlements", "customers"),
+            ("balances", "customer_balances"), ("grants", "events"),
+        ])
+    func views(view: String, table: String) throws {
+        let database = try ScratchDatabase()
+        try database.run(
+            """
+            insert into deed.purchases (shard, project, environment, customer, store, original, app,
+                product, purchased_at, is_upgraded, transactions, kind)
+            select n % 64, 'p', 'production', 'u' || n, 'apple', n::text, 'a', 'pro', 0, false, '[]',
+                'auto_renewable'
+            from generate_series(1, 20000) as n;
+            insert into deed.customers
+            select shard, project, environment, customer, 1, null, 1, '{}' from deed.purchases;
+            insert into deed.customer_balances
+            select shard, project, environment, customer, 'coins', 1 from deed.purchases
+            """)
+        try database.run("vacuum analyze deed.purchases, deed.customers, deed.customer_balances")
+        var connection = try Connection.open(database.settings())
+        // The log is empty here.
+        if table == "events" {
+            try connection.run(Script(embedded: Array("set enable_seqscan = off".utf8)))
+        }
+        let question = "explain select * from deed.\(view) where customer = 'u77'"
+        let plan = try lines(
+            of: Statement(name: "explain", embedded: Array(question.utf8)), in: &connection)
+        #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
+        let search = plan.split(separator: "\n").first { $0.contains("Index Cond") }
+        #expect(search?.contains("customer = 'u77'") == true, "\(plan)")
+    }
+
     /// With few binds PostgreSQL takes a plan of their own to be cheaper, without counting what it
     /// costs to make it.
     @Test("A statement is planned once, however few rows it is called with")
