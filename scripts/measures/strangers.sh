@@ -2,53 +2,67 @@
 # beside as many connections that ask /healthz.
 # shellcheck shell=bash
 
-# Answers a second that one of four honest callers gets: the reciprocal of the median time.
+# Answers a second that one of four honest callers gets: the reciprocal of the median time. The store is known
+# by then: a genuine notification came from its address.
 measure_strangers() {
-    local attack connections calm besieged
+    local attack connections calm besieged place
+    local honest=(writes submissions notifications)
     mint_strangers_evidence
     stop_server
     DEED_TRUSTED_PROXIES=127.0.0.1 start_shop
+    load ingest 4 1 "$url" "$scratch/evidence" notifications "$(next_evidence notifications)" >/dev/null
     for connections in 32 256 1500; do
         for attack in garbage signature leaf big idle slow; do
             calm=$(honest_pace healthz "$connections")
             besieged=$(honest_pace "$attack" "$connections")
-            paste -d ' ' <(printf '%s\n' ${besieged% *}) <(printf '%s\n' ${calm% *}) >>"$scratch/strangers.$attack.writes"
-            paste -d ' ' <(printf '%s\n' ${besieged#* }) <(printf '%s\n' ${calm#* }) >>"$scratch/strangers.$attack.submissions"
+            for place in 0 1 2; do
+                printf '%s %s\n' "$(nth $place $besieged)" "$(nth $place $calm)" \
+                    >>"$scratch/strangers.$attack.${honest[place]}"
+            done
         done
     done
     for attack in garbage signature leaf big idle slow; do
-        note_rounds "strangers.$attack.writes" 1/s 0.5 "$scratch/strangers.$attack.writes"
-        note_rounds "strangers.$attack.submissions" 1/s 0.5 "$scratch/strangers.$attack.submissions"
+        for place in 0 1 2; do
+            note_rounds "strangers.$attack.${honest[place]}" 1/s 0.5 "$scratch/strangers.$attack.${honest[place]}"
+        done
     done
     stop_server
     start_server
 }
 
+# nth PLACE WORD...: the word at that place, counted from 0.
+nth() {
+    shift $(($1 + 1))
+    printf '%s' "$1"
+}
+
 mint_strangers_evidence() {
-    [ -d "$scratch/evidence" ] || mint_evidence $((36 * seconds * 4000 + 4000))
+    [ -d "$scratch/evidence" ] || mint_evidence $((37 * seconds * 4000 + 8000))
     used_transactions=${used_transactions:-0}
 }
 
-# honest_pace ATTACK CONNECTIONS: prints how many writes and submissions one caller gets done a second
-# meanwhile. A call that is refused fails the bench.
+# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller gets done a
+# second meanwhile. A call that is refused fails the bench.
 honest_pace() {
-    local writes attacking length=$((2 * seconds + 2))
+    local writes submissions attacking length=$((3 * seconds + 2))
     attack_with "$1" "$2" "$length" &
     attacking=$!
     owned_processes+=("$attacking")
     sleep 1
     load grant 4 "$seconds" "$url" "honest-$1-$2-$RANDOM$RANDOM" >/dev/null
     writes=$(awk '{ print 1000 / $1 }' "$scratch/p50")
-    load ingest 4 "$seconds" "$url" "$scratch/evidence" transactions "$(next_transactions)" >/dev/null
+    load ingest 4 "$seconds" "$url" "$scratch/evidence" transactions "$(next_evidence transactions)" >/dev/null
+    submissions=$(awk '{ print 1000 / $1 }' "$scratch/p50")
+    load ingest 4 "$seconds" "$url" "$scratch/evidence" notifications "$(next_evidence notifications)" >/dev/null
     wait "$attacking" || true
-    printf '%s %s\n' "$writes" "$(awk '{ print 1000 / $1 }' "$scratch/p50")"
+    printf '%s %s %s\n' "$writes" "$submissions" "$(awk '{ print 1000 / $1 }' "$scratch/p50")"
 }
 
-# Where the next submissions begin; kept in a file, as callers run in shells of their own.
-next_transactions() {
+# next_evidence KIND: where the next of that kind begins; kept in a file, as callers run in shells of their own.
+next_evidence() {
     local used
-    used=$(cat "$scratch/strangers.used" 2>/dev/null || printf '%s' "$used_transactions")
-    printf '%s\n' $((used + seconds * 4000)) >"$scratch/strangers.used"
+    used=$(cat "$scratch/strangers.used.$1" 2>/dev/null || printf 0)
+    printf '%s\n' $((used + seconds * 4000)) >"$scratch/strangers.used.$1"
     printf '%s\n' "$used"
 }
 
