@@ -92,7 +92,7 @@ struct PlainReadTests {
     @Test("A connection's key opens what its role may, on whatever call, until it is revoked")
     func rolesOfOneConnection() throws {
         let server = try listen()
-        let client = try RawClient(port: server.port, milliseconds: 10_000, isDeed: true)
+        let client = try RawClient(port: server.port, milliseconds: 10_000)
         let admin = try service.key(.admin)
         func status(_ method: String, _ path: String, _ key: NewKey, _ body: String = "") throws
             -> Int
@@ -136,7 +136,7 @@ struct PlainReadTests {
     @Test("One connection asks with one key after another, and each opens what is its own")
     func oneConnection() throws {
         let server = try listen()
-        let client = try RawClient(port: server.port, milliseconds: 10_000, isDeed: true)
+        let client = try RawClient(port: server.port, milliseconds: 10_000)
         func ask(_ authorizations: String...) throws -> RawClient.Reply {
             let lines = authorizations.map { "Authorization: \($0)\r\n" }.joined()
             client.send("GET /v1/customers/u1/entitlements HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")

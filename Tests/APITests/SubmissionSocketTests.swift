@@ -43,7 +43,7 @@ struct SubmissionSocketTests {
 
     /// The genuine notification over a connection of its own.
     private func expectService(_ server: Server) throws {
-        let client = try RawClient(port: server.port, milliseconds: 10_000, isDeed: true)
+        let client = try RawClient(port: server.port, milliseconds: 10_000)
         client.send(request(notifications, genuine))
         #expect(client.reply()?.status == 200)
     }
@@ -58,7 +58,7 @@ struct SubmissionSocketTests {
         let frame = #"{"\#(member)":""}"#.utf8.count
         for (extra, status) in [(0, route == "receipts" ? 200 : 400), (1, 413), (1 << 20, 413)] {
             let text = String(repeating: "A", count: limit - frame + extra)
-            let client = try RawClient(port: server.port, milliseconds: 20_000, isDeed: true)
+            let client = try RawClient(port: server.port, milliseconds: 20_000)
             client.send(request(path, #"{"\#(member)":"\#(text)"}"#))
             let reply = try #require(client.reply())
             #expect(reply.status == status, "\(reply.body.prefix(300))")
@@ -75,7 +75,7 @@ struct SubmissionSocketTests {
     func slow() throws {
         let server = try serve { $0.timeouts.body = 400 }
         let slow = try (0..<50).map { _ in
-            let client = try RawClient(port: server.port, milliseconds: 5000, isDeed: true)
+            let client = try RawClient(port: server.port, milliseconds: 5000)
             client.send(
                 "POST \(notifications) HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
             return client
@@ -94,7 +94,7 @@ struct SubmissionSocketTests {
         let events = try front.service.eventCount()
         inParallel(8) { index in
             for round in 0..<40 {
-                guard let client = try? RawClient(port: server.port, isDeed: true) else { continue }
+                guard let client = try? RawClient(port: server.port) else { continue }
                 let seed = index * 40 + round
                 switch seed % 4 {
                 case 0: client.send((0..<300).map { UInt8(truncatingIfNeeded: $0 * (seed + 7)) })
@@ -112,12 +112,12 @@ struct SubmissionSocketTests {
     @Test("More connections than may be are told so; the ones before are served")
     func connections() throws {
         let server = try serve { $0.connections = 100 }
-        let first = try RawClient(port: server.port, milliseconds: 10_000, isDeed: true)
+        let first = try RawClient(port: server.port, milliseconds: 10_000)
         first.send(request(notifications, genuine))
         #expect(first.reply()?.status == 200)
         let told = Atomic(0)
         let others = try (0..<400).map { _ in
-            try RawClient(port: server.port, milliseconds: 2000, isDeed: true)
+            try RawClient(port: server.port, milliseconds: 2000)
         }
         for client in others[110..<150] {
             client.send(request(notifications, genuine))
@@ -142,7 +142,7 @@ struct SubmissionSocketTests {
             isOver.store(true, ordering: .relaxed)
         }
         inParallel(16) { index in
-            guard let client = try? RawClient(port: server.port, milliseconds: 10_000, isDeed: true)
+            guard let client = try? RawClient(port: server.port, milliseconds: 10_000)
             else {
                 return
             }

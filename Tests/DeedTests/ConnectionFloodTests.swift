@@ -39,7 +39,7 @@ extension ProgramTests {
             #expect(isFull, "\(full) connections")
             #expect(full <= ConnectionFlood.limit + ConnectionFlood.headroom)
             // One more is told so, or closed where too many were told already.
-            let late = try RawClient(port: service.port, milliseconds: 5000, isDeed: true)
+            let late = try RawClient(port: service.port, milliseconds: 5000)
             late.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
             if let reply = late.reply() { #expect(reply.status == 503) }
             #expect(late.isClosed())
@@ -81,7 +81,7 @@ extension ProgramTests {
             #expect(service.log.contains(#""event":"few_descriptors""#))
             var client = try APIClient(key: key)
             _ = try client.metrics(of: service)
-            let idle = try (0..<500).map { _ in try RawClient(port: service.port, isDeed: true) }
+            let idle = try (0..<500).map { _ in try RawClient(port: service.port) }
             #expect(
                 try eventually(within: 5000) {
                     try client.metrics(of: service)["deed_http_connections"] ?? 0 > 100
@@ -102,7 +102,7 @@ extension ProgramTests {
         }
 
         private func isAnswered(at port: UInt16) -> Bool {
-            guard let client = try? RawClient(port: port, milliseconds: 1000, isDeed: true) else {
+            guard let client = try? RawClient(port: port, milliseconds: 1000) else {
                 return false
             }
             client.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -176,7 +176,7 @@ private final class Flood: Sendable {
     init(_ port: UInt16, key: String) {
         inParallel(Flood.lanes) { [self] _ in
             for number in 0..<(Flood.connections / Flood.lanes) {
-                guard let client = try? RawClient(port: port, isDeed: true) else { continue }
+                guard let client = try? RawClient(port: port) else { continue }
                 let manner = Manner.allCases[number % Manner.allCases.count]
                 client.send(manner.opening(key))
                 let slot = Slot(client)

@@ -65,7 +65,8 @@ extension ProgramTests {
         }
 
         private func status(of path: String, at port: UInt16) throws -> Int? {
-            let client = try RawClient(port: port, milliseconds: 10_000)
+            // What is at which of the two addresses the document does not tell.
+            let client = try RawClient(undocumented: port, milliseconds: 10_000)
             client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
             return client.reply()?.status
         }

@@ -29,7 +29,7 @@ extension ProgramTests {
             service.process.signal(SIGTERM)
             #expect(
                 eventually(within: 5000) {
-                    (try? RawClient(port: service.port, isDeed: true)) == nil
+                    (try? RawClient(port: service.port)) == nil
                 })
             #expect(service.process.wait(milliseconds: 300) == nil)
             hold.release()
@@ -132,7 +132,7 @@ extension ProgramTests {
             let installation = try Installation(database)
             let key = try installation.makeKey()
             let service = try installation.serve()
-            let raw = try RawClient(port: service.port, isDeed: true)
+            let raw = try RawClient(port: service.port)
             raw.send(
                 "POST /v1/customers/u1/grants HTTP/1.1\r\nHost: h\r\nIdempotency-Key: lost\r\n"
                     + "Authorization: Bearer \(key)\r\nContent-Length: \(Life.grant.utf8.count)"

@@ -102,7 +102,8 @@ extension ProgramTests {
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
             // Not held to the document: to compare a thousand answers takes longer than the server waits
             // for a client that takes none.
-            let silent = try RawClient(port: services[0].port, milliseconds: 20_000)
+            let silent = try RawClient(
+                undocumented: services[0].port, milliseconds: 20_000)
             #expect(silent.send(String(repeating: request, count: 1000)))
             var client = try APIClient(key: key)
             var slowest: Int64 = 0
@@ -135,7 +136,7 @@ extension ProgramTests {
             #expect(try client.send("POST", query, body: body).status == 200)
             let silent = try (0..<count).map { _ in
                 try RawClient(
-                    port: services[1].port, milliseconds: 20_000, isNarrow: true, isDeed: true)
+                    port: services[1].port, milliseconds: 20_000, isNarrow: true)
             }
             for client in silent { #expect(client.send(request)) }
             // Every answer is there and stays in its connection, where nobody takes it.

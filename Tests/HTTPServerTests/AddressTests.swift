@@ -11,7 +11,7 @@ struct AddressTests {
     }
 
     private func client(_ fields: String, at server: Server) throws -> String? {
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
         return client.reply()?.body
     }
@@ -82,21 +82,21 @@ struct AddressTests {
     @Test("An address that has its share of connections is told so, and then only closed")
     func share() throws {
         let server = try serve { $0.connectionsPerAddress = 3 }
-        var held = try (0..<3).map { _ in try RawClient(port: server.port) }
+        var held = try (0..<3).map { _ in try RawClient(undocumented: server.port) }
         for client in held {
             client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(client.reply()?.status == 200)
         }
-        let told = try RawClient(port: server.port)
+        let told = try RawClient(undocumented: server.port)
         told.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(told.reply()?.status == 503)
         #expect(told.isClosed())
-        let many = try (0..<40).map { _ in try RawClient(port: server.port) }
+        let many = try (0..<40).map { _ in try RawClient(undocumented: server.port) }
         #expect(many.count { $0.isClosed() } >= 20)
         held.removeLast()
         #expect(
             eventually {
-                guard let client = try? RawClient(port: server.port) else { return false }
+                guard let client = try? RawClient(undocumented: server.port) else { return false }
                 client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                 return client.reply()?.status == 200
             })
@@ -114,9 +114,11 @@ struct AddressTests {
             client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             return client.reply()?.status
         }
-        let held = try (0..<40).map { try RawClient(port: server.port, from: UInt8(2 + $0 % 4)) }
+        let held = try (0..<40).map {
+            try RawClient(undocumented: server.port, from: UInt8(2 + $0 % 4))
+        }
         for client in held { #expect(ask(client) == 200) }
-        let newcomers = try (6..<12).map { try RawClient(port: server.port, from: $0) }
+        let newcomers = try (6..<12).map { try RawClient(undocumented: server.port, from: $0) }
         for client in newcomers { #expect(ask(client) == 200) }
         let left = held.map { ask($0) == 200 }
         #expect(left.count { $0 } == 34, "\(left)")
@@ -136,7 +138,7 @@ struct AddressTests {
             }
         }
         func ask(_ address: String) throws -> RawClient {
-            let client = try RawClient(port: server.port, milliseconds: 10_000)
+            let client = try RawClient(undocumented: server.port, milliseconds: 10_000)
             client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: \(address)\r\n\r\n")
             return client
         }
@@ -156,7 +158,7 @@ struct AddressTests {
     @Test("The system keeps little of answers that a client does not take")
     func untaken() throws {
         let server = try serve { _ in }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(client.reply()?.status == 200)
         let socket = try #require(client.otherEnd())
@@ -173,7 +175,7 @@ struct AddressTests {
             $0.connectionsPerAddress = 3
             $0.trustedProxies = TrustedProxies("127.0.0.0/8")!
         }
-        let held = try (0..<20).map { _ in try RawClient(port: server.port) }
+        let held = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in held {
             client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(client.reply()?.status == 200)

@@ -8,7 +8,7 @@ import Threading
 struct AnswerTests {
     @Test func `One connection serves one request after the other`() throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         for number in 1...3 {
             client.send("GET /\(number)?a=b HTTP/1.1\r\nHost: x\r\n\r\n")
             let reply = try #require(client.reply())
@@ -22,7 +22,7 @@ struct AnswerTests {
             let path = request.path
             return path == "/2" ? .later { text(path) } : .now(text(path))
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send((1...3).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
         for number in 1...3 {
             #expect(client.reply()?.body == "/\(number)")
@@ -35,7 +35,7 @@ struct AnswerTests {
     ])
     func `Path and query come as they were sent`(path: String, query: String) throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET \(path)\(query == "-" ? "" : "?" + query) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(client.reply()?.body == "GET \(path) \(query) 0")
     }
@@ -47,7 +47,7 @@ struct AnswerTests {
         target: String, bytes: [UInt8]
     ) throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(
             Array("GET \(target)".utf8) + bytes + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
         #expect(client.reply()?.body == "malformedTarget")
@@ -64,7 +64,7 @@ struct AnswerTests {
         header: String, bytes: [UInt8], expected: String
     ) throws {
         let server = try makeServer { .now(text(value(of: "x-name", in: $0))) }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\(header)".utf8) + bytes)
         client.send(bytes.isEmpty ? "\r\n" : "\r\n\r\n")
         #expect(client.reply()?.body == expected)
@@ -76,14 +76,14 @@ struct AnswerTests {
             let missing = value(of: "x-none", in: request)
             return .now(text("\(held) \(missing)"))
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\nauthorization: Bearer k\r\n\r\n")
         #expect(client.reply()?.body == "Bearer k none")
     }
 
     @Test func `HEAD is answered like GET, without the body`() throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
         let head = try #require(client.reply(withBody: false))
         #expect(head.status == 200)
@@ -98,7 +98,7 @@ struct AnswerTests {
                     status: 200,
                     headers: [Header("X-A", "1\r\nX-B: 2"), Header("X-C", "3")]))
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         let head = try #require(client.reply()).head
         #expect(!head.contains("X-B"))
@@ -109,7 +109,7 @@ struct AnswerTests {
     {
         let server = try makeServer { request in .now(text(request.path)) }
         for length in stride(from: 500, through: 16_000, by: 250) {
-            let client = try RawClient(port: server.port)
+            let client = try RawClient(undocumented: server.port)
             client.send(
                 "GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "y", count: length))\r\n\r\n")
             let status = client.reply()?.status
@@ -133,11 +133,11 @@ struct AnswerTests {
             handled.add()
             return echo(request)
         }
-        let client = try RawClient(port: server.port, milliseconds: 100)
+        let client = try RawClient(undocumented: server.port, milliseconds: 100)
         client.send(request)
         if let reply = client.reply() { #expect((400..<600).contains(reply.status)) }
         #expect(handled.value == 0)
-        let other = try RawClient(port: server.port)
+        let other = try RawClient(undocumented: server.port)
         other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(other.reply()?.status == 200)
     }
@@ -153,7 +153,7 @@ struct AnswerTests {
         let replies = Monitor<[String]>([])
         for number in 1...4 {
             startThread("client-\(number)") {
-                guard let client = try? RawClient(port: server.port) else { return }
+                guard let client = try? RawClient(undocumented: server.port) else { return }
                 client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 let body = client.reply()?.body ?? "none"
                 replies.change { $0.append(body) }
@@ -178,15 +178,15 @@ struct AnswerTests {
             }
         }
         let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-        let first = try RawClient(port: server.port)
+        let first = try RawClient(undocumented: server.port)
         first.send(request)
         #expect(gate.hasGathered(1))
-        let second = try RawClient(port: server.port)
+        let second = try RawClient(undocumented: server.port)
         second.send(request)
         #expect(eventually { metrics.text().contains("deed_http_worker_queue 1\n") })
         #expect(metrics.text().contains("deed_http_workers_busy 1\n"))
 
-        let third = try RawClient(port: server.port)
+        let third = try RawClient(undocumented: server.port)
         third.send(request)
         let refused = try #require(third.reply())
         #expect(refused.status == 503)
@@ -211,14 +211,14 @@ struct AnswerTests {
             }
         }
         for number in 1...4 {
-            let client = try RawClient(port: server.port)
+            let client = try RawClient(undocumented: server.port)
             client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(gate.hasGathered(number))
         }
         gate.open()
         #expect(eventually { metrics.text().contains("deed_http_connections 0\n") })
         #expect(metrics.text().contains("deed_http_requests_in_flight 0\n"))
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(client.reply()?.body.count == 100_000)
     }
@@ -232,7 +232,7 @@ struct AnswerTests {
         for thread in 0..<32 {
             startThread("client-\(thread)") {
                 var isRight = true
-                if let client = try? RawClient(port: server.port) {
+                if let client = try? RawClient(undocumented: server.port) {
                     for number in 0..<32 {
                         client.send("GET /\(thread)/\(number) HTTP/1.1\r\nHost: x\r\n\r\n")
                         isRight = client.reply()?.body == "/\(thread)/\(number)" && isRight

@@ -51,7 +51,7 @@ struct FramingTests {
     private func result(
         of request: RawRequest, in pieces: [ArraySlice<UInt8>], at port: UInt16
     ) throws -> (statuses: [Int], isClosed: Bool) {
-        let client = try RawClient(port: port, milliseconds: request.isFine ? 100 : 2000)
+        let client = try RawClient(undocumented: port, milliseconds: request.isFine ? 100 : 2000)
         for piece in pieces {
             if !client.send(Array(piece)) { break }
             if pieces.count > 1 { usleep(200) }
@@ -113,14 +113,14 @@ struct FramingTests {
         let server = try witness.serve { $0.timeouts.body = 1000 }
         let proxy = try Proxy(kind, before: server.port)
         for request in RawRequest.all {
-            let raw = try RawClient(port: proxy.port, milliseconds: 300)
+            let raw = try RawClient(undocumented: proxy.port, milliseconds: 300)
             raw.send(Proxy.moved(request.bytes))
             while let reply = raw.reply() {
                 let isFine = reply.status < 500 || [501, 505].contains(reply.status)
                 #expect(isFine || kind == .caddy, "\(request.name): \(reply.status)")
             }
             // The connection that the proxy has to the server is as good as before.
-            let honest = try RawClient(port: proxy.port)
+            let honest = try RawClient(undocumented: proxy.port)
             honest.send(
                 Proxy.moved(Array(RawRequest.get("Connection: close\r\n", target: "/b").utf8)))
             let reply = honest.reply()
@@ -174,7 +174,7 @@ struct FramingTests {
             $0.timeouts.head = 200
             $0.timeouts.idle = 60_000
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(RawRequest.get("") + "GET /a")
         #expect(client.reply()?.status == 200)
         let start = monotonicMilliseconds()

@@ -18,10 +18,10 @@ struct LifeTests {
                 return text("done")
             }
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(gate.hasGathered(1))
-        let idle = try RawClient(port: server.port)
+        let idle = try RawClient(undocumented: server.port)
 
         let drained = Monitor<Bool?>(nil)
         startThread("drain") {
@@ -29,7 +29,7 @@ struct LifeTests {
             drained.change { $0 = isDone }
         }
         #expect(idle.isClosed())
-        #expect(throws: RawClient.Refused.self) { _ = try RawClient(port: server.port) }
+        #expect(throws: RawClient.Refused.self) { _ = try RawClient(undocumented: server.port) }
         #expect(drained.change { $0 } == nil)
 
         gate.open()
@@ -48,14 +48,14 @@ struct LifeTests {
                 return text("done")
             }
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(gate.hasGathered(1))
-        let late = try RawClient(port: server.port)
+        let late = try RawClient(undocumented: server.port)
         late.send("GET / HTTP/1.1\r\n")
         usleep(50_000)
         startThread("drain") { server.drain(milliseconds: 2000) }
-        #expect(eventually { (try? RawClient(port: server.port)) == nil })
+        #expect(eventually { (try? RawClient(undocumented: server.port)) == nil })
         late.send("Host: x\r\n\r\n")
         let reply = try #require(late.reply())
         #expect(reply.status == 503)
@@ -72,7 +72,7 @@ struct LifeTests {
                 return text("late")
             }
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(gate.hasGathered(1))
         let start = monotonicMilliseconds()
@@ -88,7 +88,7 @@ struct LifeTests {
             .eventually { reply in replies.change { $0.append(reply) } }
         }
         // More than there are workers.
-        let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
+        let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send(Self.request) }
         let all = try #require(
             replies.wait(milliseconds: 2000) { $0.count == 20 ? $0 : nil })
@@ -111,16 +111,16 @@ struct LifeTests {
                 replies.change { $0.append(reply) }
             }
         }
-        let quick = try RawClient(port: server.port)
+        let quick = try RawClient(undocumented: server.port)
         for _ in 0..<100 {
             quick.send(Self.request)
             #expect(quick.reply()?.body == "at once")
         }
-        let lost = try RawClient(port: server.port)
+        let lost = try RawClient(undocumented: server.port)
         lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(lost.reply() == nil)
         // More than there are workers.
-        let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
+        let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") }
         let all = try #require(
             replies.wait(milliseconds: 2000) { $0.count == 20 ? $0 : nil })
@@ -171,10 +171,10 @@ struct LifeTests {
             let path = request.path
             return .eventually { reply in if path == "/" { reply(text("given")) } }
         }
-        let lost = try RawClient(port: server.port)
+        let lost = try RawClient(undocumented: server.port)
         lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(lost.reply() == nil)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(client.reply()?.body == "given")
         #expect(server.drain(milliseconds: 2000))
@@ -190,7 +190,7 @@ struct LifeTests {
             startThread("client-\(number)") {
                 // Whether every answer was right until the server closed between two of them.
                 var isRight = true
-                if let client = try? RawClient(port: server.port) {
+                if let client = try? RawClient(undocumented: server.port) {
                     while client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n") {
                         guard let reply = client.reply() else { break }
                         isRight =
@@ -256,7 +256,7 @@ struct LifeTests {
         } handler: {
             echo($0)
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(client.reply()?.status == 200)
     }

@@ -29,15 +29,15 @@ struct LimitTests {
         }
         let request = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n"
         let body = String(repeating: "x", count: 900)
-        let first = try RawClient(port: server.port)
+        let first = try RawClient(undocumented: server.port)
         first.send(request + body)
         #expect(gate.hasGathered(1))
-        let second = try RawClient(port: server.port)
+        let second = try RawClient(undocumented: server.port)
         second.send(request + body)
         #expect(second.reply()?.status == 503)
         gate.open()
         #expect(first.reply()?.body == "taken")
-        let third = try RawClient(port: server.port)
+        let third = try RawClient(undocumented: server.port)
         third.send(request + body)
         #expect(third.reply()?.body == "taken")
         #expect(server.drain(milliseconds: 2000))
@@ -58,7 +58,7 @@ struct LimitTests {
         request: String, status: Int, body: String
     ) throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(request)
         let reply = try #require(client.reply())
         #expect(reply.status == status)
@@ -75,7 +75,7 @@ struct LimitTests {
         headers: String, body: String
     ) throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("POST / HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n")
         let reply = try #require(client.reply())
         #expect(reply.status == 413)
@@ -90,7 +90,7 @@ struct LimitTests {
     ])
     func `A body whose end is in doubt is refused`(headers: String) throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("POST / HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n")
         let reply = try #require(client.reply())
         #expect(reply.body == "unframed(HTTPServer.FramingFault.ambiguousLength)")
@@ -100,7 +100,7 @@ struct LimitTests {
 
     @Test func `A client that asks first is told to go on`() throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send(
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
         #expect(client.reply()?.status == 100)
@@ -110,7 +110,7 @@ struct LimitTests {
 
     @Test func `A body without end is cut off`() throws {
         let server = try makeServer(handler: echo)
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
         let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n"
         let sent = (0..<1000).prefix { _ in client.send(chunk) }.count
@@ -137,7 +137,7 @@ struct LimitTests {
             echo($0)
         }
         let start = monotonicMilliseconds()
-        let client = try RawClient(port: server.port, milliseconds: 20)
+        let client = try RawClient(undocumented: server.port, milliseconds: 20)
         client.send(first)
         var isClosed = false
         while !isClosed, monotonicMilliseconds() - start < 1500 {
@@ -159,7 +159,7 @@ struct LimitTests {
                 return text("late")
             }
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         let start = monotonicMilliseconds()
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(client.reply()?.body == "late")
@@ -174,7 +174,7 @@ struct LimitTests {
         } handler: { _ in
             .now(Response(status: 200, body: [UInt8](repeating: 0x78, count: 32 << 20)))
         }
-        let client = try RawClient(port: server.port)
+        let client = try RawClient(undocumented: server.port)
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(eventually { metrics.text().contains("deed_http_requests_in_flight 1\n") })
         #expect(eventually { metrics.text().contains("deed_http_connections 0\n") })
@@ -189,14 +189,14 @@ struct LimitTests {
             echo($0)
         }
         let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-        let first = try RawClient(port: server.port)
+        let first = try RawClient(undocumented: server.port)
         first.send(request)
         #expect(first.reply()?.status == 200)
         do {
-            let second = try RawClient(port: server.port)
+            let second = try RawClient(undocumented: server.port)
             second.send(request)
             #expect(second.reply()?.status == 200)
-            let third = try RawClient(port: server.port)
+            let third = try RawClient(undocumented: server.port)
             third.send(request)
             let reply = try #require(third.reply())
             #expect(reply.status == 503)
@@ -206,7 +206,7 @@ struct LimitTests {
             #expect(third.isClosed())
         }
         #expect(eventually { metrics.text().contains("deed_http_connections 1\n") })
-        let fourth = try RawClient(port: server.port)
+        let fourth = try RawClient(undocumented: server.port)
         fourth.send(request)
         #expect(fourth.reply()?.status == 200)
     }
@@ -221,13 +221,14 @@ struct LimitTests {
         }
         for _ in 0..<3 {
             inParallel(8) { _ in
-                let burst = (0..<60).compactMap { _ in try? RawClient(port: server.port) }
+                let burst = (0..<60).compactMap { _ in try? RawClient(undocumented: server.port) }
                 for client in burst { client.send("G") }
             }
         }
         #expect(
             eventually {
-                guard let client = try? RawClient(port: server.port, milliseconds: 300) else {
+                guard let client = try? RawClient(undocumented: server.port, milliseconds: 300)
+                else {
                     return false
                 }
                 client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -73,7 +73,7 @@ final class Proxy {
             program, kind.arguments(file, folder.path),
             environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"],
             output: "\(folder.path)/output", errors: errors)
-        let isUp = eventually { (try? RawClient(port: port)) != nil }
+        let isUp = eventually { (try? RawClient(undocumented: port)) != nil }
         try #require(
             isUp,
             "\(kind) does not listen: \((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")"

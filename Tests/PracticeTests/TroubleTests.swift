@@ -29,7 +29,7 @@ struct TroubleTests {
     func reset() throws {
         let (served, target) = try served(#"{"reset":1}"#)
         #expect(throws: OutboundError.self) { try served.send("GET", target) }
-        let raw = try RawClient(port: served.server.port)
+        let raw = try RawClient(undocumented: served.server.port)
         raw.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(raw.reply() == nil)
     }

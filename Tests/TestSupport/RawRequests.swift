@@ -1,19 +1,19 @@
 import Testing
 
 /// Requests as bytes, and what must come of them.
-struct RawRequest: Sendable, CustomTestStringConvertible {
-    let name: String
-    let bytes: [UInt8]
+package struct RawRequest: Sendable, CustomTestStringConvertible {
+    package let name: String
+    package let bytes: [UInt8]
     /// The statuses of the answers, in order.
-    let statuses: [Int]
+    package let statuses: [Int]
     /// The targets that the handler may see, and has to where no proxy stands before it.
-    let seen: [String]
+    package let seen: [String]
     /// The bodies that come with them; the others are empty.
-    let bodies: [String]
+    package let bodies: [String]
 
-    var testDescription: String { name }
+    package var testDescription: String { name }
     /// Whether the connection may be used on.
-    var isFine: Bool { statuses.allSatisfy { $0 < 300 } }
+    package var isFine: Bool { statuses.allSatisfy { $0 < 300 } }
 
     init(
         _ name: String, _ text: String, _ statuses: Int..., seen: [String]? = nil,
@@ -36,16 +36,17 @@ struct RawRequest: Sendable, CustomTestStringConvertible {
         self.bodies = bodies
     }
 
-    static let all = fine + lines + fields + hosts + lengths + codings + chunks + smuggled + long
+    package static let all =
+        fine + lines + fields + hosts + lengths + codings + chunks + smuggled + long
 
     /// A request that must never be seen, after what hides it.
     private static let hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    static func get(_ fields: String, target: String = "/a") -> String {
+    package static func get(_ fields: String, target: String = "/a") -> String {
         "GET \(target) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n"
     }
 
-    static func post(_ fields: String, _ body: String = "") -> String {
+    package static func post(_ fields: String, _ body: String = "") -> String {
         "POST /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\n\(body)"
     }
 
