@@ -57,6 +57,15 @@ def before_call(context, case, kwargs):
             query["allow_unknown"] = "1"
 
 
+@schemathesis.check
+def unavailable_for_a_position_only(ctx, response, case):
+    if response.status_code != 503:
+        return
+    is_after = any(name.lower() == "deed-after" for name in case.headers or {})
+    if not is_after or response.json().get("code") != "position_not_reached":
+        raise AssertionError("503 is the answer to a position in Deed-After that was not reached, and to nothing else")
+
+
 def one_place(body, query):
     """Members stand in the body or in the query."""
     for name in ("reason", "ticket", "order", "product", "lifetime", "allow_unknown"):
@@ -123,7 +132,8 @@ def catalog(body, query):
 
 
 def limits(body, query):
-    """One call credits at most what a day may."""
+    """One call credits at most what a day may, of a currency that the catalog need not know."""
+    unknown(body, query)
     for limit in (body.get("credit_limits") or {}).values():
         if isinstance(limit, dict) and "per_call" in limit and "per_day" in limit:
             limit["per_call"], limit["per_day"] = sorted((limit["per_call"], limit["per_day"]))
