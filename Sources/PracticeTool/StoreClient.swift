@@ -1,9 +1,14 @@
+import Core
 import Foundation
 import JSON
 import Outbound
+import Threading
 
 /// Asks a practice store that runs.
 struct StoreClient {
+    /// How long to wait for a store to begin to listen, in milliseconds.
+    private static let patience: Int64 = 5000
+
     private let base: String
 
     init(_ arguments: Arguments) {
@@ -17,13 +22,7 @@ struct StoreClient {
             body: body?.bytes ?? [])
         // Two simulated years of many lives take their time.
         request.timeoutMilliseconds = 600_000
-        let answer: OutboundResponse
-        do throws(OutboundError) {
-            var client = try HTTPClient()
-            answer = try client.send(request)
-        } catch {
-            throw .fault("\(base) does not answer: \(error); start it with: deed-practice serve")
-        }
+        let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is no practice store; see --store")
         }
@@ -33,6 +32,24 @@ struct StoreClient {
         case 409: throw .refused(detail)
         case 400..<500: throw .usage(detail)
         default: throw .fault(detail)
+        }
+    }
+
+    /// A store that was started a moment ago is waited for.
+    private func send(_ request: OutboundRequest) throws(ToolEnd) -> OutboundResponse {
+        let deadline = machineClock().advanced(byMilliseconds: StoreClient.patience)
+        while true {
+            do throws(OutboundError) {
+                var client = try HTTPClient()
+                return try client.send(request)
+            } catch {
+                if case .unreachable = error, machineClock() < deadline {
+                    pause(milliseconds: 100)
+                    continue
+                }
+                throw .fault(
+                    "\(base) does not answer: \(error); start it with: deed-practice serve")
+            }
         }
     }
 }

@@ -95,8 +95,18 @@ struct DataFolder {
         }
         lchown(sockets, user.pointee.pw_uid, user.pointee.pw_gid)
         if run(asOwner(["/usr/bin/test", "-x", sockets])).status != 0 {
-            throw .folderClosed(path, user: owner)
+            throw .folderClosed(closedFolder, above: path, user: owner)
         }
+    }
+
+    /// The uppermost folder on the way that the owner may not enter.
+    private var closedFolder: String {
+        var way = URL(fileURLWithPath: "/")
+        for name in path.split(separator: "/") {
+            way.appendPathComponent(String(name))
+            if run(asOwner(["/usr/bin/test", "-x", way.path])).status != 0 { return way.path }
+        }
+        return path
     }
 
     /// Whether the folder is Deed's alone, so that opening it a little opens nobody else's things.

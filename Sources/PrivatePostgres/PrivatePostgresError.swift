@@ -5,7 +5,7 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
     case noUnprivilegedUser(name: String)
     case folderUnusable(String, reason: String)
     case folderTooLong(String, limit: Int)
-    case folderClosed(String, user: String)
+    case folderClosed(String, above: String, user: String)
     case programFailed(program: String, output: String)
     case databaseGone(String)
     case silent(String)
@@ -29,9 +29,10 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
         case .folderTooLong(let folder, let limit):
             "The path of the data folder \(folder) is longer than the \(limit) bytes that a "
                 + "socket in it allows; choose a shorter one with DEED_DATA_DIR."
-        case .folderClosed(let folder, let user):
-            "The user \(user), as whom PostgreSQL runs, may not enter \(folder); allow it "
-                + "(chmod o+x), or choose another data folder with DEED_DATA_DIR."
+        case .folderClosed(let closed, let folder, let user):
+            "The user \(user), as whom PostgreSQL runs, may not enter \(closed), and the data folder is "
+                + "\(folder); allow it (chmod o+x \(closed)), or choose another data folder with "
+                + "DEED_DATA_DIR."
         case .programFailed(let program, let output):
             "\(program) did not succeed. It says: \(output)"
         case .databaseGone(let folder):

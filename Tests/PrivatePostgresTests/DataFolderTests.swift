@@ -50,6 +50,15 @@ struct DataFolderTests {
         #expect(try refusal(of: scratch.file(name)).contains("its path holds"))
     }
 
+    @Test("The folder on the way that is closed is named", .enabled(if: getuid() == 0))
+    func closedAbove() throws {
+        let scratch = try ScratchFolder()
+        mkdir(scratch.file("home"), 0o700)
+        let told = try refusal(of: scratch.file("home") + "/data")
+        #expect(told.contains("may not enter \(scratch.file("home")),"))
+        #expect(told.contains("chmod o+x \(scratch.file("home")))"))
+    }
+
     @Test("Root opens no folder that holds something else", .enabled(if: getuid() == 0))
     func notAlone() throws {
         let scratch = try ScratchFolder()

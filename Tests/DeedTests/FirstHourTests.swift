@@ -1,0 +1,140 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    /// `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a pause.
+    @Suite("The first hour", .timeLimit(.minutes(5)))
+    struct FirstHour {
+        @Test("Its blocks do as they are pasted what the page says, and leave nothing behind")
+        func pasted() throws {
+            let page = try PastedPage()
+            let outputs = try page.paste()
+            try #require(outputs.count == 7, "\(page.words)")
+            let answer = try #require(outputs["answer"])
+            #expect(answer.contains(#""pro":{"active":true"#), "\(page.words)")
+            let game = try #require(outputs["4"])
+            #expect(game.contains(#""coins": 100"#), "\(page.words)")
+            #expect(game.contains(#"{"balance": 70}"#), "\(page.words)")
+            #expect(game.contains(#"{"rights": ["pro"], "#), "\(page.words)")
+            let later = try #require(outputs["5"])
+            #expect(later.contains(#"{"rights": ["pro"], "#), "\(page.words)")
+            #expect(later.contains(#"{"rights": [], "#), "\(page.words)")
+            #expect(later.contains("purchase.refunded"), "\(page.words)")
+            #expect(later.contains("-30"), "\(page.words)")
+            #expect(try #require(page.secondsToFirstAnswer) < 180)
+            for text in outputs.values {
+                #expect(!text.contains("error:") && !text.contains("curl: ("), "\(text)")
+            }
+            #expect(try page.leftovers() == [])
+        }
+    }
+}
+
+/// The page's blocks for the shell, run beside copies of what a clone has.
+private final class PastedPage {
+    private let folder: ScratchFolder
+    private let process: ChildProcess
+    private let ports: [String: UInt16]
+
+    init() throws {
+        folder = try ScratchFolder()
+        ports = ["8080": try freePort(), "9090": try freePort(), "8081": try freePort()]
+        for name in ["clone/.build", "home", "temporary", "out"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.file(name), withIntermediateDirectories: true)
+        }
+        // What lies in the home folder of root is closed to the user as whom PostgreSQL runs.
+        chmod(folder.file("home"), 0o700)
+        let programs = URL(fileURLWithPath: Installation.program).deletingLastPathComponent().path
+        symlink(programs, folder.file("clone/.build/release"))
+        symlink(PastedPage.root + "/docs", folder.file("clone/docs"))
+        var environment = [
+            "TMPDIR": folder.file("temporary"), "HOME": folder.file("home"),
+            "DEED_PRACTICE_STORE": "http://127.0.0.1:9090", "PORT": "8081",
+            "DEED_URL": "http://127.0.0.1:8080", "DEED_LISTEN": "127.0.0.1:8080",
+        ].mapValues { [ports] in with(ports, in: $0) }
+        for name in ["PATH", "LD_LIBRARY_PATH"] {
+            environment[name] = ProcessInfo.processInfo.environment[name]
+        }
+        let text = try String(
+            contentsOfFile: PastedPage.root + "/docs/first-hour.md", encoding: .utf8)
+        let script = with(ports, in: PastedPage.script(text, out: "../out"))
+        process = try ChildProcess(
+            "/usr/bin/env",
+            ["-C", folder.file("clone"), "bash", try folder.write(script, to: "script")],
+            environment: environment, output: folder.file("stdout"),
+            errors: folder.file("stderr"))
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    /// The blocks behind the demo's, each with an output of its own. Behind the purchase comes what it
+    /// printed to be pasted.
+    private static func script(_ page: String, out: String) -> String {
+        let blocks = page.split(separator: "```sh\n").dropFirst().map { part in
+            String(part.prefix(upTo: part.firstRange(of: "```")?.lowerBound ?? part.endIndex))
+        }.filter { !$0.contains("scripts/run") }
+        // The programs are built already.
+        var script = "swift() { :; }\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n"
+        for (number, block) in blocks.enumerated() {
+            script += "{\n\(block)} >\(out)/\(number + 1) 2>&1\n"
+            if block.contains("buy --customer u1 --product pro.month") {
+                // Deed has another port here than the usual one that is printed.
+                script += "sed -n '/^curl /,$p' \(out)/\(number + 1) >../paste\n"
+                script += "sed -i \"s|http://[^/]*/v1/|$DEED_URL/v1/|\" ../paste\n"
+                script += ". ../paste >\(out)/answer 2>/dev/null\n"
+            }
+        }
+        return script
+    }
+
+    /// What each block printed, by its number.
+    func paste() throws -> [String: String] {
+        guard process.wait(milliseconds: 240_000) != nil else {
+            throw Installation.Failed(description: "the page does not end: \(words)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("out"))
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, read("out/\($0)")) })
+    }
+
+    /// From the start of Deed to the answer with the first purchase.
+    var secondsToFirstAnswer: Double? {
+        guard let start = changed("out/1"), let end = changed("out/answer") else { return nil }
+        return end.timeIntervalSince(start)
+    }
+
+    /// What is still there, in the clone, at home and in the folder for temporary things.
+    func leftovers() throws -> [String] {
+        let files = FileManager.default
+        return try files.contentsOfDirectory(atPath: folder.file("temporary"))
+            + files.contentsOfDirectory(atPath: folder.file("home"))
+            + files.contentsOfDirectory(atPath: folder.file("clone")).filter {
+                $0 != ".build" && $0 != "docs"
+            }
+    }
+
+    /// All that was printed, for the message of a test that fails.
+    var words: String {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("out"))) ?? []
+        return (names.sorted().map { "out/\($0)" } + ["stderr"])
+            .map { "\($0): \(read($0))" }.joined(separator: "\n")
+    }
+
+    private func read(_ name: String) -> String {
+        (try? String(contentsOfFile: folder.file(name), encoding: .utf8)) ?? ""
+    }
+
+    private func changed(_ name: String) -> Date? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.file(name))
+        return attributes?[.modificationDate] as? Date
+    }
+}
+
+/// The page's ports, which other tests may use, become free ones.
+private func with(_ ports: [String: UInt16], in text: String) -> String {
+    text.replacing(/\b(8080|9090|8081)\b/) { "\(ports[String($0.1)] ?? 0)" }
+}
