@@ -65,8 +65,19 @@ extension Purchase {
             "came_from": .optional(arrival?.from.text), "came_at": .instant(arrival?.at),
             "sandbox": .bool(newest.environment == .sandbox),
         ]
-        guard let previous = newest.previous, var object = members.object else { return members }
+        guard let previous = newest.previous, var object = members.object else {
+            return members.marked(newest.transaction)
+        }
         object.append("previous", .string(previous.description))
+        return JSON.object(object).marked(newest.transaction)
+    }
+}
+
+extension JSON {
+    /// With the mark of what Xcode signed on a developer's machine, where that made the transaction.
+    func marked(_ transaction: TransactionID) -> JSON {
+        guard transaction.isOfXcode, var object else { return self }
+        object.append("xcode", true)
         return .object(object)
     }
 }

@@ -70,7 +70,7 @@ extension ExplainedRight {
 extension TransactionFact {
     /// What the rules of access read of it; the customer's events have all of it.
     fileprivate var json: JSON {
-        [
+        let json: JSON = [
             "transaction": .string(transaction.text), "product": .string(product.text),
             "kind": .optional(kind?.rawValue), "purchased": .instant(purchased),
             "expires": .instant(expires), "revoked_at": .instant(revocation?.at),
@@ -78,6 +78,7 @@ extension TransactionFact {
             "sandbox": .bool(environment == .sandbox),
             "signed_at": .instant(signedAt), "evidence": .string(rank.word),
         ]
+        return json.marked(transaction)
     }
 }
 

@@ -29,7 +29,8 @@ extension SubmittedItem {
             object.append("environment", .string(otherEnvironment.rawValue))
         }
         if let purchase { object.append("purchase", .string(purchase.description)) }
-        if let transaction { object.append("transaction", .string(transaction.text)) }
+        // The app finishes it by the name that it knows.
+        if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
         case .recorded, .alreadyKnown: break
         case .alreadySettled(let order): object.append("order", .string(order.text))
@@ -46,7 +47,7 @@ extension SubmittedItem {
             object.append("warning", "product_unknown")
             object.append("product", .string(unknownProduct.id.text))
         }
-        return .object(object)
+        return transaction.map(JSON.object(object).marked) ?? .object(object)
     }
 }
 

@@ -20,7 +20,7 @@ package struct Statement<Trust>: Sendable {
     package let signedAt: Instant
     /// The names from the signer's certificate to the trusted root; none before it was followed.
     package private(set) var signedBy: [String] = []
-    let contents: Contents
+    private(set) var contents: Contents
 
     private init<Other>(_ other: Statement<Other>, signedBy: [String]) {
         self.signedBy = signedBy
@@ -96,6 +96,12 @@ extension Statement where Trust == Unverified {
         appleID = heading.appleID
         self.signedAt = signedAt
         self.contents = contents
+    }
+
+    func with(_ facts: Facts) -> Self {
+        var copy = self
+        copy.contents.facts = facts
+        return copy
     }
 
     /// Only the verifier may say so, after every check has passed.

@@ -79,6 +79,57 @@ struct LocalSigningTests {
         #expect(refused(plan(payload), by: try verifier()) == .extraRootForProduction)
     }
 
+    private func named(
+        _ payload: Payload, by signer: MintedCertificate = signer
+    ) throws -> TransactionFact {
+        let statement = try verifier(.extra, signer).verify(
+            plan(local(payload), by: signer).bytes, as: .signedTransaction, on: .usual)
+        return try #require(statement.facts.transactions.first)
+    }
+
+    @Test("Two developers' machines and two runs on one never give the same names")
+    func names() throws {
+        var payload = Payload.transaction
+        payload["transactionId"] = "1"
+        payload["originalTransactionId"] = "1"
+        payload["purchaseDate"] = 1_682_935_199_500
+        payload["originalPurchaseDate"] = 1_682_935_199_500
+        let first = try named(payload)
+        #expect(first.transaction.text.hasSuffix("-1682935199-1"))
+        #expect(first.transaction == first.original)
+        #expect(first.transaction.isOfXcode)
+        #expect(first.transaction.onDevice == "1")
+        #expect(try named(payload) == first)
+        let other = try named(payload, by: LocalSigningTests.makeSigner(.p256))
+        #expect(other.transaction != first.transaction && other.original != first.original)
+        payload["purchaseDate"] = 1_682_935_260_000
+        // A renewal is of the same purchase, and what comes after a reset is not.
+        payload["transactionId"] = "2"
+        #expect(try named(payload).original == first.original)
+        payload["originalPurchaseDate"] = 1_682_935_260_000
+        payload["transactionId"] = "1"
+        #expect(try named(payload).original != first.original)
+        #expect(try named(payload).transaction != first.transaction)
+    }
+
+    @Test("A renewal info goes with its purchase, as long as that was never interrupted")
+    func renewals() throws {
+        var transaction = Payload.transaction
+        transaction["originalPurchaseDate"] = 1_682_935_199_500
+        let original = try named(transaction).original
+        var terms = Terms.usual
+        terms.companion = terms.apps.first?.id
+        var payload = local(.renewal)
+        payload["originalTransactionId"] = transaction["originalTransactionId"]
+        payload["recentSubscriptionStartDate"] = 1_682_935_199_500
+        func renewals() throws -> [RenewalFact] {
+            try verifier().verify(plan(payload).bytes, as: .renewalInfo, on: terms).facts.renewals
+        }
+        #expect(try renewals().map(\.original) == [original])
+        payload["recentSubscriptionStartDate"] = nil
+        #expect(try renewals() == [])
+    }
+
     @Test("A signature of another key is refused, and so is a key of another kind")
     func keys() throws {
         var forged = plan(local(.transaction))

@@ -231,7 +231,13 @@ extension Attributes {
 
 extension ReceiptFrame {
     func statement() throws(EvidenceRefusal) -> Statement<Unverified> {
-        try Receipt(content: content).statement
+        try named(Receipt(content: content).statement)
+    }
+
+    fileprivate func named(
+        _ statement: Statement<Unverified>
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        try statement.named { () throws(EvidenceRefusal) in try readCertificates().0 }
     }
 }
 
@@ -245,7 +251,7 @@ extension Verifier {
         let frame = try ReceiptFrame(bytes)
         let chain = try authenticate(frame)
         let receipt = try Receipt(content: frame.content)
-        let statement = receipt.statement
+        let statement = try frame.named(receipt.statement)
         let usesSHA1 = chain.usesSHA1 || frame.signer.digest == .sha1
         if usesSHA1, statement.signedAt >= Verifier.endOfSHA1 { throw .weakDigest }
         try terms.require(statement, under: chain)

@@ -179,7 +179,7 @@ extension ReceiptFrame {
     }
 
     /// The signer's certificate and the others, read only now.
-    fileprivate func readCertificates() throws(EvidenceRefusal) -> (Certificate, [Certificate]) {
+    func readCertificates() throws(EvidenceRefusal) -> (Certificate, [Certificate]) {
         var others: [Certificate] = []
         var leaf: Certificate?
         for range in certificates {

@@ -32,7 +32,7 @@ struct SignedJSON {
     /// The certificates of the header: the signer's and its issuer's. The third one is the root that
     /// the sender would like to be trusted; it is not read. What Xcode signs locally comes with one
     /// certificate, which signed itself.
-    fileprivate func certificates() throws(EvidenceRefusal) -> [Certificate] {
+    func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
         }

@@ -9,12 +9,14 @@ extension SignedJSON {
         let members = try members()
         let found = EvidenceKind(ofSigned: members.object)
         if found != kind { throw .wrongKind(expected: kind, found: found) }
-        switch kind {
-        case .signedTransaction: return try members.transactionStatement(rank: rank)
-        case .renewalInfo: return try members.renewalStatement(rank: rank, app: companion)
-        case .appTransaction: return try members.appStatement(rank: rank)
-        default: throw .wrongKind(expected: kind, found: found)
-        }
+        let statement =
+            switch kind {
+            case .signedTransaction: try members.transactionStatement(rank: rank)
+            case .renewalInfo: try members.renewalStatement(rank: rank, app: companion)
+            case .appTransaction: try members.appStatement(rank: rank)
+            default: throw EvidenceRefusal.wrongKind(expected: kind, found: found)
+            }
+        return try statement.named { () throws(EvidenceRefusal) in try certificates()[0] }
     }
 }
 

@@ -17,7 +17,8 @@ extension TransactionFact: PayloadCodable {
             "previous_original": .id(previousOriginal),
             "commitment": commitment?.payload, "items": items.isEmpty ? nil : .parts(items),
             "signed_at": .instant(signedAt),
-            "rank": .string(rank.word),
+            // For people who read the log; the name says it already.
+            "rank": .string(rank.word), "xcode": .flag(transaction.isOfXcode),
         ])
     }
 

@@ -1,0 +1,20 @@
+/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. So what it
+/// sold is named with who signed it and when it was bought: `xcode-1a2b3c4d-1697679936-2`.
+extension Identifier<TransactionKind> {
+    private static var xcodePrefix: String { "xcode-" }
+
+    package init(
+        ofXcode number: TransactionID, signer: String, second: Int64
+    ) throws(InvalidIdentifier) {
+        try self.init("\(TransactionID.xcodePrefix)\(signer)-\(second)-\(number)")
+    }
+
+    /// Whether a developer's machine made it. The store's own names are numbers.
+    package var isOfXcode: Bool { text.hasPrefix(TransactionID.xcodePrefix) }
+
+    /// As the app on the device knows it.
+    package var onDevice: String {
+        isOfXcode
+            ? String(text.split(separator: "-", maxSplits: 3).last ?? "") : text
+    }
+}

@@ -1,0 +1,41 @@
+internal import Core
+internal import Crypto
+
+extension Statement where Trust == Unverified {
+    /// With names that no other developer's machine gives, where Xcode signed it (docs/decisions/0124).
+    /// They hold whole seconds, because receipts tell no less.
+    func named(
+        by signer: () throws(EvidenceRefusal) -> Certificate
+    ) throws(EvidenceRefusal) -> Self {
+        guard Environment.localNames.contains(environmentName) else { return self }
+        let mark = String(try signer().fingerprint.hex.prefix(8))
+        func name(
+            _ id: TransactionID, at instant: Instant
+        ) throws(EvidenceRefusal) -> TransactionID {
+            do {
+                return try TransactionID(ofXcode: id, signer: mark, second: instant.second)
+            } catch {
+                throw .invalidMember("transactionId")
+            }
+        }
+        var facts = contents.facts
+        for index in facts.transactions.indices {
+            let fact = facts.transactions[index]
+            facts.transactions[index].transaction = try name(fact.transaction, at: fact.purchased)
+            facts.transactions[index].original = try name(
+                fact.original, at: fact.originallyPurchased ?? fact.purchased)
+        }
+        // A renewal info tells of its purchase only when the present run of periods began. Where that is
+        // a later one, it names no purchase that is known, and changes nothing.
+        let start = try contents.members.map(Members.init)?.instant("recentSubscriptionStartDate")
+        if let start {
+            for index in facts.renewals.indices {
+                facts.renewals[index].original = try name(
+                    facts.renewals[index].original, at: start)
+            }
+        } else {
+            facts.renewals = []
+        }
+        return with(facts)
+    }
+}
