@@ -38,7 +38,8 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    package var isShared = false
+    /// The family organiser's purchase that this is a share of.
+    package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
     package var isUpgraded = false
@@ -46,6 +47,8 @@ package struct Sale: Codable, Sendable {
     package var isFinished = false
     /// When the store last changed something about it.
     package var changed: Instant
+
+    package var isShared: Bool { sharedFrom != nil }
 }
 
 /// What the store knows about the renewal of one subscription.

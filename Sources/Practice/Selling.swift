@@ -3,9 +3,7 @@ internal import Core
 extension PracticeWorld {
     mutating func buy(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         guard let id = step.product else { throw .invalid("buy needs a product") }
-        guard let article = shop.article(id) else {
-            throw .invalid("the shop has no product \(id); see shop.json")
-        }
+        let article = try self.article(id)
         if withdrawn.contains(id) { throw .refused("\(id) is not sold any more") }
         if brokenCards.contains(customer) {
             throw .refused("payments of \(customer) fail; put them right with: fix-billing")
@@ -144,7 +142,7 @@ extension PracticeWorld {
             price: price(under: offer) ?? subscription.price,
             currency: article.currency ?? "USD", offer: offer, token: subscription.token,
             commitment: commitment, changed: now)
-        sale.isShared = subscription.sharedFrom != nil
+        sale.sharedFrom = subscription.sharedFrom
         sales.append(sale)
     }
 

@@ -63,6 +63,7 @@ extension PracticeWorld {
         changeSale(sale.id) { $0.revocation = nil }
         restore(sale.original, after: sale.id)
         post("REFUND_REVERSED", about: sale.id)
+        giveBackShares(of: sale.original, takenAt: revocation.at)
         return sale.id
     }
 
@@ -91,6 +92,9 @@ extension PracticeWorld {
         guard shop.article(sale.product)?.familyShareable == true, !sale.isShared else {
             throw .refused("\(sale.product) is not for sharing with a family; see shop.json")
         }
+        if sharedSales(of: sale.original).contains(where: { $0.customer == member }) {
+            throw .refused("\(sale.product) is shared with \(member) already")
+        }
         install(member)
         if sale.kind == .nonConsumable { return shareForGood(sale, with: member) }
         guard let parent = subscriptions[sale.original], parent.isServing else {
@@ -111,7 +115,7 @@ extension PracticeWorld {
             id: name, original: name, customer: member, product: sale.product, kind: sale.kind,
             group: nil, purchased: now, originallyPurchased: now, lineItem: transactionName(),
             order: sale.order, price: 0, currency: sale.currency, changed: now)
-        copy.isShared = true
+        copy.sharedFrom = sale.original
         sales.append(copy)
         post("ONE_TIME_CHARGE", about: name)
         return Outcome(customer: member, transaction: name)
@@ -128,36 +132,69 @@ extension PracticeWorld {
             originallyPurchased: sale(child.original)?.originallyPurchased ?? start,
             expires: source.expires, lineItem: transactionName(), order: source.order,
             isRenewal: isRenewal, price: 0, currency: source.currency, changed: now)
-        copy.isShared = true
+        copy.sharedFrom = parent.original
         sales.append(copy)
         subscriptions[child.original]?.latest = name
     }
 
-    /// Takes a family member's access away.
-    mutating func unshare(
-        _ subscription: Subscription, from member: String?
-    ) throws(PracticeError) {
-        let found = shares(of: subscription.original).filter {
-            member == nil || $0.customer == member
+    /// The family members' transactions by which they have a share now.
+    private func sharedSales(of original: String) -> [Sale] {
+        shares(of: original).compactMap { sale($0.latest) }
+            + sales.filter {
+                $0.sharedFrom == original && $0.kind != .autoRenewable && $0.revocation == nil
+            }
+    }
+
+    /// Takes a family member's access away, or that of all of them.
+    mutating func unshare(_ step: Step, of customer: String) throws(PracticeError) -> String {
+        if let product = step.product { _ = try article(product) }
+        func copies(of sale: Sale) -> [Sale] {
+            sharedSales(of: sale.original).filter { step.with == nil || $0.customer == step.with }
         }
-        guard !found.isEmpty else { throw .refused("\(subscription.original) is not shared") }
-        for share in found { revoke(share) }
+        let source = sales.last {
+            $0.customer == customer && (step.product == nil || $0.product == step.product)
+                && (step.transaction == nil || $0.id == step.transaction) && !copies(of: $0).isEmpty
+        }
+        guard let source else {
+            let what = step.transaction ?? step.product ?? "anything"
+            let member = step.with ?? "anyone"
+            throw .refused("\(customer) does not share \(what) with \(member)")
+        }
+        for copy in copies(of: source) { revoke(copy) }
+        return source.id
     }
 
     private mutating func revokeShares(of sale: Sale) {
-        guard let parent = subscriptions[sale.original], parent.phase == .revoked else { return }
-        for share in shares(of: sale.original) { revoke(share) }
+        // A period that another one followed takes no access along.
+        if let parent = subscriptions[sale.original], parent.phase != .revoked { return }
+        for share in sharedSales(of: sale.original) { revoke(share) }
     }
 
-    private mutating func revoke(_ share: Subscription) {
-        changeSale(share.latest) { [now] in
+    private mutating func revoke(_ share: Sale) {
+        changeSale(share.id) { [now] in
             $0.revocation = Sale.Revocation(
                 at: now, extent: .family, milliPercent: nil, isForApp: false)
         }
         subscriptions[share.original]?.phase = .revoked
         subscriptions[share.original]?.willRenew = false
         subscriptions[share.original]?.graceUntil = nil
-        post("REVOKE", about: share.latest)
+        post("REVOKE", about: share.id)
+    }
+
+    /// Family members have again what a refund took from them when it is reversed.
+    private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
+        let taken = sales.filter {
+            $0.sharedFrom == original && $0.revocation?.extent == .family
+                && $0.revocation?.at == instant
+        }
+        for share in taken {
+            changeSale(share.id) { $0.revocation = nil }
+            if let parent = subscriptions[original] {
+                subscriptions[share.original]?.phase = parent.phase
+                subscriptions[share.original]?.intent = parent.intent
+            }
+            post("REFUND_REVERSED", about: share.id)
+        }
     }
 
     /// Tells what happened to a subscription, and lets the same happen to its shares.

@@ -42,6 +42,7 @@ extension PracticeWorld {
             outcome.note = "payments of \(customer) fail from now on"
         case .fixBilling: outcome = fixBilling(of: customer)
         case .share: outcome = try share(step, of: customer)
+        case .unshare: outcome.transaction = try unshare(step, of: customer)
         case .setToken: try setToken(step, of: customer)
         case .finish:
             let sale = try sale(step, of: customer)
@@ -108,7 +109,6 @@ extension PracticeWorld {
             if let mistake = extend(original, byDays: step.days ?? 0) {
                 throw .refused(mistake.sentence)
             }
-        case .unshare: try unshare(subscription, from: step.with)
         case .consent:
             guard subscription.change?.isConsented == false else {
                 throw .refused("no price of \(original) waits for consent")
@@ -120,6 +120,13 @@ extension PracticeWorld {
         return subscriptions[original]?.latest
     }
 
+    func article(_ id: String) throws(PracticeError) -> Article {
+        guard let article = shop.article(id) else {
+            throw .invalid("the shop has no product \(id); see shop.json")
+        }
+        return article
+    }
+
     /// The transaction that a step is about.
     func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
         if let id = step.transaction {
@@ -128,6 +135,7 @@ extension PracticeWorld {
             }
             return sale
         }
+        if let product = step.product { _ = try article(product) }
         let found = sales.last {
             $0.customer == customer && (step.product == nil || $0.product == step.product)
         }
@@ -142,7 +150,13 @@ extension PracticeWorld {
     private func subscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {
-        let group = step.product.flatMap { shop.article($0)?.group }
+        var group: String?
+        if let id = step.product {
+            group = try article(id).group
+            if group == nil {
+                throw .invalid("\(id) is no subscription; name one, or leave the product out")
+            }
+        }
         let all = subscriptions(of: customer).filter { group == nil || $0.group == group }
         guard let found = all.last(where: { $0.phase != .ended }) ?? all.last else {
             throw .refused("\(customer) has no subscription\(group.map { " of \($0)" } ?? "")")
