@@ -127,9 +127,10 @@ extension PracticeWorld {
         let install = installs[customer]
         let at = install?.at ?? now
         let milliseconds = JSON.integer(at.milliseconds)
-        return [
-            "receiptType": .string(environment), "appAppleId": .integer(shop.app.appleID),
-            "bundleId": .string(shop.app.bundleID),
+        var object = JSONObject()
+        if let id = statedAppleID { object.append("appAppleId", .integer(id)) }
+        let rest: JSON = [
+            "receiptType": .string(environment), "bundleId": .string(shop.app.bundleID),
             "applicationVersion": .string(shop.app.version),
             "versionExternalIdentifier": 0,
             "receiptCreationDate": .integer(trouble.skewed(now).milliseconds),
@@ -138,6 +139,8 @@ extension PracticeWorld {
             "originalPlatform": "iOS",
             "appTransactionId": .string(install?.appTransaction ?? "704000000000000000"),
         ]
+        for member in rest.object?.members ?? [] { object.append(member.name, member.value) }
+        return .object(object)
     }
 
     /// A number like the ones that groups have.

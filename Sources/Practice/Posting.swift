@@ -108,7 +108,7 @@ extension PracticeWorld {
         if let subtype = posting.subtype { body.append("subtype", .string(subtype)) }
         body.append("notificationUUID", .string(posting.id))
         var data = JSONObject()
-        data.append("appAppleId", .integer(shop.app.appleID))
+        if let id = statedAppleID { data.append("appAppleId", .integer(id)) }
         data.append("bundleId", .string(shop.app.bundleID))
         data.append("environment", .string(environment))
         var name = "data"

@@ -249,12 +249,15 @@ extension Call {
 }
 
 extension PracticeWorld {
+    /// The app's number, which the store leaves out in the sandbox.
+    var statedAppleID: Int64? { environment == "Production" ? shop.app.appleID : nil }
+
     /// The members that tell which app an answer is about.
     var appMembers: JSONObject {
         var object = JSONObject()
         object.append("environment", .string(environment))
         object.append("bundleId", .string(shop.app.bundleID))
-        object.append("appAppleId", .integer(shop.app.appleID))
+        if let id = statedAppleID { object.append("appAppleId", .integer(id)) }
         return object
     }
 }

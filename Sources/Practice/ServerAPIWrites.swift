@@ -132,7 +132,9 @@ extension ServerAPI {
 
     func notifications(_ call: Call) throws(APIError) -> Response {
         let json = try call.json()
-        let filter = try PostingFilter(json, now: store.read { $0.now })
+        var filter = try PostingFilter(json, store.read { ($0.now, $0.shop.app.retries) })
+        // It names a customer, by any transaction.
+        if let id = json["transactionId"]?.string { filter.customer = try customer(id) }
         var start = 0
         if let token = call.one("paginationToken") {
             guard let place = Int(token), place >= 0 else { throw APIError(4_000_014) }
@@ -161,25 +163,25 @@ private struct PostingFilter {
     private let end: Int64
     private let type: String?
     private let subtype: String?
-    private let transaction: String?
+    var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the store tells of what it sent.
-    private static let reach: Int64 = 180 * 86_400_000
-
-    init(_ json: JSON, now: Instant) throws(APIError) {
+    init(_ json: JSON, _ standing: (now: Instant, retries: Shop.Retries)) throws(APIError) {
+        // How far back the store tells of what it sent.
+        let reach: Int64 = standing.retries == .production ? 180 : 30
         guard let start = json["startDate"]?.integer, start >= 0 else { throw APIError(4_000_015) }
         guard let end = json["endDate"]?.integer, end >= 0 else { throw APIError(4_000_016) }
-        if start > end { throw APIError(4_000_013) }
+        if start >= end { throw APIError(4_000_013) }
         // A day more, for clients that ask for just as much.
-        if start < now.milliseconds - Self.reach - 86_400_000 { throw APIError(4_000_012) }
+        let earliest = standing.now.milliseconds - (reach + 1) * 86_400_000
+        if start < earliest { throw APIError(4_000_012) }
         self.start = start
         self.end = end
         type = json["notificationType"]?.string
         subtype = json["notificationSubtype"]?.string
-        transaction = json["transactionId"]?.string
         onlyFailures = json["onlyFailures"]?.bool ?? false
-        if type != nil, transaction != nil { throw APIError(4_000_019) }
+        if type != nil, json["transactionId"]?.string != nil { throw APIError(4_000_019) }
+        if type == nil, subtype != nil { throw APIError(4_000_018) }
         if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
     }
 
@@ -196,7 +198,7 @@ private struct PostingFilter {
         let at = posting.at.milliseconds
         return start <= at && at <= end && (type == nil || posting.type == type)
             && (subtype == nil || posting.subtype == subtype)
-            && (transaction == nil || posting.transaction == transaction)
+            && (customer == nil || posting.customer == customer)
             && (!onlyFailures || last.result != "SUCCESS")
     }
 }

@@ -78,6 +78,22 @@ struct ServerAPITests {
             "POST", "/inApps/v1/notifications/history",
             reaching(["notificationType": "REFUND", "transactionId": "1"]), 4_000_019
         ),
+        (
+            "POST", "/inApps/v1/notifications/history", reaching(["transactionId": "123"]),
+            4_040_010
+        ),
+        (
+            "POST", "/inApps/v1/notifications/history", reaching(["transactionId": "abc"]),
+            4_000_006
+        ),
+        (
+            "POST", "/inApps/v1/notifications/history",
+            reaching(["notificationSubtype": "INITIAL_BUY"]), 4_000_018
+        ),
+        (
+            "POST", "/inApps/v1/notifications/history",
+            reaching(["endDate": .integer(opening.milliseconds)]), 4_000_013
+        ),
         ("GET", "/inApps/v1/notifications/test/x", nil, 4_000_020),
         (
             "GET", "/inApps/v1/notifications/test/7f3c2f0e-6a53-4a6c-9d0d-2f6e3f7f0b11", nil,
@@ -103,7 +119,9 @@ struct ServerAPITests {
     private static func reaching(_ more: [String: JSON]) -> JSON {
         var object = JSONObject()
         object.append("startDate", .integer(opening.milliseconds))
-        object.append("endDate", .integer(opening.days(30).milliseconds))
+        if more["endDate"] == nil {
+            object.append("endDate", .integer(opening.days(30).milliseconds))
+        }
         for (name, value) in more { object.append(name, value) }
         return .object(object)
     }
@@ -113,6 +131,46 @@ struct ServerAPITests {
             "customerConsented": .bool(consent), "sampleContentProvided": false,
             "deliveryStatus": .string(delivery),
         ]
+    }
+
+    @Test("The history of notifications by any transaction is the customer's, after a renewal too")
+    func notificationsOfCustomer() throws {
+        let served = try ServedStore()
+        let subscription = try served.buy("pro.month").transaction ?? ""
+        let coins = try served.buy("coins.100").transaction ?? ""
+        _ = try served.buy("level2", "u2")
+        _ = try served.store.advance(to: opening.days(40))
+        for id in [subscription, coins] {
+            let wish = Self.reaching([
+                "transactionId": .string(id), "endDate": .integer(opening.days(50).milliseconds),
+            ])
+            let answer = try served.ask("POST", "/inApps/v1/notifications/history", wish)
+            let told = try (answer.json["notificationHistory"]?.array ?? []).map { item in
+                try payload(of: item["signedPayload"]?.string ?? "")
+            }
+            #expect(
+                told.map { $0["notificationType"]?.string }
+                    == ["SUBSCRIBED", "ONE_TIME_CHARGE", "DID_RENEW"])
+            // As in Apple's sandbox, the app's number is not told.
+            #expect(told.allSatisfy { $0["data"]?["appAppleId"] == nil })
+        }
+    }
+
+    @Test("A sandbox tells of thirty days of notifications, production of a hundred and eighty")
+    func reach() throws {
+        for (retries, days) in [(Shop.Retries.sandbox, Int64(30)), (.production, 180)] {
+            let served = try ServedStore { $0.app.retries = retries }
+            _ = try served.buy("pro.month")
+            _ = try served.store.advance(to: opening.days(200))
+            for (age, status) in [(days - 1, 200), (days + 2, 400)] {
+                let wish: JSON = [
+                    "startDate": .integer(opening.days(200 - age).milliseconds),
+                    "endDate": .integer(opening.days(200).milliseconds),
+                ]
+                let answer = try served.ask("POST", "/inApps/v1/notifications/history", wish)
+                #expect(answer.status == status, "\(retries) \(age)")
+            }
+        }
     }
 
     @Test("Each mistake has the store's code and status")
