@@ -5,14 +5,16 @@ internal import Threading
 /// The store's public address: hands connections through to the server behind it, and breaks some of
 /// them as trouble wants. A server that keeps to HTTP cannot do that by itself.
 final class Door: Sendable {
+    typealias Strike = @Sendable () -> (stroke: Trouble.SocketStroke?, waits: Int64)
+
     let port: UInt16
     private let listener: Int32
     private let inner: UInt16
-    private let strike: @Sendable () -> Trouble.SocketStroke?
+    private let strike: Strike
     private let isClosed = Monitor(false)
 
     init(
-        _ listen: String, to inner: UInt16, strike: @escaping @Sendable () -> Trouble.SocketStroke?
+        _ listen: String, to inner: UInt16, strike: @escaping Strike
     ) throws(PracticeError) {
         let parts = listen.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == "127.0.0.1" || parts[0] == "localhost",
@@ -70,13 +72,13 @@ final class Door: Sendable {
 private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
-    private let strike: @Sendable () -> Trouble.SocketStroke?
+    private let strike: Door.Strike
     /// Whether the request under way is one to the control API, which no trouble strikes, and whether
     /// its answer has not begun.
     private let request = Monitor((isControl: false, isFresh: false))
 
     init(
-        client: Int32, inner: UInt16, strike: @escaping @Sendable () -> Trouble.SocketStroke?
+        client: Int32, inner: UInt16, strike: @escaping Door.Strike
     ) {
         self.client = client
         self.inner = inner
@@ -122,7 +124,10 @@ private final class Passage: Sendable {
                 defer { request.isFresh = false }
                 return request.isFresh && !request.isControl
             }
-            switch isStruck ? strike() : nil {
+            let (stroke, waits) = isStruck ? strike() : (nil, 0)
+            // Here, where each connection has a thread, a late answer keeps no other one waiting.
+            if waits > 0 { pause(milliseconds: waits) }
+            switch stroke {
             case nil:
                 guard sendAll(bytes, to: client) else { return }
             case .reset?:

@@ -68,6 +68,7 @@ extension PracticeWorld {
             transaction: transaction, customer: customer, about: about, status: status)
         defer { postings.append(posting) }
         guard shop.app.notificationURL != nil else { return }
+        var luck = fates.ofPosting(postings.count)
         if luck.strikes(trouble.drop) {
             // Lost on its way: the store counts it as sent, and never hears of it again.
             posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]

@@ -79,11 +79,10 @@ private struct Routes: Sendable {
     private func troubled(
         _ broken: Response, _ answer: @escaping @Sendable () -> Response
     ) -> Answer {
-        let (stroke, waits) = api.store.read { $0.nextStroke() }
+        let stroke = api.store.read { $0.nextStroke() }
         let retryAt = api.now().advanced(byMilliseconds: 60_000)
         return .later {
-            if waits > 0 { pause(milliseconds: waits) }
-            return switch stroke {
+            switch stroke {
             case .internalError?: broken
             case .limit?: APIError(4_290_000, retryAt: retryAt).response
             case nil: answer()

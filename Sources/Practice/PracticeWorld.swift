@@ -29,14 +29,14 @@ package struct PracticeWorld: Codable, Sendable {
     var lastChange = Instant.distantPast
     var seed: UInt64
     var named: UInt64 = 0
-    var luck: Luck
+    var fates: Fates
 
     package init(_ shop: Shop, from start: Instant, pace: Pace = .calendar, seed: UInt64) {
         self.shop = shop
         self.pace = pace
         self.seed = seed
         now = start
-        luck = Luck(seed: seed)
+        fates = Fates(seed: seed)
     }
 
     /// A customer's installation of the app.
@@ -141,6 +141,25 @@ extension PracticeWorld {
     }
 
     func price(of article: Article) -> Int64 { prices[article.id] ?? article.price }
+}
+
+/// When trouble strikes: each kind goes by itself, so that one call more changes no notification's fate.
+struct Fates: Codable, Sendable {
+    private let seed: UInt64
+    var answers: Luck
+    var connections: Luck
+
+    init(seed: UInt64) {
+        self.seed = seed
+        answers = Luck(seed: seed ^ 0x616E_7377_6572)
+        connections = Luck(seed: seed ^ 0x636F_6E6E_6563)
+    }
+
+    /// What strikes the notification of that number.
+    func ofPosting(_ number: Int) -> Luck {
+        var mixed = Luck(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
+        return Luck(seed: mixed.next())
+    }
 }
 
 /// A generator whose whole state is a number that can be kept.

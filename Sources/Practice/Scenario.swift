@@ -24,6 +24,10 @@ package struct Scenario: Codable, Sendable {
 
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
+        let steps = lives.flatMap(\.steps).map(\.step)
+        if let mistake = trouble?.mistake ?? steps.lazy.compactMap(\.mistake).first {
+            throw .invalid(mistake)
+        }
     }
 }
 

@@ -97,8 +97,18 @@ package struct Article: Hashable, Sendable, Codable {
 
     var isRenewing: Bool { kind == .autoRenewable }
 
+    /// What anything may cost.
+    static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
+
     /// What is wrong with it, if anything is.
     var mistake: String? {
+        for price in [price] + (offers ?? []).compactMap(\.price)
+        where !Self.prices.contains(price) {
+            return "has the price \(price); it is from 0 to \(Self.prices.upperBound)"
+        }
+        for payments in (offers ?? []).compactMap(\.payments) where !(1...1000).contains(payments) {
+            return "has an offer of \(payments) payments; there are 1 to 1000"
+        }
         if !isRenewing { return nil }
         if group == nil { return "has no group; name the one that it belongs to" }
         if level == nil { return "has no level; the lowest is 1" }

@@ -11,13 +11,16 @@ extension PracticeWorld {
 
     /// Goes on after a pause with what the shop's file says now.
     package mutating func takeUp(
-        _ shop: Shop, pace: Pace?, clock: Instant?
+        _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {
         let url = self.shop.app.notificationURL
         self.shop = shop
         self.shop.app.notificationURL = shop.app.notificationURL ?? url
         if let pace, pace != self.pace {
             throw .refused("this store has another pace; start in a new folder to change it")
+        }
+        if let seed, seed != self.seed {
+            throw .refused("this store has another seed; start in a new folder to change it")
         }
         guard let clock else { return }
         if clockOffset != nil {

@@ -76,6 +76,18 @@ package struct Step: Codable, Hashable, Sendable {
         return step
     }
 
+    /// What is wrong with its numbers, if anything is.
+    var mistake: String? {
+        if let quantity, !(1...1000).contains(quantity) { return "quantity is from 1 to 1000" }
+        if let price, !Article.prices.contains(price) {
+            return "price is from 0 to \(Article.prices.upperBound)"
+        }
+        if let percent, !(percent > 0 && percent <= 100) {
+            return "percent is above 0 and at most 100"
+        }
+        return nil
+    }
+
     /// Whether it is about the shop, not about one customer.
     var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(`do`) }
 }

@@ -40,14 +40,28 @@ package struct Trouble: Codable, Hashable, Sendable {
     /// Reads what the control API is sent.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
+        if let mistake { throw .invalid(mistake) }
+    }
+
+    /// What is wrong with it, if anything is.
+    var mistake: String? {
         let rates = [
             drop, `repeat`, delay, shuffle, wrongSignature, internalError, limit, reset, truncate,
             endless, slow,
         ]
-        guard rates.allSatisfy({ $0.map { (0...1).contains($0) } ?? true }) else {
-            throw .invalid("a rate is a number from 0 to 1")
+        if !rates.allSatisfy({ $0.map { (0...1).contains($0) } ?? true }) {
+            return "a rate is a number from 0 to 1"
         }
+        if let skewSeconds, !(-Self.longestSkew...Self.longestSkew).contains(skewSeconds) {
+            return "skew_seconds is at most ten years, \(Self.longestSkew), either way"
+        }
+        if let slowMilliseconds, !(0...60_000).contains(slowMilliseconds) {
+            return "slow_ms is a number from 0 to 60000"
+        }
+        return nil
     }
+
+    private static let longestSkew: Int64 = 10 * 365 * 86_400
 
     var delayLimit: Wait { delayBy ?? Wait(days: 2) }
 
@@ -70,25 +84,26 @@ package struct Trouble: Codable, Hashable, Sendable {
 }
 
 extension PracticeWorld {
-    /// What strikes the next answer, and how long it waits.
-    mutating func nextStroke() -> (stroke: Trouble.Stroke?, waits: Int64) {
-        let waits = luck.strikes(trouble.slow) ? trouble.slowMilliseconds ?? 3000 : 0
-        if luck.strikes(trouble.internalError) { return (.internalError, waits) }
-        if luck.strikes(trouble.limit) { return (.limit, waits) }
-        return (nil, waits)
+    /// What strikes the next answer.
+    mutating func nextStroke() -> Trouble.Stroke? {
+        if fates.answers.strikes(trouble.internalError) { return .internalError }
+        if fates.answers.strikes(trouble.limit) { return .limit }
+        return nil
     }
 
-    /// What strikes the connection of the next answer.
-    mutating func nextSocketStroke() -> Trouble.SocketStroke? {
-        if luck.strikes(trouble.reset) { return .reset }
-        if luck.strikes(trouble.truncate) { return .truncate }
-        if luck.strikes(trouble.endless) { return .endless }
-        return nil
+    /// What strikes the connection of the next answer, and how long that answer waits.
+    mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
+        let isLate = fates.connections.strikes(trouble.slow)
+        let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0
+        if fates.connections.strikes(trouble.reset) { return (.reset, waits) }
+        if fates.connections.strikes(trouble.truncate) { return (.truncate, waits) }
+        if fates.connections.strikes(trouble.endless) { return (.endless, waits) }
+        return (nil, waits)
     }
 
     /// Switches trouble on, over, or off.
     package mutating func make(_ trouble: Trouble) {
         self.trouble = trouble
-        if let seed = trouble.seed { luck = Luck(seed: seed) }
+        if let seed = trouble.seed { fates = Fates(seed: seed) }
     }
 }

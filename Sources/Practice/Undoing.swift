@@ -7,9 +7,7 @@ extension PracticeWorld {
         if sale.isShared { throw .refused("\(sale.id) is shared; the one who paid is refunded") }
         if sale.revocation != nil { throw .refused("\(sale.id) is refunded already") }
         let percent = step.percent.map { Int64(($0 * 1000).rounded()) }
-        if let percent, !(1...100_000).contains(percent) {
-            throw .invalid("percent is above 0 and at most 100")
-        }
+        if percent == 0 { throw .invalid("percent is at least 0.001") }
         let isProrated = step.prorated ?? (percent != nil && percent != 100_000)
         let share = percent ?? (isProrated ? unusedShare(of: sale) : 100_000)
         guard let share, share > 0 else {

@@ -18,6 +18,7 @@ package struct Outcome: Sendable {
 extension PracticeWorld {
     /// Takes a step at the store's present instant.
     package mutating func perform(_ step: Step) throws(PracticeError) -> Outcome {
+        if let mistake = step.mistake { throw .invalid(mistake) }
         tick()
         defer { lastChange = now }
         if step.isForAll { return try performForAll(step) }

@@ -88,14 +88,19 @@ extension PracticeTool {
             }
             return pace
         }
-        let seed = arguments["seed"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
+        let seed = try arguments["seed"].map { text throws(PracticeError) in
+            guard let seed = UInt64(text) else {
+                throw .invalid("--seed must be a whole number from 0 on")
+            }
+            return seed
+        }
         if var kept = try PracticeStore.world(in: folder) {
-            try kept.takeUp(shop, pace: pace, clock: start)
+            try kept.takeUp(shop, pace: pace, clock: start, seed: seed)
             return kept
         }
         var world = PracticeWorld(
             shop, from: start ?? serviceStart ?? machineClock(), pace: pace ?? .calendar,
-            seed: seed)
+            seed: seed ?? UInt64.random(in: 0...UInt64.max))
         if start == nil, serviceStart == nil { world.runWithMachine() }
         return world
     }

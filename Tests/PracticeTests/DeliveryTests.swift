@@ -76,6 +76,23 @@ struct DeliveryTests {
         #expect(eager.store.read { $0.postings.count } == 1)
     }
 
+    @Test("What strikes notifications does not depend on the calls between them")
+    func independent() throws {
+        func results(callsBetween: Bool) throws -> [[String]] {
+            let served = try ServedStore()
+            try served.store.suffer(
+                #"{"drop":0.5,"internal_error":0.5,"slow":0.1,"slow_ms":1,"seed":3}"#)
+            for number in 0..<12 {
+                _ = try served.buy("coins.100", "u\(number)")
+                if callsBetween { _ = try served.ask("GET", "/inApps/v1/transactions/1") }
+            }
+            return served.store.read { $0.postings.map { $0.attempts.map(\.result) } }
+        }
+        let alone = try results(callsBetween: false)
+        #expect(Set(alone).count == 2)
+        #expect(try results(callsBetween: true) == alone)
+    }
+
     @Test("Trouble at a rate strikes about as often, and the same ones by the same seed")
     func rate() throws {
         func dropped() throws -> [Int] {

@@ -74,6 +74,14 @@ struct TroubleTests {
         #expect(try served.ask("GET", target).status == 200)
     }
 
+    @Test("Late answers keep the control API not waiting, however many there are")
+    func slowAndControl() throws {
+        let (served, target) = try served(#"{"slow":1,"slow_ms":8000}"#)
+        let raws = try (0..<12).map { _ in try RawClient(port: served.server.port) }
+        for raw in raws { raw.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n") }
+        #expect(try served.send("PUT", "/practice/trouble", [:], timeout: 4000).status == 200)
+    }
+
     @Test("A rate that is none, and a word that is not known, are refused by name")
     func mistakes() throws {
         let served = try ServedStore()

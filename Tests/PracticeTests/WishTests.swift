@@ -70,4 +70,40 @@ struct WishTests {
         _ = try store.perform(step(.share, product, with: "ben"))
         #expect(standings(store, "ben")[product]?.sorted() == ["active", "revoked"])
     }
+
+    @Test(
+        "Numbers that no store has are refused, and the store goes on",
+        arguments: [
+            #"{"do":"buy","customer":"u1","product":"coins.100","quantity":9223372036854775807}"#,
+            #"{"do":"refund","customer":"ada","product":"level2","percent":1e300}"#,
+            #"{"do":"refund","customer":"ada","product":"level2","percent":0.0001}"#,
+            #"{"do":"raise_price","product":"pro.commitment","price":9223372036854775000}"#,
+            #"{"do":"extend","customer":"ada","days":9223372036854775807}"#,
+        ])
+    func numbers(_ text: String) throws {
+        let served = try ServedStore()
+        for product in ["level2", "pro.month"] { _ = try served.buy(product, "ada") }
+        let answer = try served.ask("POST", "/practice/steps", JSON.read(text))
+        #expect([400, 409].contains(answer.status), "\(answer.json)")
+        #expect(try served.ask("GET", "/practice/state").status == 200)
+        _ = try served.buy("pro.commitment", "eve")
+    }
+
+    @Test(
+        "Trouble and shops with such numbers are refused, too",
+        arguments: [
+            #"{"skew_seconds":9223372036854775807}"#, #"{"skew_seconds":-9223372036854775808}"#,
+            #"{"slow":1,"slow_ms":9223372036854775807}"#, #"{"slow":1,"slow_ms":-1}"#,
+        ])
+    func troubleNumbers(_ text: String) throws {
+        #expect(throws: PracticeError.self) { try Trouble(Array(text.utf8)) }
+        let dear = Shop.example.text.replacing(
+            "\"price\" : 990", with: "\"price\" : 990000000000000000")
+        #expect(dear != Shop.example.text)
+        #expect(throws: PracticeError.self) { try Shop(Array(dear.utf8)) }
+        let scenario = """
+            {"title":"t","until":"1d","trouble":\(text),"lives":[]}
+            """
+        #expect(throws: PracticeError.self) { try Scenario(Array(scenario.utf8)) }
+    }
 }
