@@ -46,7 +46,10 @@ struct ClockRoutes: Sendable {
 
 extension ClockAnswer {
     fileprivate var json: JSON {
-        ["now": .string(now.text), "next_due": .optional(nextDue?.text)]
+        [
+            "now": .string(now.text), "next_due": .optional(nextDue?.text),
+            "caught_up": .bool(isCaughtUp),
+        ]
     }
 }
 

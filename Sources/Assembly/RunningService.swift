@@ -70,6 +70,7 @@ package struct RunningService: Sendable {
             log.info("test_clock_moved", ["now": .string(instant.text)])
             runner.hurry()
         }
+        clock?.attend { [runner] in runner.catchUp(within: $0) }
         watch.whenBack { [runner] in runner.hurry() }
         parts.live.ledger.subscribe(
             ProjectNews { [runner] in

@@ -29,6 +29,15 @@ package final class Runner: Sendable {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }
 
+    /// Whether everything that is due now is done in time.
+    package func catchUp(within milliseconds: Int64) -> Bool {
+        let deadline = monotonicMilliseconds() + milliseconds
+        let hurries = workers.map { $0.hurry() }
+        return zip(workers, hurries).allSatisfy { worker, hurries in
+            worker.isIdle(since: hurries, within: max(0, deadline - monotonicMilliseconds()))
+        }
+    }
+
     /// No run begins any more; those that are under way are told to end.
     package func stop() {
         for worker in workers { worker.stop() }
@@ -49,6 +58,9 @@ private final class Worker: Sendable {
         /// How often it was hurried.
         var hurries = 0
         var running = 0
+        /// Of each thread, how often the job was hurried when the thread began the round in which it found
+        /// nothing more to do; -1 while it is at work.
+        var idleSince: [Int]
         /// What the log was last told, lest it be told with each run.
         var reason: String?
     }
@@ -56,13 +68,14 @@ private final class Worker: Sendable {
     private let turns: Turns
     private let log: Log
     private let measures: JobMeasures
-    private let state = Monitor(State())
+    private let state: Monitor<State>
 
     init(_ job: Job, _ turns: Turns, log: Log, measures: JobMeasures) {
         self.job = job
         self.turns = turns
         self.log = log
         self.measures = measures
+        state = Monitor(State(idleSince: Array(repeating: -1, count: job.threads)))
     }
 
     func start() {
@@ -70,13 +83,27 @@ private final class Worker: Sendable {
         for number in 1...job.threads {
             startThread(job.threads == 1 ? job.name : "\(job.name)-\(number)", job.urgency) {
                 [self] in
-                repeatRuns()
+                repeatRuns(on: number - 1)
                 state.change { $0.running -= 1 }
             }
         }
     }
 
-    func hurry() { state.change { $0.hurries += 1 } }
+    /// How often it was hurried by now.
+    @discardableResult
+    func hurry() -> Int {
+        state.change { state in
+            state.hurries += 1
+            return state.hurries
+        }
+    }
+
+    func isIdle(since hurries: Int, within milliseconds: Int64) -> Bool {
+        state.wait(milliseconds: milliseconds) { state -> Bool? in
+            if state.idleSince.allSatisfy({ $0 >= hurries }) { return true }
+            return state.isStopping ? false : nil
+        } ?? false
+    }
 
     func stop() { state.change { $0.isStopping = true } }
 
@@ -84,18 +111,22 @@ private final class Worker: Sendable {
         state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
     }
 
-    private func repeatRuns() {
+    private func repeatRuns(on thread: Int) {
         var failures = 0
         while true {
-            let (hurries, isStopping) = state.change(wake: .nobody) {
-                ($0.hurries, $0.isStopping)
+            let (hurries, isStopping) = state.change(wake: .nobody) { state in
+                state.idleSince[thread] = -1
+                return (state.hurries, state.isStopping)
             }
             if isStopping { return }
             let pause: Int64
             do throws(Fault) {
                 pause = try run()
                 failures = 0
-                state.change(wake: .nobody) { $0.reason = nil }
+                state.change { state in
+                    state.reason = nil
+                    if pause > 0 { state.idleSince[thread] = hurries }
+                }
             } catch {
                 failures += 1
                 pause = job.pause(afterFailures: failures)

@@ -10,13 +10,13 @@ package struct PracticePort: Sendable {
     /// Posts a notification's body, and gives the word for what came of it.
     package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
     /// Told before anything happens at an instant of the test clock: a service with a test clock of
-    /// its own follows by it.
-    package var follow: @Sendable (Instant) -> Void
+    /// its own follows by it, and nothing happens before it is there.
+    package var follow: @Sendable (Instant) throws(PracticeError) -> Void
 
     package init(
         now: @escaping @Sendable () -> Instant,
         send: @escaping @Sendable (_ url: String, _ body: [UInt8]) -> String,
-        follow: @escaping @Sendable (Instant) -> Void = { _ in }
+        follow: @escaping @Sendable (Instant) throws(PracticeError) -> Void = { _ in }
     ) {
         self.now = now
         self.send = send
@@ -89,13 +89,19 @@ package final class PracticeStore: Sendable {
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
-            runDue(until: clock)
+            try runDue(until: clock)
             let result = try state.change(wake: .nobody) { world throws(PracticeError) in
                 try body(&world)
             }
-            // Each change has an instant of its own, and must not be ahead of whoever follows.
-            port.follow(clock)
-            runDue(until: clock)
+            do throws(PracticeError) {
+                // Each change has an instant of its own, and must not be ahead of the service that follows.
+                try port.follow(clock)
+                try runDue(until: clock)
+            } catch {
+                // What was wished is done all the same.
+                try save()
+                throw error
+            }
             try save()
             return result
         }
@@ -114,13 +120,19 @@ package final class PracticeStore: Sendable {
             if target < now {
                 throw .refused("the clock stands at \(now.text) already, and only goes forward")
             }
-            let events = runDue(until: target)
+            let events: [Event]
+            do throws(PracticeError) {
+                events = try runDue(until: target)
+                try port.follow(max(target, clock))
+            } catch {
+                try save()
+                throw error
+            }
             state.change(wake: .nobody) { world in
                 if let offset = world.clockOffset {
                     world.clockOffset = offset + target.milliseconds - now.milliseconds
                 }
             }
-            port.follow(max(target, clock))
             try save()
             return events
         }
@@ -142,13 +154,13 @@ package final class PracticeStore: Sendable {
     }
 
     @discardableResult
-    private func runDue(until target: Instant) -> [Event] {
+    private func runDue(until target: Instant) throws(PracticeError) -> [Event] {
         var events: [Event] = []
         var followed: Instant?
         while true {
             let due = state.change(wake: .nobody) { $0.nextDue }
             if let due, due <= target, due != followed {
-                port.follow(due)
+                try port.follow(due)
                 followed = due
             }
             let (done, now) = state.change(wake: .nobody) { ($0.doNext(by: target), $0.now) }
@@ -209,11 +221,12 @@ package final class PracticeStore: Sendable {
                 let due = state.change(wake: .nobody) { $0.nextDue }
                 let isDue = due.map { $0 <= clock } ?? false
                 guard isUnsaved.change(wake: .nobody, { take(&$0) }) || isDue else { continue }
-                turn.change(wake: .nobody) { _ in
-                    runDue(until: clock)
-                    // A disk that is full now is told of by the next wish.
-                    try? save()
+                let isDone = turn.change(wake: .nobody) { _ in
+                    defer { try? save() }
+                    // What goes wrong here is told by the next wish.
+                    return (try? runDue(until: clock)) != nil
                 }
+                if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }
             }
         }
     }

@@ -26,7 +26,9 @@ extension PracticeTool {
                 world, authority: authority, folder: folder,
                 port: PracticePort(
                     now: machineClock, send: { postman.send($0, $1) },
-                    follow: { follow($0, with: service) }))
+                    follow: { instant throws(PracticeError) in
+                        try follow(instant, with: service)
+                    }))
             let server = try PracticeServer(
                 store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
             write("serving on http://127.0.0.1:\(server.port)")
@@ -61,11 +63,14 @@ extension PracticeTool {
 
     /// Takes a Deed along whose clock follows the store's.
     @Sendable
-    private static func follow(_ instant: Instant, with service: ServiceClock?) {
+    private static func follow(
+        _ instant: Instant, with service: ServiceClock?
+    ) throws(PracticeError) {
         do throws(ToolEnd) {
             try service?.follow(instant)
         } catch {
             complain(error)
+            throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")
         }
     }
 

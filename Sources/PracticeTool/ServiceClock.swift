@@ -43,6 +43,10 @@ struct ServiceClock: Sendable {
     func follow(_ target: Instant) throws(ToolEnd) {
         var state = try ask("GET")
         while state.now < target {
+            // Nothing passes by that is due and not done yet.
+            if !state.isCaughtUp {
+                throw .fault("\(base) has not done by \(state.now.text) what is due; see its log")
+            }
             let step =
                 [state.due, state.now.advanced(byMilliseconds: ServiceClock.day), target]
                 .compactMap(\.self).min() ?? target
@@ -52,13 +56,14 @@ struct ServiceClock: Sendable {
 
     private func ask(
         _ method: String, _ body: JSON? = nil
-    ) throws(ToolEnd) -> (now: Instant, due: Instant?) {
+    ) throws(ToolEnd) -> (now: Instant, due: Instant?, isCaughtUp: Bool) {
         var request = OutboundRequest(
             method, "\(base)/v1/test/clock",
             headers: [
                 ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
             ], body: body?.bytes ?? [])
-        request.timeoutMilliseconds = 10_000
+        // The answer waits for Deed's jobs, for ten seconds at the most.
+        request.timeoutMilliseconds = 30_000
         let answer: OutboundResponse
         do throws(OutboundError) {
             var client = try HTTPClient()
@@ -72,6 +77,7 @@ struct ServiceClock: Sendable {
             let detail = json?["detail"]?.string ?? "status \(answer.status)"
             throw .refused("the clock of \(base) cannot be moved: \(detail)")
         }
-        return (now, json?["next_due"]?.string.flatMap { Instant(text: $0) })
+        let due = json?["next_due"]?.string.flatMap { Instant(text: $0) }
+        return (now, due, json?["caught_up"]?.bool ?? true)
     }
 }

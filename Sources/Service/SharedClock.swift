@@ -31,11 +31,22 @@ package final class SharedClock: Sendable {
     private let milliseconds: Atomic<Int64>
     private let port: ClockPort
     private let onMove: Mutex<@Sendable (Instant) -> Void>
+    private let jobs = Mutex<[CatchUp]>([])
+
+    /// Does what is due by the clock as it stands, and waits for that; false when it takes longer.
+    package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
+    /// How long all jobs together may take before an answer says that they have not caught up.
+    private static let patience: Int64 = 10_000
 
     package init(at instant: Instant, _ port: ClockPort) {
         milliseconds = Atomic(instant.milliseconds)
         self.port = port
         onMove = Mutex({ _ in })
+    }
+
+    /// Each answer about the clock waits for these.
+    package func attend(_ job: @escaping CatchUp) {
+        jobs.withLock { $0.append(job) }
     }
 
     package var now: Instant {
@@ -61,10 +72,12 @@ package final class SharedClock: Sendable {
     }
 
     package func answer() throws(CommandError) -> ClockAnswer {
-        try obtain { () throws(Fault) in
-            try follow()
+        try obtain { () throws(Fault) in try follow() }
+        let jobs = jobs.withLock { $0 }
+        let isCaughtUp = jobs.allSatisfy { $0(SharedClock.patience / Int64(jobs.count)) }
+        return try obtain { () throws(Fault) in
             let now = now
-            return ClockAnswer(now: now, nextDue: try port.nextDue(now))
+            return ClockAnswer(now: now, nextDue: try port.nextDue(now), isCaughtUp: isCaughtUp)
         }
     }
 
@@ -80,7 +93,8 @@ package final class SharedClock: Sendable {
 
     package func advance(by duration: CalendarDuration) throws(CommandError) -> ClockAnswer {
         for _ in 0..<SharedClock.attempts {
-            let start = try answer().now
+            try obtain { () throws(Fault) in try follow() }
+            let start = now
             let target = duration.end(after: start)
             if !Instant.writable.contains(target) { throw .refused(.testClockOutOfRange) }
             if try obtain({ () throws(Fault) in try port.move(target, start) }) {
@@ -96,4 +110,6 @@ package final class SharedClock: Sendable {
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
+    /// Whether the jobs of this instance have done all that was due.
+    package let isCaughtUp: Bool
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -129,6 +130,52 @@ extension ProgramTests {
                 $0.contains("\"event\":\"test_clock_moved\"")
             }
             #expect(moves >= 50)
+        }
+
+        @Test("Twenty days at once are for Deed's jobs what twenty single days are")
+        func jobsKeepUp() throws {
+            var client = try APIClient(key: ground.adminKey)
+            _ = try client.send(
+                "PUT", "\(ground.service.url)/v1/apps/com.example.game",
+                body: #"{"apple_id":1234567890,"sandbox_access":"all","receipts":"store"}"#)
+            func tries(of customer: String, steps: [String]) throws -> Int64 {
+                let bought = try step([
+                    "do": "buy", "customer": .string(customer), "product": "level2",
+                ])
+                let receipt: JSON = ["receipt": bought["receipt"] ?? .null]
+                let queued = try client.send(
+                    "POST", "\(ground.service.url)/v1/customers/\(customer)/receipts",
+                    body: receipt.text)
+                let item = try #require(
+                    try JSON.read(queued.text)["items"]?.array?.first?["intake"]?.string)
+                for wait in steps {
+                    let moved = try ground.store.ask(
+                        "POST", "/practice/advance", ["by": .string(wait)])
+                    try #require(moved.status == 200, "\(moved.json)")
+                    let clock = try client.read("\(ground.service.url)/v1/test/clock")
+                    #expect(clock["caught_up"]?.bool == true)
+                }
+                return try client.read("\(ground.service.url)/v1/intake/\(item)")["tries"]?.integer
+                    ?? 0
+            }
+            let atOnce = try tries(of: "u1", steps: ["20d"])
+            let byDay = try tries(of: "u2", steps: Array(repeating: "1d", count: 20))
+            // Pauses between tries differ by a tenth.
+            #expect(byDay > 40)
+            #expect(abs(atOnce - byDay) <= byDay / 5, "\(atOnce) at once, \(byDay) by day")
+        }
+
+        @Test("The store goes nowhere without Deed, and says so")
+        func leftAlone() throws {
+            _ = try step(["do": "buy", "customer": "u1", "product": "pro.month"])
+            let before = try ground.store.ask("GET", "/practice/state").json["now"]
+            ground.service.process.signal(SIGKILL)
+            _ = ground.service.process.wait(milliseconds: 10_000)
+            let advanced = try ground.store.ask("POST", "/practice/advance", ["by": "40d"])
+            #expect(advanced.status == 500)
+            #expect(
+                advanced.json["detail"]?.string?.contains("Deed's clock did not follow") == true)
+            #expect(try ground.store.ask("GET", "/practice/state").json["now"] == before)
         }
 
         @Test("Queued evidence is tried again when the test clock has moved, and not before")

@@ -17,4 +17,7 @@ select min(due.at) from (
     union all
     select min(i.next_try_at) from deed.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
+    union all
+    select min(o.expires_at) from deed.orders as o
+    where o.fulfilled_by is null and o.closed_at is null and o.expires_at > $1::bigint
 ) as due
