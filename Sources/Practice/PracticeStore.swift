@@ -120,9 +120,14 @@ package final class PracticeStore: Sendable {
             if target < now {
                 throw .refused("the clock stands at \(now.text) already, and only goes forward")
             }
-            let events: [Event]
+            var events: [Event] = []
             do throws(PracticeError) {
-                events = try runDue(until: target)
+                // Changes at one instant take some milliseconds more, and what is posted about them counts.
+                var end = target
+                repeat {
+                    end = max(end, state.change(wake: .nobody) { $0.now })
+                    events += try runDue(until: end)
+                } while state.change(wake: .nobody, { $0.now }) > end
                 try port.follow(max(target, clock))
             } catch {
                 try save()
