@@ -1,6 +1,7 @@
 package import HTTPServer
 import JSON
 import Ledger
+import Postgres
 package import Telemetry
 
 /// Where the database is.
