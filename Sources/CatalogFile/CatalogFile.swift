@@ -57,7 +57,8 @@ package enum CatalogFile {
     }
 
     private static func titles<Kind>(
-        _ titles: [Identifier<Kind>: String], _ endingSoon: [Identifier<Kind>: CalendarDuration] = [:]
+        _ titles: [Identifier<Kind>: String],
+        _ endingSoon: [Identifier<Kind>: CalendarDuration] = [:]
     ) -> JSON {
         var object = JSONObject()
         for (id, title) in titles.sorted(by: { $0.key < $1.key }) {

@@ -59,7 +59,8 @@ extension Ledger {
 
     private func dueStreams(of shard: Shard) throws(Fault) -> [Stream] {
         let call = Statement.listDueBoundaries(
-            .int2(shard.number), .int8(settings.clock().milliseconds), .int8(Int64(Ledger.dueLimit)))
+            .int2(shard.number), .int8(settings.clock().milliseconds), .int8(Int64(Ledger.dueLimit))
+        )
         return try list(call) { rows, row throws(LedgerError) in
             try Stream(
                 project: rows.text(row, 0), environment: rows.text(row, 1),

@@ -145,19 +145,19 @@ struct BoundaryTests {
         Example(
             "A subscription that will renew has no reminder",
             [
-                .catalog(0, selling([], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
+                .catalog(0, selling(["pass"], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
                 .look(31),
             ], ["ended pro 31"]),
         Example(
             "A subscription that was cancelled has one",
             [
-                .catalog(0, selling([], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
+                .catalog(0, selling(["pass"], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
                 .renewal(5, renewal(of: "m1", signed: at(5), on: false)), .look(31),
             ], ["ending_soon pro 28", "ended pro 31"]),
         Example(
             "One that was cancelled after the reminder's day tells that itself",
             [
-                .catalog(0, selling([], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
+                .catalog(0, selling(["pass"], endingSoon: "P3D")), .pass(1, month("m1", 1, 31)),
                 .renewal(29, renewal(of: "m1", signed: at(29), on: false)), .look(31),
             ], ["ended pro 31"]),
     ]

@@ -203,7 +203,7 @@ struct PlanTests {
         let preparing =
             "set plan_cache_mode = force_generic_plan; prepare planned as \(statement.text)"
         try connection.run(Script(embedded: Array(preparing.utf8)))
-        let explaining = "explain execute planned(\(nulls))"
+        let explaining = "explain execute planned" + (nulls.isEmpty ? "" : "(\(nulls))")
         return try lines(
             of: Statement(name: "explain", embedded: Array(explaining.utf8)), in: &connection)
     }

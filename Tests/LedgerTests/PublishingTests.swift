@@ -41,6 +41,17 @@ final class PublishingTests {
             })
     }
 
+    private func record(_ fact: TransactionFact, of stream: Stream) throws {
+        let cause = Cause(
+            text: "key:\(fact.transaction)", digest: [UInt8](repeating: 0, count: 32))
+        var command = Command.customer(stream, actor: id("test"), cause: cause) {
+            state, catalog, _ in
+            state.decide(RecordFacts(Histories.facts([fact]), catalog: catalog))
+        }
+        command.purchases = [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        _ = try ledger.append(command)
+    }
+
     private func pass(to milliseconds: Int64) {
         let passed = clock.now.milliseconds - start.milliseconds
         clock.advance(byMilliseconds: milliseconds - passed)
@@ -159,13 +170,7 @@ final class PublishingTests {
     func catalogs() throws {
         _ = try ledger.publishBoundaries()
         try apply(version: 1, unlocking: ["season"])
-        let fact = transaction(
-            "t1", "pass", .nonRenewing, start)
-        let cause = Cause(text: "key:t1", digest: [UInt8](repeating: 0, count: 32))
-        _ = try ledger.append(
-            .customer(.test("u1"), actor: id("test"), cause: cause) { state, catalog, _ in
-                state.decide(RecordFacts(Histories.facts([fact]), catalog: catalog))
-            })
+        try record(transaction("t1", "pass", .nonRenewing, start), of: .test("u1"))
         pass(to: 5000)
         try apply(version: 2, unlocking: ["vip"])
         pass(to: 6000)
@@ -201,13 +206,9 @@ final class PublishingTests {
         let keeper = CustomerID.unclaimed(purchaseID("m1"))
         let fact = transaction(
             "m1", "pro", .autoRenewable, start, to: start.advanced(byMilliseconds: 1000))
-        let cause = Cause(text: "key:m1", digest: [UInt8](repeating: 0, count: 32))
         let stream = Stream(project: id("default"), environment: .production, customer: keeper)
         try apply(version: 1, unlocking: ["season"])
-        _ = try ledger.append(
-            .customer(stream, actor: id("test"), cause: cause) { state, catalog, _ in
-                state.decide(RecordFacts(Histories.facts([fact]), catalog: catalog))
-            })
+        try record(fact, of: stream)
         pass(to: 2000)
         #expect(try ledger.publishBoundaries() == Publication())
     }

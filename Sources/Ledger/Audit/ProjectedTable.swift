@@ -56,7 +56,8 @@ struct ProjectedTable: Sendable {
         stream: [0, 2, 5], reading: .auditHolders, walking: .walkHolders,
         sampling: .sampleHolders)
     static let projects = ProjectedTable(
-        name: "deed.projects", columns: ["project", "created_at", "catalog_version", "publishes_since"], keys: 1,
+        name: "deed.projects",
+        columns: ["project", "created_at", "catalog_version", "publishes_since"], keys: 1,
         stream: [], reading: .auditProjects)
     static let keys = ProjectedTable(
         name: "deed.keys",

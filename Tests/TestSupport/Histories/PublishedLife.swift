@@ -68,6 +68,7 @@ package struct PublishedLife {
 
     package static func days(_ instant: Instant) -> String {
         let milliseconds = instant.milliseconds - at(0).milliseconds
-        return milliseconds % day == 0 ? "\(milliseconds / day)" : "\(Double(milliseconds) / Double(day))"
+        return milliseconds % day == 0
+            ? "\(milliseconds / day)" : "\(Double(milliseconds) / Double(day))"
     }
 }
