@@ -32,23 +32,26 @@ extension ProgramTests {
             // What is written after the dump is not in it.
             #expect(try give("late", with: deed).code == 0)
 
-            let target = try ScratchDatabase(migrated: false)
-            try files.restore(to: target.url)
-            let restored = try Installation(target)
+            let target = try NewServer()
+            try files.restore(to: target)
+            let restored = try Installation(url: target.url)
             try prove(restored)
             #expect(try answers(restored) == told)
             #expect(
-                try target.number("select count(*) from deed.events where payload ~ 'late'") == 0)
+                try queriedNumber(
+                    "select count(*) from deed.events where payload ~ 'late'", at: target.url) == 0)
             try expectRights(of: analyst, on: target.url)
             // The log goes on where it ended, by the service's own rights.
             #expect(try give("pro", with: restored).code == 0)
             try prove(restored)
             #expect {
-                try target.run("delete from deed.events")
+                try target.database.run("delete from deed.events")
             } throws: { "\($0)".contains("DD001") }
         }
 
-        @Test("A private database moves to a server of its own with all that was granted")
+        @Test(
+            "A private database moves to a server of its own with all that was granted, and makes no superuser"
+        )
         func movedOut() throws {
             let deed = try Installation()
             #expect(try deed.run("migrate").code == 0)
@@ -57,17 +60,25 @@ extension ProgramTests {
             let service = try deed.serve()
             let analyst = try TestRole("login", at: deed.databaseURL)
             try analyst.run(analyst.grants)
+            try analyst.run("create role \(analyst.name)_idle login; create role odd superuser")
             try files.dump(deed.databaseURL)
             service.process.signal(SIGTERM)
             #expect(service.process.wait(milliseconds: 60_000) == 0)
+            #expect(
+                try Set(files.roles) == [
+                    "create role deed_service nologin;", "create role \(analyst.name) login;",
+                ])
 
-            let target = try ScratchDatabase(migrated: false)
-            try files.restore(to: target.url)
+            let target = try NewServer()
+            try files.restore(to: target)
             defer { try? target.run("drop owned by \(analyst.name); drop role \(analyst.name)") }
-            let restored = try Installation(target)
+            let restored = try Installation(url: target.url)
             try prove(restored)
             #expect(try answers(restored) == told)
             try expectRights(of: analyst, on: target.url)
+            let privileged =
+                "select count(*) from pg_roles where rolsuper and rolname = current_user"
+            #expect(try queriedNumber(privileged, at: target.url) == 0)
         }
 
         @Test("A private database comes back into a new folder while nothing else uses that")
@@ -84,7 +95,7 @@ extension ProgramTests {
             let restored = try Installation()
             #expect(try restored.run("migrate").code == 0)
             try files.control(restored.dataFolder, "start")
-            try files.restore(to: restored.databaseURL)
+            try files.restore(over: restored.databaseURL)
             try files.control(restored.dataFolder, "stop")
             try prove(restored)
             #expect(try answers(restored) == told)
@@ -136,7 +147,8 @@ extension ProgramTests {
         }
 
         private func expectRights(of analyst: TestRole, on url: String) throws {
-            let own = url.replacing("user=deed", with: "user=\(analyst.name)")
+            let own = url.replacing(
+                #/user=[a-z_0-9]+/#, with: "user=\(analyst.name)")
             let runs = "select count(*) from deed.entitlements"
             #expect(try queriedNumber(runs, at: own) > 0)
             #expect {
@@ -167,26 +179,67 @@ private final class TestRole {
     }
 }
 
-/// A dump and the roles beside it, made and used as the page says.
+/// An empty database whose owner is a login that is no superuser.
+private struct NewServer {
+    let database: ScratchDatabase
+    let owner: String
+    var administrator: String { database.serverURL }
+    var url: String { database.url.replacing("user=deed", with: "user=\(owner)") }
+
+    init() throws {
+        database = try ScratchDatabase(migrated: false)
+        owner = "deed_owner_\(UInt64.random(in: 0...UInt64.max))"
+        try run("create role \(owner) login; alter database \(database.name) owner to \(owner)")
+    }
+
+    func run(_ text: String) throws { try database.run(text) }
+}
+
+/// A dump and the roles beside it, made and used by the very lines of the page.
 private struct BackupFiles {
     let folder: String
-    private var data: String { "\(folder)/deed.dump" }
-    private var roles: String { "\(folder)/roles.sql" }
+
+    /// The statements that make the roles, each a line.
+    var roles: [String] {
+        get throws {
+            try String(contentsOfFile: "\(folder)/roles.sql", encoding: .utf8)
+                .split(separator: "\n").map(String.init)
+        }
+    }
 
     func dump(_ url: String) throws {
-        try BackupFiles.sh("pg_dump --format=custom --schema=deed --file='\(data)' '\(url)'")
-        try BackupFiles.sh(
-            "pg_dumpall --roles-only --no-role-passwords --dbname='\(url)' >'\(roles)'")
+        try run(holding: "pg_dump ", ["OWNER_URL": url])
     }
 
     /// Roles that are there already are told and left as they are.
-    func restore(to url: String) throws {
-        try BackupFiles.sh("psql --quiet --no-psqlrc --file='\(roles)' '\(url)' 2>/dev/null")
-        try BackupFiles.psql(url, ["-c", "drop schema if exists deed cascade"])
-        try BackupFiles.sh(
-            "pg_restore --no-owner --single-transaction --exit-on-error --dbname='\(url)' '\(data)'"
-        )
+    func restore(to server: NewServer) throws {
+        try run(
+            holding: "grant deed_service to $OWNER",
+            ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner])
     }
+
+    /// In place of the empty schema of a private database.
+    func restore(over url: String) throws {
+        try BackupFiles.psql(url, ["-c", "drop schema deed cascade"])
+        try run(
+            holding: "grant deed_service to $OWNER",
+            ["ADMIN_URL": url, "NEW_URL": url, "OWNER": "deed"])
+    }
+
+    /// Runs the block of the page that holds these words, up to where it starts Deed's own commands.
+    private func run(holding words: String, _ variables: [String: String]) throws {
+        let page = try String(contentsOf: BackupFiles.page, encoding: .utf8)
+        let blocks = page.components(separatedBy: "```sh\n").dropFirst().map {
+            $0.components(separatedBy: "```\n")[0]
+        }
+        let block = try #require(blocks.first { $0.contains(words) })
+        let lines = block.split(separator: "\n").prefix { !$0.hasPrefix("deed ") }
+        let settings = variables.map { "\($0.key)=\"\($0.value)\"\n" }.joined()
+        try BackupFiles.sh("set -e; cd '\(folder)'\n\(settings)\(lines.joined(separator: "\n"))\n")
+    }
+
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/backup.md")
 
     /// Starts or stops the private PostgreSQL in a folder by itself.
     func control(_ folder: String, _ verb: String) throws {
