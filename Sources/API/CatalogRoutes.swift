@@ -42,9 +42,10 @@ struct CatalogRoutes: Sendable {
     private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
+        let old = try read(call).catalog
         let file: CatalogFile.Contents
         do throws(InvalidCatalog) {
-            file = try CatalogFile.read(bytes: call.body)
+            file = try CatalogFile.read(bytes: call.body, after: old)
         } catch {
             throw Problem(error)
         }

@@ -12,9 +12,12 @@ package enum CatalogFile {
     /// The longest canonical form: an event has to have room for it.
     package static let sizeLimit = (1 << 20) - 64
 
-    /// The catalog, or everything that is wrong with it at once, each with its path.
-    package static func read(_ json: JSON) throws(InvalidCatalog) -> Contents {
-        var reader = CatalogReader()
+    /// The catalog, or everything that is wrong with it at once, each with its path. Ids that the catalog
+    /// before it does not have are new, and have to be in their proper form.
+    package static func read(
+        _ json: JSON, after old: Catalog = Catalog()
+    ) throws(InvalidCatalog) -> Contents {
+        var reader = CatalogReader(after: old)
         reader.read(json)
         let catalog = try reader.draft.validated()
         return Contents(catalog: catalog, warnings: reader.warnings + catalog.warnings)
@@ -23,13 +26,15 @@ package enum CatalogFile {
     /// The catalog as an event of the log has it. A later release may have written members into it that
     /// this one does not know.
     package static func recorded(_ json: JSON) throws(InvalidCatalog) -> Catalog {
-        var reader = CatalogReader(skippingUnknown: true)
+        var reader = CatalogReader(after: nil)
         reader.read(json)
         return try reader.draft.validated()
     }
 
     /// The catalog from the bytes of a file that somebody wrote; it has to fit into an event.
-    package static func read(bytes: [UInt8]) throws(InvalidCatalog) -> Contents {
+    package static func read(
+        bytes: [UInt8], after old: Catalog = Catalog()
+    ) throws(InvalidCatalog) -> Contents {
         let json: JSON
         do {
             json = try JSON.read(bytes)
@@ -37,7 +42,7 @@ package enum CatalogFile {
             throw InvalidCatalog(
                 problems: [CatalogProblem(path: "", sentence: "is not JSON: \(error)")])
         }
-        let contents = try read(json)
+        let contents = try read(json, after: old)
         let size = CatalogFile.json(contents.catalog).bytes.count
         if size > sizeLimit {
             let sentence = "takes \(size) bytes when it is kept; the most is \(sizeLimit)"

@@ -5,11 +5,12 @@ import JSON
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// Whether members that are not known are passed over; else they are errors.
-    private let skipsUnknown: Bool
+    /// The catalog in whose place this one is to come; `nil` when it is read from the log, where members
+    /// that are not known are passed over and ids are as they are.
+    private let old: Catalog?
 
-    init(skippingUnknown skipsUnknown: Bool = false) {
-        self.skipsUnknown = skipsUnknown
+    init(after old: Catalog?) {
+        self.old = old
     }
 
     mutating func read(_ json: JSON) {
@@ -179,14 +180,14 @@ extension CatalogReader {
     }
 
     private mutating func notice(_ object: JSONObject, knowing names: [String], at path: String) {
-        if skipsUnknown { return }
+        if old == nil { return }
         for member in object.members where !names.contains(member.name) {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
             let remedy =
                 nearest(to: member.name, among: names).map { "the nearest is \"\($0)\"" }
                 ?? "there are \(names.joined(separator: ", "))"
             draft.note(
-                place, "is not a member that there is here; \(remedy); correct it or remove it")
+                place, "is not a known member; \(remedy); correct it or remove it")
         }
     }
 
@@ -292,11 +293,27 @@ extension CatalogReader {
 
     private mutating func identifier<Kind>(_ text: String, at path: String) -> Identifier<Kind>? {
         do {
-            return try Identifier(text)
+            let id = try Identifier<Kind>(text)
+            if let old, Kind.self != AppKind.self, let form = id.improperForm, !old.names(text) {
+                draft.note(visible(path), "is a new id and \(form)")
+            }
+            return id
         } catch {
             draft.note(path, error.description)
             return nil
         }
+    }
+}
+
+extension Catalog {
+    /// Whether anything in it has that id.
+    fileprivate func names(_ id: String) -> Bool {
+        let names: [CatalogName?] = [
+            (try? ProductID(id)).map { .product($0) },
+            (try? EntitlementID(id)).map { .entitlement($0) },
+            (try? CurrencyID(id)).map { .currency($0) },
+        ]
+        return names.compactMap(\.self).contains(where: knows)
     }
 }
 

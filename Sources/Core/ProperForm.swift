@@ -91,7 +91,7 @@ extension Situation {
 }
 
 /// The text with the names of what is not seen in it, or not seen apart.
-private func visible(_ text: String) -> String {
+package func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {
         case .unassigned, .nonspacingMark, .spacingMark, .enclosingMark:

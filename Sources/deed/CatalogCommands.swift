@@ -35,7 +35,7 @@ private let checkCatalogCommand = CommandSpec(
     options: [.flag("strict", "exit with 1 when there are warnings, too"), .json],
     example: "deed catalog check catalog.json"
 ) { invocation throws(CommandEnd) in
-    let contents = try invocation.catalogFile()
+    let contents = try invocation.contents(of: try invocation.catalogBytes(), after: Catalog())
     invocation.show(
         ["valid": true, "errors": [], "warnings": .problems(contents.warnings)],
         text: contents.summary)
@@ -54,10 +54,13 @@ private let compareCatalogCommand = CommandSpec(
     positionals: [file], options: proposalOptions, onlyReads: true,
     example: "deed catalog diff catalog.json"
 ) { invocation throws(CommandEnd) in
-    let contents = try invocation.catalogFile()
-    let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
+    let bytes = try invocation.catalogBytes()
+    let basis = try invocation.basis()
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let old = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        let contents = try invocation.contents(of: bytes, after: old.catalog)
+        let proposal = CatalogProposal(contents.catalog, basis: basis)
         let preview = try ports.preview(proposal, of: project)
         invocation.show(
             preview.step.json(preview.counts, warnings: contents.warnings),
@@ -73,11 +76,14 @@ private let applyCatalogCommand = CommandSpec(
         + proposalOptions,
     example: "deed catalog apply catalog.json"
 ) { invocation throws(CommandEnd) in
-    let contents = try invocation.catalogFile()
-    let proposal = CatalogProposal(contents.catalog, basis: try invocation.basis())
+    let bytes = try invocation.catalogBytes()
+    let basis = try invocation.basis()
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, ledger throws(CommandEnd) in
+        let old = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        let contents = try invocation.contents(of: bytes, after: old.catalog)
+        let proposal = CatalogProposal(contents.catalog, basis: basis)
         var shown = try ports.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
@@ -97,18 +103,23 @@ private let applyCatalogCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The catalog in the file that the first argument names. All that is wrong with it is printed.
-    fileprivate func catalogFile() throws(CommandEnd) -> CatalogFile.Contents {
+    /// What is in the file that the first argument names.
+    fileprivate func catalogBytes() throws(CommandEnd) -> [UInt8] {
         let name = positional(0) ?? ""
-        let bytes: [UInt8]
         do {
             let handle = try name == "-" ? .standardInput : FileHandle(forReadingFrom: .file(name))
-            bytes = [UInt8](try handle.readToEnd() ?? Data())
+            return [UInt8](try handle.readToEnd() ?? Data())
         } catch {
             throw usage("\(name) cannot be read; give the path of a file, or - for standard input")
         }
+    }
+
+    /// The catalog in a file that is to come in place of another. All that is wrong with it is printed.
+    fileprivate func contents(
+        of bytes: [UInt8], after old: Catalog
+    ) throws(CommandEnd) -> CatalogFile.Contents {
         do throws(InvalidCatalog) {
-            return try CatalogFile.read(bytes: bytes)
+            return try CatalogFile.read(bytes: bytes, after: old)
         } catch {
             show(
                 ["valid": false, "errors": .problems(error.problems), "warnings": []],

@@ -32,7 +32,8 @@ extension BadInputTests {
         BadCall(
             label: "a catalog with a new entitlement of two spellings", method: "PUT",
             target: "/v1/catalog",
-            body: #"{"products":[],"entitlements":{"e\#u{301}":{}}}"#, code: "id_improper"),
+            body: #"{"products":[],"entitlements":{"e\#u{301}":{}}}"#,
+            code: "catalog_invalid", member: "body"),
         BadCall(
             label: "a ticket that turns text around",
             body: #"{"entitlement":"pro","reason":"r","ticket":"T-\#u{202E}7"}"#,

@@ -56,6 +56,28 @@ final class CatalogCommandTests {
         #expect(try deed.run("catalog", "check").code == 2)
     }
 
+    @Test(
+        "New ids that two people could take for one another are all named by their paths, by each command"
+    )
+    func improper() throws {
+        let file = try folder.write(
+            #"{"products":[{"id":"p\u202E","kind":"consumable","credits":{"c\u200B":1}},"#
+                + #"{"id":"ok","kind":"non_consumable","entitlements":["x\u200B"]}],"#
+                + #""entitlements":{"x\u200B":{}}}"#, to: "improper")
+        #expect(try deed.run("project", "create", "default").code == 0)
+        for words in [["check"], ["diff"], ["apply"]] {
+            let refused = try deed.run(["catalog"] + words + [file])
+            #expect(refused.code == 1)
+            #expect(
+                refused.output.split(separator: "\n").map { $0.prefix { $0 != " " } } == [
+                    "products[0].id", "products[0].credits.c<U+200B>",
+                    "products[1].entitlements[0]",
+                    "entitlements.x<U+200B>",
+                ])
+        }
+        #expect(try version() == 0)
+    }
+
     @Test("What is shown can be applied; a dry run and the same catalog write nothing")
     func apply() throws {
         #expect(try deed.run("catalog", "show").code == 1)

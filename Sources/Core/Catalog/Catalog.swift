@@ -48,7 +48,7 @@ package struct Catalog: Hashable, Sendable {
     package var currencies: [CurrencyID] { content.value.names.currencies.sorted() }
 
     /// Whether the catalog names it.
-    func knows(_ name: CatalogName) -> Bool {
+    package func knows(_ name: CatalogName) -> Bool {
         switch name {
         case .entitlement(let id): content.value.names.entitlements.contains(id)
         case .currency(let id): content.value.names.currencies.contains(id)
