@@ -52,6 +52,27 @@ struct RepeatedEvidenceTests {
         #expect(state.record(facts(renewals: [renewed])).isEmpty)
     }
 
+    @Test(
+        "The first receipt beside a signed statement is kept, once: it counts again when a newer statement ends earlier"
+    )
+    func outlasting() {
+        func signed(_ day: Int64, until end: Instant) -> TransactionFact {
+            transaction("1", "pro", .autoRenewable, at(0), to: end, signed: at(day))
+        }
+        let weaker = receipt(signed: at(5), until: at(20))
+        let first = signed(6, until: at(30))
+        let last = signed(9, until: at(10))
+        var state = CustomerState()
+        state.record(facts([first]))
+        #expect(state.record(facts([weaker])).map(\.typeName) == ["purchase.restated"])
+        #expect(state.record(facts([weaker])).isEmpty)
+        state.record(facts([last]))
+        var other = CustomerState()
+        for fact in [last, weaker, first] { other.record(facts([fact])) }
+        #expect(state.purchases == other.purchases)
+        #expect(state.purchases.first?.evidence.first?.effective.expires == at(20))
+    }
+
     @Test("A newer signature on the same words is kept: a refund signed before it must not undo it")
     func newer() {
         func signed(_ day: Int64) -> TransactionFact {
