@@ -88,7 +88,10 @@ struct LogAuditTests {
             Tampering("catalog_version = 1", "2", "catalog_version", expected: "0", found: "1"),
             Tampering("evidence = decode(repeat('ab', 32), 'hex')", "2", "header"),
             Tampering("actor = 'somebody else'", "2", "header"),
-            Tampering("customer = 'another customer'", "2", "shard"),
+            Tampering("customer = 'another customer'", "2", "header"),
+            Tampering(
+                "environment = 'sandbox'", "2", "environment", expected: "'production'",
+                found: "'sandbox'"),
         ])
     fileprivate func changed(_ tampering: Tampering) throws {
         try tamper("update deed.events set \(tampering.statement) where shard = $shard and seq = 2")
@@ -102,8 +105,10 @@ struct LogAuditTests {
                 "delete from deed.events where seq = 1", "1", "seq", expected: "an event"),
             Tampering("delete from deed.events where seq = 2", "2", "seq"),
             Tampering(
-                "delete from deed.events where seq = 4", "$shard", "head", table: "deed.shards",
-                expected: "3, the last event", found: "4"),
+                "delete from deed.events where seq = 4", "4", "seq",
+                expected: "events up to the head 4", found: "none"),
+            Tampering(
+                "update deed.events set customer = 'thief' where seq = 4", "4", "header"),
             Tampering(
                 """
                 update deed.events set seq = 9 where seq = 2;

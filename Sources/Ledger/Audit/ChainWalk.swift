@@ -91,25 +91,25 @@ struct ChainWalk {
         let isListed = findings.count < AuditFindings.listLimit
         if isListed, let changed = HeaderSearch(previous: previous, row: row).changed() {
             add(row.sequence, changed.column, changed.expected, changed.found)
-        } else if let shard = row.shardOfNames, shard != head.shard {
-            add(
-                row.sequence, "shard", "\(shard.number) for \(row.streamText)",
-                "\(head.shard.number)")
         } else {
+            let isForeign = row.shardOfNames != head.shard
             add(
                 row.sequence, "header", "columns that give the chain \(row.chain.hex)",
-                "columns that give \(computed.hex)")
+                "columns that give \(computed.hex)"
+                    + (isForeign ? "; \(row.streamText) is of another shard" : ""))
         }
     }
 
     /// What is to be said when no more events follow.
     mutating func finish() {
         settleDoubt(nextFits: doubted.flatMap { $0.expected == head.chain ? $0.expected : nil })
-        if sequence < head.head {
+        if sequence < head.head, chain == head.chain {
             findings.add(
                 AuditFinding(
                     head: head.shard, column: "head", expected: "\(sequence), the last event",
                     found: "\(head.head)"))
+        } else if sequence < head.head {
+            add(sequence + 1, "seq", "events up to the head \(head.head)", "none")
         } else if let chain, chain != head.chain {
             findings.add(
                 AuditFinding(

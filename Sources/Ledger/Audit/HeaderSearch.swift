@@ -7,8 +7,16 @@ struct HeaderSearch {
     let previous: [UInt8]
     let row: LoggedRow
 
-    /// The column with what it held; `nil` when more was changed than one byte.
+    /// The column with what it held; `nil` when more was changed than one byte, or the environment.
     func changed() -> (column: String, expected: String, found: String)? {
+        for environment in Environment.allCases {
+            var header = row.header
+            header.environment = environment.rawValue
+            let chain = ChainLink.chain(after: previous, header, digest: row.digest)
+            if chain.bytes == row.chain {
+                return ("environment", quoted(header.environment), quoted(row.header.environment))
+            }
+        }
         for (column, path) in HeaderSearch.texts {
             let found = row.header[keyPath: path]
             if let expected = original(
