@@ -60,7 +60,9 @@ extension Auditor {
             let certificates = try all(Statement.listCertificates(.byteas(wanted))) { rows, row in
                 (digest: rows.bytes(row, 0), der: rows.bytes(row, 1))
             }
-            let der = Dictionary(certificates.map { ($0.digest, $0.der) }) { first, _ in first }
+            // One that was changed is as good as gone.
+            let whole = certificates.filter { SHA256.digest($0.der).bytes == $0.digest }
+            let der = Dictionary(whole.map { ($0.digest, $0.der) }) { first, _ in first }
             filed += found.map { $0.filed(with: der) }
         }
         return filed
@@ -104,12 +106,14 @@ private struct EvidenceRow {
     }
 
     func filed(with certificates: [[UInt8]: [UInt8]]) -> FiledEvidence {
-        FiledEvidence(
+        let (columns, seal) = (columns, seal)
+        return FiledEvidence(
             digest: columns.digest, project: columns.project, environment: columns.environment,
             kind: columns.kind, app: columns.app,
             signedAt: Instant(milliseconds: columns.signedAt),
             firstSeenAt: Instant(milliseconds: columns.firstSeenAt), verdict: columns.verdict,
             content: content, certificates: self.certificates.map { certificates[$0] ?? [] },
-            isSealed: seal.map { $0 == columns.seal })
+            isSealed: seal.map { $0 == columns.seal },
+            changedColumn: { seal.flatMap { columns.column(changedSince: $0) } })
     }
 }

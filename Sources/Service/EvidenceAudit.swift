@@ -35,6 +35,8 @@ package struct EvidenceAudit {
     private let port: EvidenceAuditPort
     package private(set) var proven = 0
     package private(set) var digestOnly = 0
+    /// Pieces that are as they were filed, and that the roots do not vouch for.
+    package private(set) var refused = 0
     package private(set) var findings = AuditFindings()
     /// What the latest pieces turned out to be.
     private var remembered: [[UInt8]: Proof] = [:]
@@ -126,8 +128,12 @@ package struct EvidenceAudit {
             }
             return
         }
-        if !stated.explain(event.facts), let subject = event.facts.subjects.first {
+        if stated.explain(event.facts) { return }
+        let subjects = event.facts.subjects
+        if let subject = subjects.first(where: { !stated.subjects.contains($0) }) {
             add(unsupported: event, subject)
+        } else if let subject = subjects.first {
+            add(event, found: "another statement about \(subject.text)")
         }
     }
 
@@ -163,9 +169,13 @@ package struct EvidenceAudit {
             digestOnly += 1
             return .digestOnly
         case .damaged:
-            findings.add(finding("content", "the bytes of that digest", "others"))
+            add(damaged: filed)
+            return .faulty
+        case .refused where filed.isSealed == false:
+            add(damaged: filed)
             return .faulty
         case .refused(let sentence):
+            refused += 1
             findings.add(finding("content", "evidence that is believed", sentence))
             return .faulty
         case .proven(let again):
@@ -179,12 +189,23 @@ package struct EvidenceAudit {
         }
     }
 
+    private mutating func add(damaged filed: FiledEvidence) {
+        let damage = filed.damage
+        findings.add(
+            AuditFinding(
+                evidence: filed.digest, column: damage.column, expected: damage.expected,
+                found: damage.found))
+    }
+
     private mutating func add(unsupported event: RestingEvent, _ subject: FactSubject) {
+        add(event, found: "none that tells of \(subject.text)")
+    }
+
+    private mutating func add(_ event: RestingEvent, found: String) {
         findings.add(
             AuditFinding(
                 at: event.position, column: "payload",
-                expected: "\(event.type) as its evidence states it",
-                found: "another statement about \(subject.text)"))
+                expected: "evidence that states this \(event.type)", found: found))
     }
 
     private mutating func addUnsupported() {
@@ -214,6 +235,26 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
+    /// What was changed when the parts do not give the bytes of the digest.
+    fileprivate var damage: (column: String, expected: String, found: String) {
+        let column = isSealed == false ? changedColumn() : nil
+        if let column { return (column, "what was filed", "something else") }
+        let missing = certificates.count(where: \.isEmpty)
+        if missing > 0 {
+            return (
+                "certificates",
+                "\(certificates.count) of deed.certificates, each as its digest says",
+                "\(missing) missing or changed there"
+            )
+        }
+        if isSealed == false {
+            return (
+                "seal", "the columns that were filed", "others, among them kind or certificates"
+            )
+        }
+        return ("content", "the bytes of that digest", "others")
+    }
+
     /// The columns that say something else than the evidence, or than what was filed.
     fileprivate func differences(
         from again: ProvenAgain, _ event: RestingEvent?
@@ -235,8 +276,17 @@ extension FiledEvidence {
             }
         }
         if isSealed == false, differences.isEmpty {
-            differences.append(
-                ("seal", "the columns that were filed", "others, such as first_seen_at"))
+            if let column = changedColumn() {
+                differences.append((column, "what was filed", "something else"))
+            } else if let event, event.project != project {
+                compare("project", event.project, project)
+            } else {
+                differences.append(
+                    (
+                        "seal", "the seal of project, kind, first_seen_at and certificates",
+                        "that of others"
+                    ))
+            }
         }
         return differences
     }

@@ -61,6 +61,8 @@ private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
     private var events: Int64 = 0
     private var log = AuditFindings()
+    /// Events that no head covers.
+    private var beyond = 0
     private var marks: [ShardMark] = []
     private var since: Checkpoint?
     private var evidence: EvidenceAudit?
@@ -98,10 +100,13 @@ private struct AuditReport {
             }
             events += audit.events
             log.add(audit.findings)
+            beyond += audit.beyond
             marks.append(audit.end)
             showProgress("audited \(marks.count) of \(Shard.count) shards")
         }
-        log.add(try attempt { () throws(LedgerError) in try auditor.strays() })
+        let strays = try attempt { () throws(LedgerError) in try auditor.strays() }
+        log.add(strays)
+        beyond += strays.count
     }
 
     mutating func auditEvidence(
@@ -142,15 +147,22 @@ private struct AuditReport {
         if !log.isEmpty {
             return .refused(
                 code: "log_altered",
-                sentence:
-                    "The log was changed or is damaged; compare the places that are named with a "
-                    + "backup.")
+                sentence: (log.count > beyond
+                    ? "The log was changed or is damaged; compare the places that are named with a "
+                        + "backup." : "Something other than Deed wrote to the database.")
+                    + (beyond > 0
+                        ? " Events beyond a head or in no shard are no part of the log: find out who wrote "
+                            + "them, then run deed audit --quarantine with the schema owner's login."
+                        : ""))
         }
         if let evidence, !evidence.findings.isEmpty {
             return .refused(
                 code: "evidence_unproven",
-                sentence: "Not all kept evidence can be proven again; compare it with a backup, "
-                    + "and give --extra-roots if some was believed under roots of your own.")
+                sentence:
+                    "Evidence, or an event that rests on it, is not as it was written; compare the "
+                    + "places that are named with a backup."
+                    + (evidence.refused > 0
+                        ? " Give --extra-roots if some was believed under roots of your own." : ""))
         }
         if let projections, !projections.findings.isEmpty {
             return .refused(

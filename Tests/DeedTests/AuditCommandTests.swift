@@ -166,6 +166,9 @@ extension ProgramTests {
             #expect(code == 1)
             let finding = json["findings"]?.array?.first
             #expect(finding?["row"]?.string == "\(shard):2" && finding?["column"]?.string == "seq")
+            let told = try deed.run(["audit"] + key)
+            #expect(told.output.contains("found beyond it grant.given"))
+            #expect(told.errors.contains("run deed audit --quarantine"))
             let moved = try audit("--quarantine")
             #expect(moved.code == 0, "\(moved.json.text)")
             #expect(moved.json["quarantined"]?.array?.first?["position"]?.string == "\(shard):2")

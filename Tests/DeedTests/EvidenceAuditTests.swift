@@ -113,6 +113,7 @@ extension ProgramTests {
             #expect(try unrooted.code == 1 && unrooted.json["evidence"]?["failing"] == 4)
             #expect(unrooted.errors.contains("evidence_unproven"))
             try database.run("update deed.certificates set der = '\\x30' where true")
+            #expect(unrooted.errors.contains("--extra-roots"))
             (code, evidence) = try audit()
             #expect(code == 1 && evidence?["proven"] == 0 && evidence?["failing"] == 4)
             #expect(try deed.run("audit").code == 0)
@@ -125,12 +126,14 @@ extension ProgramTests {
                 EvidenceTampering(
                     "update deed.evidence set signed_at = signed_at + 1", "signed_at"),
                 EvidenceTampering(
-                    "update deed.evidence set first_seen_at = first_seen_at + 1", "seal"),
+                    "update deed.evidence set first_seen_at = first_seen_at # 1", "first_seen_at"),
                 EvidenceTampering("update deed.evidence set app = 'com.example.gamf'", "app"),
-                EvidenceTampering("update deed.evidence set project = 'defaulu'", "seal"),
+                EvidenceTampering("update deed.evidence set project = 'defaulu'", "project"),
                 EvidenceTampering(
                     "update deed.evidence set environment = 'production'", "environment"),
-                EvidenceTampering("update deed.evidence set kind = 'app_receipt'", "content"),
+                EvidenceTampering("update deed.evidence set project = 'another'", "project"),
+                EvidenceTampering("update deed.evidence set kind = 'app_receipt'", "kind"),
+                EvidenceTampering("delete from deed.certificates", "certificates"),
                 EvidenceTampering(
                     "update deed.evidence set content = set_byte(content, 99, get_byte(content, 99) # 1)",
                     "content"),
@@ -138,7 +141,7 @@ extension ProgramTests {
                     """
                     update deed.evidence
                     set certificates = set_byte(certificates, 40, get_byte(certificates, 40) # 1)
-                    """, "content"),
+                    """, "certificates"),
                 EvidenceTampering("update deed.evidence set seal = set_byte(seal, 0, 0)", "seal"),
                 EvidenceTampering(
                     "update deed.evidence set first_seen_at = first_seen_at + 5, seal = null",
@@ -221,6 +224,7 @@ extension ProgramTests {
             #expect(code == 1)
             let finding = evidence?["findings"]?.array?.first
             #expect(finding?["row"]?.string == "\(position)")
+            #expect(finding?["found"]?.string == "none that tells of transaction 777")
             #expect(
                 finding?["table"]?.string == "deed.events"
                     && finding?["column"]?.string == "payload")

@@ -94,9 +94,10 @@ extension ProgramTests {
                     """
                     insert into deed.keys (digest, project, key_id, role, name, created_at)
                     values (decode(repeat('ab', 32), 'hex'), 'default', 'k_forged', 'admin', 'x', 0)
-                    """, "deed.keys", "abab", "row"),
+                    """, "deed.keys", "key_id k_forged", "row"),
                 RowTampering(
-                    "update deed.keys set role = 'reader' where role = 'admin'", "deed.keys", "\\x",
+                    "update deed.keys set role = 'reader' where role = 'admin'", "deed.keys",
+                    "key_id k_",
                     "role"),
                 RowTampering(
                     """
@@ -157,7 +158,10 @@ extension ProgramTests {
                 RowTampering(
                     "update deed.tokens set customer = 'u2' where token like '6f1d%'",
                     "deed.tokens",
-                    "6f1d", "row"),
+                    "6f1d", "customer"),
+                RowTampering(
+                    "update deed.customers set customer = 'ghost' where customer = 'u2'",
+                    "deed.customers", "ghost", "row"),
                 RowTampering("update deed.apps set apple_id = 7", "deed.apps", "apple", "apple_id"),
                 RowTampering(
                     "update deed.projects set catalog_version = 9", "deed.projects", "default",
@@ -175,6 +179,21 @@ extension ProgramTests {
                     && finding["row"]?.string?.contains(tampering.row) == true
             }
             #expect(named == true, "\(projections?.text ?? "")")
+        }
+
+        @Test(
+            "One change of one row is one finding, which names the customer of before and the one of now",
+            arguments: [
+                ("deed.tokens", "token like '6f1d%'"), ("deed.holders", "original = '1'"),
+                ("deed.order_owners", "true"),
+            ])
+        func oneFinding(_ table: String, _ rows: String) throws {
+            try database.run("update \(table) set customer = 'u2' where \(rows)")
+            let projections = try audit().projections
+            #expect(projections?["finding_count"] == 1, "\(projections?.text ?? "")")
+            let finding = projections?["findings"]?.array?.first
+            #expect(finding?["table"]?.string == table && finding?["column"]?.string == "customer")
+            #expect(finding?["expected"]?.string == "u1" && finding?["found"]?.string == "u2")
         }
 
         @Test(

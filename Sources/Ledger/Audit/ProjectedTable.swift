@@ -82,6 +82,21 @@ struct ProjectedTable: Sendable {
         "claim_purchases": holders,
     ]
 
+    /// What tells the row from others, for people: a key by the id that lists show.
+    func name(of row: ProjectedRow) -> String {
+        let shown = name == ProjectedTable.keys.name ? Array(0..<3) : Array(0..<keys)
+        return shown.map { "\(columns[$0]) \(row.values[$0] ?? "null")" }.joined(separator: ", ")
+    }
+
+    /// A value of a column, for people.
+    func text(_ value: String?, of column: String) -> String {
+        guard let value else { return "null" }
+        let isInstant =
+            column.hasSuffix("_at") || ["grace_until", "publishes_since"].contains(column)
+        guard isInstant, let milliseconds = Int64(value) else { return value }
+        return Instant(milliseconds: milliseconds).text
+    }
+
     /// The stream whose events the row follows from.
     func stream(of row: ProjectedRow) throws(LedgerError) -> Stream {
         try Stream(

@@ -9,6 +9,9 @@ package struct ProjectionAudit {
     /// Customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
+    /// Rows of tables of names that were not found where their customers have them: another customer
+    /// may have them now.
+    private var missing: [String: [[String]: ProjectedRow]] = [:]
     private let now: () -> Instant
 
     /// `now` decides which changes still lie ahead.
@@ -41,6 +44,7 @@ package struct ProjectionAudit {
                 last = end.key
             }
         }
+        addMissing()
     }
 
     /// Compares projects, keys and apps, and the rows of about so many customers and names.
@@ -57,6 +61,18 @@ package struct ProjectionAudit {
             let page = try auditor.names(of: table, after: nil, sample: count)
             compare(names: page.rows, of: table, page.states)
         }
+        addMissing()
+    }
+
+    private mutating func addMissing() {
+        for table in ProjectedTable.ofNames {
+            for row in (missing[table.name] ?? [:]).values.sorted(by: {
+                $0.key.lexicographicallyPrecedes($1.key)
+            }) {
+                add(row, of: table, "row", "a row", "none")
+            }
+        }
+        missing = [:]
     }
 
     private mutating func compareProjects(_ auditor: Auditor) throws(LedgerError) {
@@ -91,8 +107,8 @@ package struct ProjectionAudit {
                 findings.add(
                     AuditFinding(
                         "deed.events",
-                        "\(stream.project), \(stream.environment), \(stream.customer)",
-                        shard: stream.shard, column: "payload", expected: "events that can be read",
+                        named(stream), shard: stream.shard, column: "payload",
+                        expected: "events that can be read",
                         found: what))
                 return
             }
@@ -108,6 +124,13 @@ package struct ProjectionAudit {
         let now = now()
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
+            if customer.version == 0 {
+                findings.add(
+                    AuditFinding(
+                        "deed.customers", named(stream), shard: stream.shard, column: "row",
+                        expected: "none: the log has no event of this customer", found: "a row"))
+                continue
+            }
             let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
             let calls = ProjectedRows.all(of: customer, stream, by: project, now: now)
             let expected = ProjectedTable.rows(of: calls)
@@ -144,7 +167,9 @@ package struct ProjectionAudit {
                 ProjectedRows.all(of: customer, $0, by: ProjectState(), now: now)
             }
             let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
-            compare(expected, row, of: table, except: []) { _, _ in false }
+            let owner = missing[table.name]?.removeValue(forKey: row.key)
+            if findings.listed.contains(where: { $0.names(row, of: table) }) { continue }
+            compare(expected ?? owner, row, of: table, except: []) { _, _ in false }
         }
     }
 
@@ -165,31 +190,53 @@ package struct ProjectionAudit {
         _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
         except: Set<String>, allowing isAllowed: (String, Instant) -> Bool
     ) {
-        guard let key = expected?.key ?? found?.key else { return }
-        func add(_ column: String, _ expected: String, _ found: String) {
-            findings.add(
-                AuditFinding(
-                    table.name, key.joined(separator: ", "), column: column, expected: expected,
-                    found: found))
-        }
         guard let expected else {
-            return add("row", "none: the log tells of no such thing", "a row")
+            if let found {
+                add(found, of: table, "row", "none: the log tells of no such thing", "a row")
+            }
+            return
         }
-        guard let found else { return add("row", "a row", "none") }
+        guard let found else {
+            if ProjectedTable.ofNames.contains(where: { $0.name == table.name }) {
+                missing[table.name, default: [:]][expected.key] = expected
+            } else {
+                add(expected, of: table, "row", "a row", "none")
+            }
+            return
+        }
         for (index, column) in table.columns.enumerated() where !except.contains(column) {
             let (wanted, there) = (expected.values[index], found.values[index])
+            if wanted == there { continue }
             if ["next_change_at", "next_boundary_at"].contains(column) {
                 let instant = there.flatMap(Int64.init).map(Instant.init(milliseconds:))
-                if wanted == there || instant.map({ isAllowed(column, $0) }) == true { continue }
-                add(column, wanted ?? "null", there ?? "null")
-            } else if column == "runs" {
-                if inOrder(wanted) != inOrder(there) {
-                    add(column, wanted ?? "null", there ?? "null")
-                }
-            } else if wanted != there {
-                add(column, wanted ?? "null", there ?? "null")
+                if instant.map({ isAllowed(column, $0) }) == true { continue }
             }
+            if column == "runs", inOrder(wanted) == inOrder(there) { continue }
+            add(
+                expected, of: table, column, table.text(wanted, of: column),
+                table.text(there, of: column))
         }
+    }
+
+    private mutating func add(
+        _ row: ProjectedRow, of table: ProjectedTable, _ column: String, _ expected: String,
+        _ found: String
+    ) {
+        findings.add(
+            AuditFinding(
+                table.name, table.name(of: row), column: column, expected: expected, found: found))
+    }
+}
+
+/// Whose rows they are, for people.
+private func named(_ stream: Stream) -> String {
+    "\(stream.project), \(stream.environment), \(stream.customer)"
+}
+
+extension AuditFinding {
+    /// Whether it is about that row already.
+    fileprivate func names(_ row: ProjectedRow, of table: ProjectedTable) -> Bool {
+        self.table == table.name && self.row == table.name(of: row)
     }
 }
 

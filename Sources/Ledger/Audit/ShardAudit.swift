@@ -9,6 +9,8 @@ package struct ShardAudit: Sendable {
     /// How many events were read.
     package let events: Int64
     package let findings: AuditFindings
+    /// How many of the findings are events beyond the head.
+    package let beyond: Int
     /// Up to where they were read.
     package let end: ShardMark
 }
@@ -40,7 +42,8 @@ package final class Auditor {
         guard let head = try head(of: shard) else {
             findings.add(
                 AuditFinding(head: shard, column: "shard", expected: "a row", found: "none"))
-            return ShardAudit(shard: shard, events: 0, findings: findings, end: start)
+            return ShardAudit(
+                shard: shard, events: 0, findings: findings, beyond: 0, end: start)
         }
         var walk = ChainWalk(from: start, to: head.mark, recordedAt: head.recordedAt)
         var isWalking = start.head < head.mark.head
@@ -53,10 +56,13 @@ package final class Auditor {
         }
         walk.finish()
         findings.add(walk.findings)
+        let before = findings.count
         try addBeyond(shard, to: &findings)
+        let beyond = findings.count - before
         if mark == nil { try addVersions(shard, to: &findings) }
         return ShardAudit(
-            shard: shard, events: walk.sequence - start.head, findings: findings, end: head.mark)
+            shard: shard, events: walk.sequence - start.head, findings: findings, beyond: beyond,
+            end: head.mark)
     }
 
     /// Whether the shard still has what it had when the mark was made.
@@ -112,7 +118,7 @@ package final class Auditor {
             AuditFinding(
                 at: Position(shard: shard, sequence: rows.int8(row, 0)), column: "seq",
                 expected: "1 to the head \(rows.int8(row, 3))",
-                found: "\(rows.text(row, 2)) of \(quoted(rows.text(row, 1)))")
+                found: "beyond it \(rows.text(row, 2)) of \(quoted(rows.text(row, 1)))")
         }
     }
 
@@ -135,11 +141,16 @@ package final class Auditor {
         let call = Statement.auditVersions(.int2(shard.number))
         try add(call, total: 6, to: &findings) { rows, row in
             let name = "\(rows.text(row, 0)), \(rows.text(row, 1)), \(quoted(rows.text(row, 2)))"
+            let last = rows.optionalInt8(row, 4)
+            if let last, last != rows.int8(row, 5) {
+                return AuditFinding(
+                    "deed.events", name, shard: shard, column: "version",
+                    expected: "1 to \(last), each once", found: "\(rows.int8(row, 5)) events")
+            }
             return AuditFinding(
                 "deed.customers", name, shard: shard, column: "version",
-                expected: rows.optionalInt8(row, 4).map {
-                    "\($0), the newest of \(rows.int8(row, 5)) events"
-                } ?? "no row: the log has no event of this customer",
+                expected: last.map { "\($0), the newest event" }
+                    ?? "no row: the log has no event of this customer",
                 found: rows.optionalInt8(row, 3).map { String($0) } ?? "no row")
         }
     }
