@@ -41,12 +41,16 @@ package struct AccessCounts: Hashable, Sendable {
         waiting.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    mutating func add(waiting products: Set<ProductKey>, in state: CustomerState) {
+    mutating func add(
+        waiting products: Set<ProductKey>, in state: CustomerState, by catalog: Catalog
+    ) {
         if products.isEmpty { return }
         for purchase in state.purchases {
             for product in purchase.products {
                 let key = ProductKey(store: purchase.id.store, id: product)
-                if products.contains(key) { waiting[key, default: 0] += 1 }
+                if products.contains(key), state.awaits(key, with: purchase, by: catalog) {
+                    waiting[key, default: 0] += 1
+                }
             }
         }
     }
@@ -85,7 +89,7 @@ extension Ports {
             for customer in page where !customer.stream.customer.isReserved {
                 let change = customer.state.accessChange(from: step.old, to: step.new, now: now)
                 counts.add(change, of: customer.stream)
-                counts.add(waiting: added, in: customer.state)
+                counts.add(waiting: added, in: customer.state, by: step.new)
             }
             last = page.last?.stream
             seen += page.count

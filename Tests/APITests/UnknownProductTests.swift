@@ -88,7 +88,10 @@ struct UnknownProductTests {
         let expected = #"[{"store":"apple","product":"gems.10","purchases":3}]"#
         #expect(try put(Self.withGems, "?dry_run=1")["waiting"]?.text == expected)
         #expect(try put(Self.withGems)["waiting"]?.text == expected)
+        try front.service.projectAnew()
         #expect(try put(Storefront.catalog)["waiting"]?.text == "[]")
+        // What was credited waits for nothing, also when its product comes back.
+        #expect(try put(Self.withGems)["waiting"]?.text == "[]")
     }
 
     @Test(

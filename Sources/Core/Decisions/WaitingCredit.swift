@@ -15,6 +15,15 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
+    /// Whether a catalog that knows the product would bring the purchase anything: a credit that was not
+    /// given yet, or what any other kind of product unlocks.
+    package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
+        guard case .consumable? = catalog.product(key)?.terms else { return true }
+        return purchase.evidence.lazy.map(\.effective).contains { fact in
+            fact.product == key.id && !settlement(of: fact, by: catalog).isEmpty
+        }
+    }
+
     /// Brings the balances to what those transactions are worth by a catalog that knows their products.
     /// What was credited before stays as it is, and so does what the catalog still does not know.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
