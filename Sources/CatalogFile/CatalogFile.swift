@@ -39,8 +39,12 @@ package enum CatalogFile {
         do {
             json = try JSON.read(bytes)
         } catch {
-            throw InvalidCatalog(
-                problems: [CatalogProblem(path: "", sentence: "is not JSON: \(error)")])
+            let before = bytes.prefix(error.offset)
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            let column = String(decoding: before[start...], as: UTF8.self).count + 1
+            let sentence = "is not JSON: \(error) (line \(line), column \(column))"
+            throw InvalidCatalog(problems: [CatalogProblem(path: "", sentence: sentence)])
         }
         let contents = try read(json, after: old)
         let size = CatalogFile.json(contents.catalog).bytes.count

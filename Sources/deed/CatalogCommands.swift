@@ -108,7 +108,7 @@ extension Invocation {
         let name = positional(0) ?? ""
         do {
             let handle = try name == "-" ? .standardInput : FileHandle(forReadingFrom: .file(name))
-            return [UInt8](try handle.readToEnd() ?? Data())
+            return withoutMark([UInt8](try handle.readToEnd() ?? Data()))
         } catch {
             throw usage("\(name) cannot be read; give the path of a file, or - for standard input")
         }

@@ -11,13 +11,17 @@ func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
 }
 
 private func bare(_ bytes: [UInt8]) -> [UInt8] {
-    var text = bytes
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-        text.removeFirst(3)
-    } else if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-        // Some shells write every text that they are told to keep as UTF-16.
-        text = String(bytes: bytes, encoding: .utf16).map { Array($0.utf8) } ?? bytes
-    }
+    var text = withoutMark(bytes)
     text.removeAll { $0 == 0x0A || $0 == 0x0D }
     return text
+}
+
+/// A text in UTF-8 without a mark of its encoding. Some shells write every text that they are told to
+/// keep as UTF-16.
+func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        return String(bytes: bytes, encoding: .utf16).map { Array($0.utf8) } ?? bytes
+    }
+    return bytes
 }

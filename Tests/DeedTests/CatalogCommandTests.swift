@@ -57,6 +57,21 @@ final class CatalogCommandTests {
     }
 
     @Test(
+        "A file may begin with a mark of its encoding; where it is no JSON, line and column are told"
+    )
+    func encodings() throws {
+        let text = try String(contentsOfFile: Self.example, encoding: .utf8)
+        let marked = try folder.write("\u{FEFF}" + text, to: "marked")
+        #expect(try deed.run("catalog", "check", marked).code == 0)
+        let wide = folder.file("wide")
+        try #require(text.data(using: .utf16)).write(to: URL(filePath: wide))
+        #expect(try deed.run("catalog", "check", wide).code == 0)
+        let broken = try folder.write("{\n  \"products\": [}\n", to: "broken")
+        let told = try deed.run("catalog", "check", broken)
+        #expect(told.code == 1 && told.output.hasSuffix("(line 2, column 16)\n"), "\(told.output)")
+    }
+
+    @Test(
         "New ids that two people could take for one another are all named by their paths, by each command"
     )
     func improper() throws {
