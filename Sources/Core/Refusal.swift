@@ -127,7 +127,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .waitTooLong(let days):
             "A cool-down and an order's lifetime may last \(days) days at most; give a shorter one."
         case .grantUnknown(let id):
-            "The customer has no grant \"\(id)\"; see the customer's events for the right id."
+            "The customer has no grant \"\(id)\" in the environment that was asked; see: deed customer show"
         case .grantEnded(let id, let end):
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
         case .grantEndsBeforeItStarts(let start, let end):
@@ -163,7 +163,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyCreditLimits(let limit):
             "At most \(limit) currencies may have a credit limit; take one away first."
         case .orderUnknown(let id):
-            "There is no order \"\(id)\" here; see the customer's orders for the right id."
+            "There is no order \"\(id)\" in the environment that was asked; see: deed customer orders"
         case .orderExists:
             "The project has an order of this id already; use it, or choose another id."
         case .orderFulfilled(let id):
@@ -179,8 +179,8 @@ package enum Refusal: Error, Hashable, Sendable {
                 + "that the client gives each customer a token of their own, and attach what is this "
                 + "customer's with: deed unclaimed attach"
         case .notUnclaimed(let id):
-            "The purchase \"\(id)\" does not wait for a customer: one has it, or Deed never heard of "
-                + "it; see: deed unclaimed list"
+            "The purchase \"\(id)\" does not wait for a customer in the environment that was asked: one "
+                + "has it, or Deed never heard of it there; see: deed unclaimed list"
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .movedRecently(let end):
@@ -188,7 +188,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooMuchAtOnce(let limit):
             "The evidence leads to more than \(limit) events; submit it in several calls."
         case .purchaseUnknown(let id):
-            "The customer does not hold the purchase \"\(id)\"; see the customer's purchases."
+            "The customer does not hold the purchase \"\(id)\" in the environment that was asked; see: "
+                + "deed customer show"
         case .alreadyHeld(let id):
             "The customer holds the purchase \"\(id)\" already; there is nothing to move."
         case .neverMoved(let id):

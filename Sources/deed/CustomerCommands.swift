@@ -58,7 +58,9 @@ private let listEventsCommand = CommandSpec(
 
 extension EventsAnswer {
     fileprivate var timeline: String {
-        if entries.isEmpty { return "Nothing happened." }
+        if entries.isEmpty {
+            return "Nothing happened to \"\(stream.customer)\" in \(stream.environment)."
+        }
         let lines = entries.map { entry in
             "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "
                 + "by \(entry.recorded.actor)   \(entry.payload)"

@@ -16,7 +16,10 @@ extension CustomerAnswer {
         let sections = [
             ("Entitlements", entitlements.entitlements.all.map(\.line)),
             ("Subscriptions", subscriptions.map(\.line)),
-            ("Purchases", customer.purchases.compactMap { $0.line(by: view.project.catalog) }),
+            (
+                "Purchases",
+                customer.purchases.compactMap { $0.line(in: stream, by: view.project.catalog) }
+            ),
             ("Grants", customer.grants.map(\.line)),
             ("Balances", balances),
             ("Orders", customer.orders.map { $0.line(at: at) }),
@@ -42,7 +45,7 @@ extension SubscriptionStatus {
 }
 
 extension Purchase {
-    fileprivate func line(by catalog: Catalog) -> String? {
+    fileprivate func line(in stream: Stream, by catalog: Catalog) -> String? {
         guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
             return nil
         }
@@ -52,7 +55,9 @@ extension Purchase {
             evidence.count > 1 ? "\(evidence.count) transactions" : nil,
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
-            arrival.map { "came from \($0.from)" },
+            // Where it waited before a customer claimed it is no customer.
+            arrival.flatMap { $0.from.isReserved ? nil : "came from \($0.from)" },
+            newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: "   ")
     }
@@ -62,8 +67,9 @@ extension Grant {
     fileprivate var line: String {
         let end = given.end.map { "until \($0.text)" } ?? "with no end"
         let fate = revocation.map { "   revoked at \($0.at.text)" } ?? ""
+        let ticket = given.ticket.map { "   ticket \($0)" } ?? ""
         return "\(id)   \(given.entitlement)   since \(given.start.text), \(end)\(fate)   "
-            + "\(given.reason)"
+            + "reason: \(given.reason)\(ticket)"
     }
 }
 

@@ -37,7 +37,8 @@ extension ProgramTests {
             let text = try installation.run("customer", "show", "u1").output
             for part in [
                 "Entitlements\n  pro   active", "Subscriptions: none", "Purchases: none",
-                "Grants\n  g_", "a fair one", "Balances\n  coins   5", "Orders\n  shop-1   open",
+                "Grants\n  g_", "reason: a fair one   ticket T-7", "Balances\n  coins   5",
+                "Orders\n  shop-1   open",
             ] {
                 #expect(text.contains(part), "\(part)\n\(text)")
             }
@@ -56,6 +57,18 @@ extension ProgramTests {
             let json = try installation.run("customer", "show", "nobody", "--json")
             #expect(try json.json["entitlements"] == [:])
             #expect(try json.json["orders"] == [])
+        }
+
+        @Test("Whose nothing it is, and in which environment, is said")
+        func nothing() throws {
+            _ = try installation.makeKey()
+            #expect(
+                try installation.run("customer", "events", "u9").output
+                    == "Nothing happened to \"u9\" in production.\n")
+            let moved = try installation.run(
+                "transfer", "--customer", "u9", "--purchase", "apple:1", "--undo", "--reason", "r")
+            #expect(
+                moved.errors.contains("in the environment that was asked; see: deed customer show"))
         }
 
         @Test("What would turn the text of a terminal around is shown by its name")
