@@ -216,9 +216,9 @@ extension AuditReport {
         }
         let beginning = since.map { " since \($0.madeAt.text)" } ?? ""
         lines.append(
-            log.isEmpty
-                ? "\(events) events\(beginning) are proven."
-                : "\(events) events\(beginning) were read.")
+            events == 1
+                ? "1 event\(beginning) \(log.isEmpty ? "is proven" : "was read")."
+                : "\(events) events\(beginning) \(log.isEmpty ? "are proven" : "were read").")
         lines += log.lines
         if let evidence {
             lines.append(

@@ -23,7 +23,9 @@ extension ProgramTests {
             let refused = try login.run("serve", "--listen", "127.0.0.1:0")
             #expect(refused.code == 3)
             #expect(refused.errors.contains("permission denied"), "\(refused.errors)")
-            #expect(refused.errors.contains("grant deed_service to"), "\(refused.errors)")
+            #expect(
+                refused.errors.contains(". Have an administrator run: grant deed_service to"),
+                "\(refused.errors)")
             #expect(!refused.errors.contains(#""event":"ready""#))
         }
 
