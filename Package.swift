@@ -74,6 +74,10 @@ let package = Package(
         .target(
             name: "Outbound", dependencies: ["CCurl", "Threading"], swiftSettings: common),
         .target(
+            name: "AppStore",
+            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+            swiftSettings: safe),
+        .target(
             name: "Jobs",
             dependencies: [
                 "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
@@ -83,17 +87,17 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs",
-                "Ledger",
-                "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
+                "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+                "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer",
-                "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-                "Telemetry", "Threading",
+                "API", "AppStore", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence",
+                "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+                "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -121,9 +125,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Answers", "Assembly", "Core", "Crypto", "Evidence", "HTTPServer",
-                "Histories", "JSON",
-                "Ledger", "Minting", "OpenAPI", "Postgres", "Service", "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
+                "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
+                "Service", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -189,6 +193,14 @@ let package = Package(
             name: "HTTPServerTests",
             dependencies: [
                 "HTTPServer", "Histories", "Outbound", "Telemetry", "TestSupport", "Threading",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "AppStoreTests",
+            dependencies: [
+                "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
+                "Minting", "Outbound", "Practice", "Service", "Telemetry", "TestSupport",
+                "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -36,6 +36,9 @@ package struct Migration: Sendable {
             number: 10, name: "0010_leases",
             script: Script(embedded: PackageResources._010_leases_sql)),
         Migration(
+            number: 11, name: "0011_credentials",
+            script: Script(embedded: PackageResources._011_credentials_sql)),
+        Migration(
             number: 13, name: "0013_accounts",
             script: Script(embedded: PackageResources._013_accounts_sql)),
         Migration(

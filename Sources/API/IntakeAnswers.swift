@@ -33,7 +33,7 @@ extension IntakeItem {
 }
 
 extension IntakeResult {
-    fileprivate var json: JSON {
+    package var json: JSON {
         var object = JSONObject()
         object.append("purchase", .optional(purchase))
         object.append("transaction", .optional(transaction))

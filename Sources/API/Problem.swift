@@ -149,6 +149,7 @@ extension Problem {
         case .nameUnknown(let name, let nearest):
             member = name.noun
             extensions.append("nearest", .optional(nearest))
+        case .credentialsInvalid(let part): member = "credentials.\(part.rawValue)"
         case .intakeFull:
             isRetryable = true
             headers = [Header("Retry-After", "60")]
@@ -234,6 +235,8 @@ extension Refusal {
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429
+        case .credentialsInvalid: 400
+        case .credentialsLocked, .realStoreOnTestClock: 409
         case .testClockMissing: 404
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400

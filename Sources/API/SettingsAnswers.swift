@@ -7,9 +7,11 @@ extension SettingsAnswer {
     package var json: JSON {
         [
             "project": .string(project.text), "settings": settings.json,
-            "apps": .array(apps.map(\.json)),
+            "apps": .array(listedApps),
         ]
     }
+
+    package var listedApps: [JSON] { apps.map { $0.json(credentials[$0.key]) } }
 }
 
 extension ProjectSettings {
@@ -45,7 +47,7 @@ extension AppAnswer {
         var object = JSONObject()
         object.append("project", .string(project.text))
         if let app {
-            object.append("app", app.json)
+            object.append("app", app.json(credentials))
         } else {
             object.append("removed", .string(key.id.text))
         }
@@ -54,13 +56,18 @@ extension AppAnswer {
 }
 
 extension App {
-    package var json: JSON {
+    fileprivate func json(_ credentials: CredentialsStatus?) -> JSON {
         [
             "store": .string(key.store.rawValue), "bundle_id": .string(key.id.text),
             "apple_id": appleID.map(JSON.integer) ?? .null,
             "sandbox_access": .string(sandboxAccess.word.rawValue),
             "sandbox_customers": .ids(sandboxAccess.customers),
             "receipts": .string(receipts.rawValue),
+            "credentials": [
+                "api_key": .bool(credentials?.hasKey ?? false),
+                "shared_secret": .bool(credentials?.hasSharedSecret ?? false),
+                "store_url": .optional(credentials?.address?.url),
+            ],
         ]
     }
 }

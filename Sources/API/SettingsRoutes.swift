@@ -52,10 +52,13 @@ struct SettingsRoutes: Sendable {
 
     private func setApp(_ call: Call) throws(Problem) -> Wish<Response> {
         let app = try call.app()
-        let change = try Body(
-            call.body, of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts"]
-        ).app()
-        return known(ports.settingApp(app, change, of: call.access.project, by: call.sender))
+        let body = try Body(
+            call.body,
+            of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts", "credentials"])
+        let change = try body.app()
+        let credentials = try body.credentials()
+        return known(
+            ports.settingApp(app, change, credentials, of: call.access.project, by: call.sender))
     }
 
     private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {
@@ -116,6 +119,40 @@ extension Body {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
+    }
+
+    /// Unlike the rest of an app, credentials that are left out stay: they cannot be read, so that who
+    /// writes an app back as it was read does not have them.
+    fileprivate func credentials() throws(Problem) -> CredentialsChange {
+        var change = CredentialsChange()
+        if !holds("credentials") { return change }
+        guard let members = try optionalObject("credentials") else {
+            change.apiKey = .some(nil)
+            change.sharedSecret = .some(nil)
+            return change
+        }
+        let body = try Body(
+            member: "credentials", .object(members),
+            of: ["issuer_id", "key_id", "key", "shared_secret"])
+        guard let body else { return change }
+        let parts = [
+            try body.optionalText("issuer_id"), try body.optionalText("key_id"),
+            try body.optionalText("key"),
+        ]
+        if let issuer = parts[0], let id = parts[1], let pem = parts[2] {
+            change.apiKey = StoreCredentials.APIKey(
+                issuer: issuer.lowercased(), id: id, pem: pem)
+        } else if parts.contains(where: { $0 != nil }) {
+            throw .invalid(
+                "credentials",
+                "\"issuer_id\", \"key_id\" and \"key\" go together; send all three or none.")
+        } else if body.holds("key") {
+            change.apiKey = .some(nil)
+        }
+        if body.holds("shared_secret") {
+            change.sharedSecret = .some(try body.optionalText("shared_secret"))
+        }
+        return change
     }
 
     private func sandboxAccess() throws(Problem) -> SandboxAccess {

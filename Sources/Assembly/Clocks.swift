@@ -65,6 +65,15 @@ extension Database {
                     "This database knows customers in production: it gets no test clock. Serve "
                     + "another one, with another --data-dir or --database-url.")
         }
+        let knowsRealStore = try asking { () throws(LedgerError) in try table.knowsRealStore() }
+        if knowsRealStore {
+            throw .refused(
+                code: "test_clock_refused",
+                sentence:
+                    "An app of this database has credentials for a store of the real world: it "
+                    + "gets no test clock. Serve another one, or give the app a store on this "
+                    + "machine: deed app set --store-url")
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 package import Answers
+package import AppStore
 package import Core
-import Crypto
+package import Crypto
 package import Evidence
 import Glibc
 package import Ledger
@@ -20,8 +21,14 @@ package typealias Clock = @Sendable () -> Instant
 
 /// What lives outside, beside the database. Tests bring their own.
 package struct Outside: Sendable {
+    /// The key to seal with first; it is made where there is none, if asked.
+    package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
+
     package var verifier: Verifier
-    package var store: StorePort
+    /// The installation's keys, to keep what stores are shown.
+    package var keys: Keys
+    /// What takes the place of the stores.
+    package var store: StorePort?
     package var log: Log
     package var metrics: Metrics
     package var machineClock: Clock
@@ -29,11 +36,12 @@ package struct Outside: Sendable {
     package var monotonicClock: @Sendable () -> Int64
 
     package init(
-        verifier: Verifier, store: StorePort = .notConfigured, log: Log = .silent,
+        verifier: Verifier, keys: @escaping Keys, store: StorePort? = nil, log: Log = .silent,
         metrics: Metrics = Metrics(), machineClock: @escaping Clock = systemClock,
         monotonicClock: @escaping @Sendable () -> Int64 = monotonicMilliseconds
     ) {
         self.verifier = verifier
+        self.keys = keys
         self.store = store
         self.log = log
         self.metrics = metrics
@@ -46,20 +54,25 @@ package struct Outside: Sendable {
 package struct Live: Sendable {
     package let ledger: Ledger
     package let ports: Ports
+    package let store: LiveStore
 
     /// `answers` follow the log where there are any.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.subscribe(answers) }
         self.ledger = ledger
+        let prover = Prover(outside.verifier, metrics: outside.metrics)
+        let store = LiveStore(ledger, prover, outside)
+        self.store = store
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
             accounts: AccountPort(ledger),
-            evidence: EvidencePort(Prover(outside.verifier, metrics: outside.metrics), ledger),
+            evidence: EvidencePort(prover, ledger),
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),
-            intake: IntakePort(ledger), store: outside.store,
+            intake: IntakePort(ledger), store: outside.store ?? store.port,
+            credentials: store.credentials,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
@@ -142,22 +155,11 @@ extension IntakePort {
                 try ledger.intake(
                     of: project, in: filter.state, after: filter.after, limit: filter.limit)
             },
-            take: { now throws(Fault) in try ledger.takeIntake(now: now) },
+            take: { now, apps throws(Fault) in try ledger.takeIntake(now: now, without: apps) },
             change: { item throws(CommandError) in try ledger.changeIntake(item) },
             counts: { () throws(Fault) in try ledger.intakeCounts() },
             clean: { instant, lease throws(Fault) in
                 try ledger.cleanIntake(endedBefore: instant, under: lease)
             })
-    }
-}
-
-extension StorePort {
-    /// Deed has nothing yet with which it could ask the store: what only the store can judge waits.
-    package static let notConfigured = StorePort { _, _, _, _ in
-        .tryAgain(
-            IntakeReason(
-                code: "store_not_configured",
-                sentence: "Only the store can judge this receipt, and Deed cannot ask it yet; it "
-                    + "waits. To judge receipts by their signature: deed app set --receipts local"))
     }
 }

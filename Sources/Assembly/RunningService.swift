@@ -52,6 +52,7 @@ package struct RunningService: Sendable {
             ledger.close()
             throw .fault(error.description)
         }
+        parts.live.store.tellLocked(to: log)
         start(watch, testClock)
         log.info(
             "ready",
@@ -93,6 +94,7 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
+        parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
         if !servers.drain(milliseconds: RunningService.drainMilliseconds) {
             log.warning("drain_incomplete")

@@ -47,6 +47,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
+    case credentialsInvalid(InvalidCredentials)
+    /// With why the installation's key cannot be used.
+    case credentialsLocked(String)
+    case realStoreOnTestClock
     case testClockMissing
     case testClockGoesForward(from: Instant)
     case testClockOutOfRange
@@ -99,6 +103,9 @@ package enum Refusal: Error, Hashable, Sendable {
         case .intakeEnded: "intake_ended"
         case .intakeQueuedAgain: "intake_queued_again"
         case .intakeFull: "intake_full"
+        case .credentialsInvalid: "credentials_invalid"
+        case .credentialsLocked: "credentials_locked"
+        case .realStoreOnTestClock: "real_store_refused"
         case .testClockMissing: "test_clock_missing"
         case .testClockGoesForward: "test_clock_goes_forward"
         case .testClockOutOfRange: "test_clock_out_of_range"
@@ -209,6 +216,12 @@ package enum Refusal: Error, Hashable, Sendable {
             "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
         case .intakeFull:
             "As much of this project waits to be judged as may; see why with: deed intake list"
+        case .credentialsInvalid(let part): part.sentence
+        case .credentialsLocked(let reason):
+            "The store's credentials cannot be opened or kept: \(reason)."
+        case .realStoreOnTestClock:
+            "This database has a test clock, which no store of the real world goes by; use another "
+                + "database, or a store on this machine: deed app set --store-url"
         case .testClockMissing:
             "This database has no test clock; make another one, and serve it with --test-clock."
         case .testClockGoesForward(let from):

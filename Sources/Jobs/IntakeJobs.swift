@@ -7,6 +7,8 @@ import Threading
 /// What is done about queued evidence without a call.
 package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
+    /// Twice as many as one app's receipts may hold up: a store may be slow for one app.
+    private static let threads = 4
     private let ports: Ports
     private let worker: IntakeWorker
     private let log: Log
@@ -22,8 +24,8 @@ package struct IntakeJobs: Sendable {
     package var all: [Job] {
         [
             Job(
-                "intake", .everywhere(milliseconds: 1000), threads: 2, urgency: .patient,
-                work: judge),
+                "intake", .everywhere(milliseconds: 1000), threads: IntakeJobs.threads,
+                urgency: .patient, work: judge),
             Job("intake-counts", .everywhere(milliseconds: 10_000), urgency: .patient) {
                 _ throws(Fault) in
                 measures.tell(try ports.intake.counts())

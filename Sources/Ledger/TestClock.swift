@@ -35,12 +35,19 @@ package final class TestClockTable: Sendable {
 
     /// Whether the database tells of any customer in production, or of evidence that waits for one.
     package func knowsProductionCustomers() throws(LedgerError) -> Bool {
+        try tells(Statement.findProductionCustomer())
+    }
+
+    /// Whether an app may ask a store of the real world.
+    package func knowsRealStore() throws(LedgerError) -> Bool {
+        try tells(Statement.findRealStore())
+    }
+
+    private func tells(_ call: Call) throws(LedgerError) -> Bool {
         try pool.settled { connection throws(LedgerError) in
-            var isKnown = false
-            try connection.read([Statement.findProductionCustomer()]) { _, rows in
-                isKnown = rows.bool(0, 0)
-            }
-            return isKnown
+            var isSo = false
+            try connection.read([call]) { _, rows in isSo = rows.bool(0, 0) }
+            return isSo
         }
     }
 

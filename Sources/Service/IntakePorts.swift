@@ -8,8 +8,9 @@ package struct IntakePort: Sendable {
     package var find: @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?
     /// Some items of a project behind one of them, oldest first.
     package var list: @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem]
-    /// Gives the item that is due and was tried least, to nobody else until its lease ends.
-    package var take: @Sendable (_ now: Instant) throws(Fault) -> TakenIntake?
+    /// Gives the item that is due and was tried least, to nobody else until its lease ends. Receipts of
+    /// some apps are left out.
+    package var take: @Sendable (_ now: Instant, _ without: [AppID]) throws(Fault) -> TakenIntake?
     /// Keeps the item as it is now; false when somebody changed it since it was read.
     package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
     package var counts: @Sendable () throws(Fault) -> IntakeCounts
@@ -20,7 +21,8 @@ package struct IntakePort: Sendable {
         add: @escaping @Sendable (IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?,
         find: @escaping @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?,
         list: @escaping @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem],
-        take: @escaping @Sendable (_ now: Instant) throws(Fault) -> TakenIntake?,
+        take:
+            @escaping @Sendable (_ now: Instant, _ without: [AppID]) throws(Fault) -> TakenIntake?,
         change: @escaping @Sendable (IntakeItem) throws(CommandError) -> Bool,
         counts: @escaping @Sendable () throws(Fault) -> IntakeCounts,
         clean: @escaping @Sendable (_ endedBefore: Instant, Lease) throws(Fault) -> Int
@@ -47,24 +49,4 @@ package struct IntakeFilter: Sendable {
         self.after = after
         self.limit = limit
     }
-}
-
-/// What the use cases need of the store itself.
-package struct StorePort: Sendable {
-    /// What the store says of a legacy receipt. It answers, or gives up, well before a lease ends.
-    package var judge: @Sendable (RawEvidence, App, Environment, _ now: Instant) -> Judgement
-
-    package init(
-        judge: @escaping @Sendable (RawEvidence, App, Environment, _ now: Instant) -> Judgement
-    ) {
-        self.judge = judge
-    }
-}
-
-/// Whether evidence is believed.
-package enum Judgement: Sendable {
-    case believed(ProvenEvidence)
-    case refused(IntakeReason)
-    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
-    case tryAgain(IntakeReason, after: Instant? = nil)
 }

@@ -1,4 +1,5 @@
 package import Core
+import Synchronization
 
 /// Judges what is queued, one item at a time, and has recorded what is believed.
 ///
@@ -6,7 +7,7 @@ package import Core
 /// is judged again; its cause was obeyed, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
     package typealias Record =
-        @Sendable (IntakeItem, ProvenEvidence, Cause) -> Wish<[IntakeResult]>
+        @Sendable (IntakeItem, [ProvenEvidence], Cause) -> Wish<[IntakeResult]>
 
     /// What was done about one item.
     package struct Work: Sendable {
@@ -18,6 +19,7 @@ package struct IntakeWorker: Sendable {
     }
     private let ports: Ports
     private let record: Record
+    private let visits = StoreVisits()
 
     package init(_ ports: Ports, record: @escaping Record) {
         self.ports = ports
@@ -26,8 +28,11 @@ package struct IntakeWorker: Sendable {
 
     /// Judges the item that is due and was tried least; `nil` when none is due.
     package func work() throws(CommandError) -> Work? {
-        let taken = try obtain { () throws(Fault) in try ports.intake.take(ports.now()) }
+        let taken = try obtain { () throws(Fault) in
+            try visits.begin { full throws(Fault) in try ports.intake.take(ports.now(), full) }
+        }
         guard let taken else { return nil }
+        defer { visits.end(taken) }
         let verdict = verdict(on: taken)
         let jitter = ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
         let item = taken.item.judged(verdict, now: ports.now(), jitter: jitter)
@@ -41,8 +46,9 @@ package struct IntakeWorker: Sendable {
         do throws(CommandError) {
             switch try judge(taken) {
             case .believed(let proven):
+                let all = receipt(of: taken, beside: proven) + [proven]
                 return .believed(
-                    try ports.perform(record(taken.item, proven, cause(of: taken.item))))
+                    try ports.perform(record(taken.item, all, cause(of: taken.item))))
             case .refused(let reason): return .refused(reason)
             case .tryAgain(let reason, let after): return .tryAgain(reason, after: after)
             }
@@ -62,7 +68,11 @@ package struct IntakeWorker: Sendable {
             throw .refused(.appUnknown(heading.app))
         }
         if heading.kind == .appReceipt, app.receipts == .store {
-            return ports.store.judge(taken.evidence, app, heading.environment, ports.evidenceClock)
+            return ports.store.judge(
+                ReceiptInquiry(
+                    receipt: taken.evidence, project: taken.item.wish.project, app: app,
+                    environment: heading.environment, tries: taken.item.tries,
+                    now: ports.evidenceClock))
         }
         do throws(RefusedEvidence) {
             return .believed(
@@ -73,11 +83,57 @@ package struct IntakeWorker: Sendable {
         }
     }
 
+    /// The receipt itself, where the store vouched for it with a reply of its own: kept, it need not be
+    /// sent to the store again.
+    private func receipt(
+        of taken: TakenIntake, beside reply: ProvenEvidence
+    ) -> [ProvenEvidence] {
+        guard reply.kind != taken.evidence.kind else { return [] }
+        let app = TrustedApp(
+            id: reply.app, appleID: nil, environments: [reply.environment])
+        // What Deed cannot read of it, the reply tells.
+        let read = try? ports.evidence.readVouched(taken.evidence, [app], ports.evidenceClock)
+        return [read].compactMap(\.self)
+    }
+
     /// The same at every try, whatever the store says of the evidence by then.
     private func cause(of item: IntakeItem) -> Cause {
         let text = "intake:\(item.id)"
         return Cause(text: text, digest: ports.secrets.digest(Array(text.utf8)))
     }
+}
+
+/// The receipts of each app that are being judged. A store that hangs for one app must not keep every
+/// worker, and so the evidence of all others.
+private final class StoreVisits: Sendable {
+    private static let limit = 2
+
+    private let counts = Mutex<[AppID: Int]>([:])
+
+    /// Takes an item that is of none of the apps that have as many as they may.
+    func begin(
+        _ take: (_ full: [AppID]) throws(Fault) -> TakenIntake?
+    ) throws(Fault) -> TakenIntake? {
+        try counts.withLock { counts throws(Fault) -> TakenIntake? in
+            let full = counts.filter { $0.value >= StoreVisits.limit }
+            let taken = try take(Array(full.keys))
+            if let taken, taken.isReceipt { counts[taken.item.wish.heading.app, default: 0] += 1 }
+            return taken
+        }
+    }
+
+    func end(_ taken: TakenIntake) {
+        if !taken.isReceipt { return }
+        counts.withLock { counts in
+            let app = taken.item.wish.heading.app
+            let left = counts[app, default: 1] - 1
+            counts[app] = left > 0 ? left : nil
+        }
+    }
+}
+
+extension TakenIntake {
+    fileprivate var isReceipt: Bool { item.wish.heading.kind == .appReceipt }
 }
 
 extension IntakeReason {

@@ -141,7 +141,7 @@ extension Submissions {
 extension Submissions {
     /// The wish to record queued evidence that is believed by now, under the cause that every try has.
     package func recording(
-        _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
         recording(item, proven, cause, order: item.wish.order).then { result in
             // What is genuine is recorded, whatever was said of an order that there is not.
@@ -151,14 +151,14 @@ extension Submissions {
     }
 
     private func recording(
-        _ item: IntakeItem, _ proven: ProvenEvidence, _ cause: Cause, order: OrderID?
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause, order: OrderID?
     ) -> Wish<[IntakeResult]> {
-        let submission = Submission(
-            [Submission.Item(index: 0, facts: proven.facts)], by: item.wish.purpose.bearer,
-            order: order)
-        let stream = submission.stream(in: item.wish.project, proven.environment)
+        let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
+        let submission = Submission(pieces, by: item.wish.purpose.bearer, order: order)
+        let environment = proven.first?.environment ?? item.wish.heading.environment
+        let stream = submission.stream(in: item.wish.project, environment)
         let command = Command(
-            submission, in: stream, on: [proven.record], by: .intake, cause: cause)
+            submission, in: stream, on: proven.map(\.record), by: .intake, cause: cause)
         return Wish(command) { outcome in
             notice(outcome, in: item.wish.project)
             return submission.outcomes(of: outcome).map(IntakeResult.init)
@@ -196,7 +196,7 @@ extension IntakeWish.Purpose {
 }
 
 extension IntakeResult {
-    fileprivate init(_ outcome: ItemOutcome) {
+    init(_ outcome: ItemOutcome) {
         let result = SubmittedItem.Result(outcome.result)
         var order: OrderID?
         var reason: IntakeReason?

@@ -138,7 +138,7 @@ extension Submissions {
 }
 
 extension Actor {
-    fileprivate static let appStore = Actor(prefix: "store:", random: "apple")
+    static let appStore = Actor(prefix: "store:", random: "apple")
 
     /// Whoever works the queue off.
     package static let intake = Actor(prefix: "deed:", random: "intake")

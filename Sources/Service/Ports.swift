@@ -9,6 +9,7 @@ package struct Ports: Sendable {
     package var reading: ReadingPort
     package var intake: IntakePort
     package var store: StorePort
+    package var credentials: CredentialsPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
     /// The machine's clock: for what lasts as long as it lasts, wherever a test has put `now`.
@@ -16,7 +17,8 @@ package struct Ports: Sendable {
 
     package init(
         ledger: LedgerPort, directory: DirectoryPort, accounts: AccountPort, evidence: EvidencePort,
-        reading: ReadingPort, intake: IntakePort, store: StorePort, secrets: SecretsPort,
+        reading: ReadingPort, intake: IntakePort, store: StorePort, credentials: CredentialsPort,
+        secrets: SecretsPort,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
@@ -27,6 +29,7 @@ package struct Ports: Sendable {
         self.reading = reading
         self.intake = intake
         self.store = store
+        self.credentials = credentials
         self.secrets = secrets
         self.now = now
         self.machineClock = machineClock ?? now

@@ -5,6 +5,8 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let settings: ProjectSettings
     package let apps: [App]
+    /// What each app shows the store, as far as it may be told; nothing for those that show nothing.
+    package let credentials: [AppKey: CredentialsStatus]
 }
 
 /// What came of setting or removing an app.
@@ -13,12 +15,15 @@ package struct AppAnswer: Hashable, Sendable {
     package let key: AppKey
     /// `nil` once it is removed.
     package let app: App?
+    package let credentials: CredentialsStatus?
 }
 
 extension Ports {
     package func settings(of project: ProjectID) throws(CommandError) -> SettingsAnswer {
         let state = try existing(project)
-        return SettingsAnswer(project: project, settings: state.settings, apps: state.apps)
+        return SettingsAnswer(
+            project: project, settings: state.settings, apps: state.apps,
+            credentials: try credentialsStatuses(of: project))
     }
 
     /// The wish to change what a project has decided; the answer has the settings that came of it.
@@ -43,10 +48,32 @@ extension Ports {
         }
     }
 
-    /// The wish to add an app to a project or to change it.
+    /// The wish to add an app to a project or to change it, and what it shows the store.
     package func settingApp(
-        _ key: AppKey, _ change: AppChange, of project: ProjectID, by sender: Sender
+        _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
+        of project: ProjectID, by sender: Sender
     ) -> Wish<AppAnswer> {
+        settingWithoutCredentials(key, change, of: project, by: sender).thenLooking {
+            app throws(CommandError) in
+            let status =
+                credentials.isEmpty
+                ? try credentialsStatuses(of: project)[key]
+                // After the app: what is kept for an app that there is not would wait for one.
+                : try self.credentials.change(
+                    StoreApp(project: project, key: key), credentials, sender.actor, now())
+            return AppAnswer(project: project, key: key, app: app, credentials: status)
+        }
+    }
+
+    private func credentialsStatuses(
+        of project: ProjectID
+    ) throws(CommandError) -> [AppKey: CredentialsStatus] {
+        try obtain { () throws(Fault) in try credentials.statuses(project) }
+    }
+
+    private func settingWithoutCredentials(
+        _ key: AppKey, _ change: AppChange, of project: ProjectID, by sender: Sender
+    ) -> Wish<App> {
         let cause = secrets.cause(
             of: sender, "set_app", [key.store.rawValue, key.id.text] + change.arguments)
         let command = Command.project(project, actor: sender.actor, cause: cause) {
@@ -54,13 +81,11 @@ extension Ports {
             try state.set(key, change, of: project)
         }
         return Wish(command) { outcome throws(CommandError) in
-            if case .appSet(let app) = outcome.events.first?.event {
-                return AppAnswer(project: project, key: key, app: app)
-            }
+            if case .appSet(let app) = outcome.events.first?.event { return app }
             guard let app = outcome.state.project?.app(key) else {
                 throw .fault(.broken("setting an app left no app"))
             }
-            return AppAnswer(project: project, key: key, app: app)
+            return app
         }
     }
 
@@ -73,7 +98,15 @@ extension Ports {
             state, _ throws(Refusal) in
             try state.remove(key)
         }
-        return Wish(command) { _ in AppAnswer(project: project, key: key, app: nil) }
+        return .look { () throws(CommandError) in
+            // First: none may be left for whoever sets the app again.
+            try obtain { () throws(Fault) in
+                try credentials.remove(StoreApp(project: project, key: key))
+            }
+            return Wish(command) { _ in
+                AppAnswer(project: project, key: key, app: nil, credentials: nil)
+            }
+        }
     }
 }
 

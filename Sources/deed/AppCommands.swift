@@ -3,31 +3,28 @@ import Core
 import JSON
 import Service
 
-let appCommands = [setAppCommand, listAppsCommand, removeAppCommand]
-
-private let bundleID = Option.value(
-    "bundle-id", "ID", "the app's bundle id", isRequired: true)
+let appCommands = [setAppCommand, listAppsCommand, removeAppCommand, checkAppCommand]
 
 private let setAppCommand = CommandSpec(
     path: ["app", "set"], summary: "Adds an app to a project, or changes it.",
     options: [
-        bundleID,
+        .bundleID,
         .value("apple-id", "NUMBER", "the app's number in the store"),
         .value("sandbox-access", "WHO", "whose sandbox purchases count: none, listed or all"),
         .value("sandbox-customers", "IDS", "those who are listed, with commas between them"),
         .value("receipts", "JUDGE", "who judges legacy receipts: local (offline) or store"),
-        .idempotencyKey, .project,
-    ] + Option.database,
+    ] + Option.credentials + [.secretKeyFile, .idempotencyKey, .project] + Option.database,
     example: "deed app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all"
 ) { invocation throws(CommandEnd) in
     let app = try invocation.app()
     let change = try invocation.appChange()
+    let credentials = try invocation.credentialsChange()
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let answer = try ports.fulfil(
-            ports.settingApp(app, change, of: project, by: sender))
-        invocation.show(answer.json, text: answer.app?.line ?? "")
+            ports.settingApp(app, change, credentials, of: project, by: sender))
+        invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
     }
 }
 
@@ -40,17 +37,18 @@ private let listAppsCommand = CommandSpec(
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let answer = try obey { () throws(CommandError) in try ports.settings(of: project) }
         invocation.show(
-            ["project": .string(project.text), "apps": .array(answer.apps.map(\.json))],
+            ["project": .string(project.text), "apps": .array(answer.listedApps)],
             text: answer.apps.isEmpty
                 ? "There is no app yet; add one with: deed app set --bundle-id com.example.game"
-                : answer.apps.map(\.line).joined(separator: "\n"))
+                : answer.apps.map { $0.line(answer.credentials[$0.key]) }
+                    .joined(separator: "\n"))
     }
 }
 
 private let removeAppCommand = CommandSpec(
     path: ["app", "remove"],
     summary: "Takes an app out of a project; what its purchases brought stays.",
-    options: [bundleID, .idempotencyKey, .project] + Option.database,
+    options: [.bundleID, .idempotencyKey, .project] + Option.database,
     example: "deed app remove --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in
     let app = try invocation.app()
@@ -62,8 +60,12 @@ private let removeAppCommand = CommandSpec(
     }
 }
 
+extension Option {
+    static let bundleID = value("bundle-id", "ID", "the app's bundle id", isRequired: true)
+}
+
 extension Invocation {
-    fileprivate func app() throws(CommandEnd) -> AppKey {
+    func app() throws(CommandEnd) -> AppKey {
         AppKey(id: try requiredID("bundle-id"))
     }
 
@@ -92,11 +94,20 @@ extension Invocation {
 }
 
 extension App {
-    fileprivate var line: String {
+    fileprivate func line(_ credentials: CredentialsStatus?) -> String {
         let number = appleID.map { "   apple id \($0)" } ?? ""
         let judge = receipts == .local ? "judged by Deed" : "sent to the store"
         return "\(key.id)\(number)   sandbox purchases count for \(sandboxAccess.words)   "
-            + "receipts are \(judge)"
+            + "receipts are \(judge)" + (credentials.map { "   \($0.words)" } ?? "")
+    }
+}
+
+extension CredentialsStatus {
+    fileprivate var words: String {
+        let kept = [hasKey ? "a key" : nil, hasSharedSecret ? "a shared secret" : nil]
+            .compactMap(\.self)
+        return "the store is shown \(kept.isEmpty ? "nothing" : kept.joined(separator: " and "))"
+            + (address.map { ", at \($0.url)" } ?? "")
     }
 }
 

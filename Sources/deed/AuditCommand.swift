@@ -90,8 +90,8 @@ private struct AuditReport {
     ) throws(CommandEnd) {
         var checkpoint: Checkpoint?
         if let name = invocation["against"] {
-            let key = try invocation.secretKey(making: false)
-            checkpoint = try Checkpoint(readFile(name), from: name, key)
+            let keys = try invocation.secretKeys()
+            checkpoint = try Checkpoint(readFile(name), from: name, keys)
         }
         since = try invocation.lastMark()
         for shard in Shard.all {
@@ -298,7 +298,7 @@ extension Invocation {
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {
-            return try Checkpoint(readFile(markFile), from: markFile, secretKey(making: false))
+            return try Checkpoint(readFile(markFile), from: markFile, secretKeys())
         } catch {
             guard case .refused(let code, let sentence) = error else { throw error }
             throw .refused(

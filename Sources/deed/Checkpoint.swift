@@ -18,8 +18,8 @@ struct Checkpoint {
 
     subscript(shard: Shard) -> ShardMark? { marks.first { $0.shard == shard } }
 
-    /// Reads what `text` gives, which must be signed with the key.
-    init(_ text: String, from name: String, _ key: SecretKey) throws(CommandEnd) {
+    /// Reads what `text` gives, which must be signed with one of the keys.
+    init(_ text: String, from name: String, _ keys: [SecretKey]) throws(CommandEnd) {
         func damaged(_ reason: String) -> CommandEnd {
             .refused(code: "checkpoint_invalid", sentence: "\(name) \(reason)")
         }
@@ -32,7 +32,7 @@ struct Checkpoint {
         marks = shards.compactMap(ShardMark.init)
         if marks.map(\.shard) != Shard.all { throw damaged("does not tell of every shard.") }
         let signature = json["signature"]?.string.flatMap { Digest32(hex: $0) }
-        guard signature == self.signature(key) else {
+        guard keys.contains(where: { signature == self.signature($0) }) else {
             throw damaged(
                 "is not signed with this installation's key: it was changed, or another "
                     + "installation made it.")

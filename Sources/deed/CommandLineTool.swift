@@ -7,7 +7,8 @@ enum CommandLineTool {
     static let commands: [CommandSpec] =
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
-        + unclaimedCommands + refundCommands + customerCommands + intakeCommands + [
+        + unclaimedCommands + refundCommands + customerCommands + intakeCommands + storeCommands
+        + storeChangeCommands + secretCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand,
         ]
 

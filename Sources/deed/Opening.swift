@@ -68,16 +68,29 @@ extension Invocation {
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (Ports, Ledger) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
+        try withLive(in: project, mayCreate: mayCreate) { live throws(CommandEnd) in
+            try body(live.ports, live.ledger)
+        }
+    }
+
+    func withLive(
+        in project: ProjectID? = nil, mayCreate: Bool = false,
+        _ body: (Live) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
         try withDatabase(mayCreate: mayCreate) { database throws(CommandEnd) in
             let clock = try clock(over: database, onlyReads: spec.onlyReads)
             let live = Live(
                 database.modestSettings(clock: clock),
-                Outside(verifier: Verifier(extraRoots: try extraRoots())))
-            defer { live.ledger.close() }
+                Outside(
+                    verifier: Verifier(extraRoots: try extraRoots()), keys: secretKeyFile.ring))
+            defer {
+                live.store.close()
+                live.ledger.close()
+            }
             if let project {
                 try obey { () throws(CommandError) in try live.ports.requireProject(project) }
             }
-            try body(live.ports, live.ledger)
+            try body(live)
         }
     }
 

@@ -1,3 +1,4 @@
+import AppStore
 import Assembly
 import Core
 import Crypto
@@ -5,8 +6,33 @@ import Glibc
 
 /// Where the installation's key is kept: 64 hexadecimal digits that only their owner may read. It is
 /// made when it is needed first.
-struct SecretKeyFile {
+struct SecretKeyFile: Sendable {
     let path: String
+    /// The folder that is made with the first key, where it is Deed's own.
+    var folder: String?
+
+    /// The key that takes its place while one is rotated, and the one that it took the place of.
+    private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
+    private var old: SecretKeyFile { SecretKeyFile(path: "\(path).old") }
+
+    /// The key, and behind it those that may have sealed or signed what is still there.
+    func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
+        [try key(making: making)] + [try next.read(), try old.read()].compactMap(\.self)
+    }
+
+    /// Makes a new key and puts it in the place of the old one, once `reseal` has sealed everything
+    /// under it. A process that dies in between leaves files that open everything, and the next call
+    /// goes on where it stopped.
+    func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
+        let current = try key(making: false)
+        let successor = try next.key(making: true)
+        try reseal([successor, current] + [try old.read()].compactMap(\.self))
+        unlink(old.path)
+        if link(path, old.path) != 0 || rename(next.path, path) != 0 {
+            throw fault(String(cString: strerror(errno)))
+        }
+        syncFolder(of: path)
+    }
 
     /// The key. Where there is none it is made, unless something was signed with it before.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
@@ -45,6 +71,7 @@ struct SecretKeyFile {
 
     /// Makes the file at once with all that belongs in it, so that two who make it get the same one.
     private func make() throws(CommandEnd) {
+        if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
@@ -72,9 +99,28 @@ extension Option {
 extension Invocation {
     /// The installation's key, to sign with it or, when it is not to be made, to see what it signed.
     func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
+        try secretKeyFile.key(making: making)
+    }
+
+    /// The installation's key and its predecessor, to see what either has signed.
+    func secretKeys() throws(CommandEnd) -> [SecretKey] {
+        try secretKeyFile.keys(making: false)
+    }
+
+    var secretKeyFile: SecretKeyFile {
         let folder = Settings(self).dataFolder
-        let path = self["secret-key-file"] ?? "\(folder)/secret.key"
-        if making, self["secret-key-file"] == nil { mkdir(folder, 0o755) }
-        return try SecretKeyFile(path: path).key(making: making)
+        return self["secret-key-file"].map { SecretKeyFile(path: $0) }
+            ?? SecretKeyFile(path: "\(folder)/secret.key", folder: folder)
+    }
+}
+
+extension SecretKeyFile {
+    /// The same as `keys`, with the reason alone where there are none.
+    func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
+        do throws(CommandEnd) {
+            return try keys(making: making)
+        } catch {
+            throw KeyTrouble(sentence: error.sentence)
+        }
     }
 }

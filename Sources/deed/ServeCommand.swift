@@ -45,7 +45,7 @@ let serveCommand = CommandSpec(
         .setting(
             "max-stale", "SECONDS", "how old an answer may be while the database is gone",
             fallback: "60"),
-        .noWait, .extraRoots, .databaseURL, .dataDir, .serveTestClock,
+        .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
 ) { invocation throws(CommandEnd) in
@@ -68,7 +68,9 @@ let serveCommand = CommandSpec(
             testClock: try database.sharedClock(
                 isForTests: invocation.has("test-clock"),
                 mayMark: invocation.isWritten("test-clock"), log: log),
-            Outside(verifier: Verifier(extraRoots: roots), log: log),
+            Outside(
+                verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring,
+                log: log),
             stop: StopSignal.raise)
         StopSignal.wait()
         service.stop()

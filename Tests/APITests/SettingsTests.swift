@@ -63,7 +63,8 @@ struct SettingsTests {
                 + #""receipts":"store"}"#)
         let json =
             #"{"store":"apple","bundle_id":"com.example.game","apple_id":1234567890,"#
-            + #""sandbox_access":"listed","sandbox_customers":["a","b"],"receipts":"store"}"#
+            + #""sandbox_access":"listed","sandbox_customers":["a","b"],"receipts":"store","#
+            + #""credentials":{"api_key":false,"shared_secret":false,"store_url":null}}"#
         #expect(whole.status == 200)
         #expect(whole.text == #"{"project":"default","app":\#(json)}"#)
         #expect(try send("GET", "/v1/settings").json["apps"]?.text == "[\(json)]")
@@ -72,7 +73,8 @@ struct SettingsTests {
             bare.text
                 == #"{"project":"default","app":{"store":"apple","bundle_id":"com.example.game","#
                 + #""apple_id":null,"sandbox_access":"none","sandbox_customers":[],"#
-                + #""receipts":"local"}}"#)
+                + #""receipts":"local","#
+                + #""credentials":{"api_key":false,"shared_secret":false,"store_url":null}}}"#)
         let events = try service.eventCount()
         #expect(send("PUT", app, "{}").text == bare.text)
         #expect(try service.eventCount() == events)

@@ -21,6 +21,7 @@ struct ArrowTests {
         "Service": ["Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
+        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
@@ -31,13 +32,14 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Jobs", "Ledger",
-            "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
+            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry",
+            "Threading",
         ],
         "deed": [
-            "API", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Ledger",
-            "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "AppStore", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence",
+            "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+            "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",

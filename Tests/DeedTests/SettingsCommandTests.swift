@@ -31,7 +31,8 @@ final class SettingsCommandTests {
             "--receipts", "store", "--json")
         let app =
             #"{"store":"apple","bundle_id":"com.example.game","apple_id":1234567890,"#
-            + #""sandbox_access":"listed","sandbox_customers":["a","b"],"receipts":"store"}"#
+            + #""sandbox_access":"listed","sandbox_customers":["a","b"],"receipts":"store","#
+            + #""credentials":{"api_key":false,"shared_secret":false,"store_url":null}}"#
         #expect(changed.output == #"{"project":"default","app":\#(app)}"# + "\n")
         #expect(
             try deed.run("app", "list", "--json").output

@@ -17,11 +17,14 @@ package final class ScriptedStore: Sendable {
     package func answer(_ judge: @escaping Judge) { self.judge.withLock { $0 = judge } }
 
     package var port: StorePort {
-        StorePort { [self] evidence, app, environment, now in
-            asked.withLock { $0 += 1 }
-            let judge = judge.withLock { $0 }
-            return judge?(evidence, app, environment, now) ?? .tryAgain(.scripted)
-        }
+        StorePort(
+            judge: { [self] inquiry in
+                asked.withLock { $0 += 1 }
+                let judge = judge.withLock { $0 }
+                return judge?(inquiry.receipt, inquiry.app, inquiry.environment, inquiry.now)
+                    ?? .tryAgain(.scripted)
+            },
+            ask: { _, app, _ throws(StoreTrouble) in throw .noKey(app.key.id) })
     }
 }
 

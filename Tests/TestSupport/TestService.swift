@@ -39,7 +39,8 @@ package final class TestService: Sendable {
                 connection: database.settings(role: LedgerSettings.serviceRole),
                 clock: clock.reading),
             Outside(
-                verifier: .minted, store: store.port, log: logged.log, metrics: metrics,
+                verifier: .minted, keys: { _ in SecretKeyBytes(7).keys }, store: store.port,
+                log: logged.log, metrics: metrics,
                 machineClock: (machineClock ?? clock).reading,
                 monotonicClock: { [outage] in monotonicMilliseconds() + outage.milliseconds }),
             answerBytes: answerBytes)

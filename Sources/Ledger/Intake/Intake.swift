@@ -47,11 +47,16 @@ extension Ledger {
     }
 
     /// Takes the item that is due and was tried least. Nobody else is given it before its lease ends.
-    package func takeIntake(now: Instant) throws(Fault) -> TakenIntake? {
+    /// Receipts of some apps are left out.
+    package func takeIntake(
+        now: Instant, without apps: [AppID] = []
+    ) throws(Fault) -> TakenIntake? {
         let leases = (1...IntakeItem.pauses.count).map { tries in
             IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
         }
-        return try list(Statement.takeIntake(.int8(now.milliseconds), .int8s(leases))) {
+        let call = Statement.takeIntake(
+            .int8(now.milliseconds), .int8s(leases), .texts(apps.map(\.text)))
+        return try list(call) {
             rows, row throws(LedgerError) in try IntakeRow.taken(rows, row)
         }.first
     }

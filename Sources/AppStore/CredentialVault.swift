@@ -1,0 +1,212 @@
+package import Core
+package import Crypto
+internal import JSON
+
+/// What the vault needs of the world.
+package struct VaultPort: Sendable {
+    package var find: @Sendable (StoreApp) throws(Fault) -> SealedCredentials?
+    package var all: @Sendable () throws(Fault) -> [SealedCredentials]
+    /// Keeps credentials as those of one revision more; false when others were kept meanwhile.
+    package var put: @Sendable (SealedCredentials) throws(Fault) -> Bool
+    /// Whether a store of the real world may not be asked: the database goes by a test clock.
+    package var isTest: @Sendable () throws(Fault) -> Bool
+    /// The keys of the installation: the one to seal with first, and others that may open. One is made
+    /// where there is none, if asked.
+    package var keys: @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
+
+    package init(
+        find: @escaping @Sendable (StoreApp) throws(Fault) -> SealedCredentials?,
+        all: @escaping @Sendable () throws(Fault) -> [SealedCredentials],
+        put: @escaping @Sendable (SealedCredentials) throws(Fault) -> Bool,
+        isTest: @escaping @Sendable () throws(Fault) -> Bool,
+        keys: @escaping @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
+    ) {
+        self.find = find
+        self.all = all
+        self.put = put
+        self.isTest = isTest
+        self.keys = keys
+    }
+}
+
+/// Why the installation's key cannot be used, for operators.
+package struct KeyTrouble: Error, Hashable, Sendable {
+    package let sentence: String
+
+    package init(sentence: String) {
+        self.sentence = sentence
+    }
+}
+
+/// Keeps what apps show the store under a key that is not in the database.
+package struct CredentialVault: Sendable {
+    private static let purpose = "deed store credentials"
+    private static let attempts = 5
+
+    private let port: VaultPort
+
+    package init(_ port: VaultPort) {
+        self.port = port
+    }
+
+    /// An app's credentials; empty ones where it has none.
+    package func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
+        let sealed: SealedCredentials?
+        do throws(Fault) {
+            sealed = try port.find(app)
+        } catch {
+            throw .fault(error)
+        }
+        guard let sealed else { return StoreCredentials() }
+        do throws(KeyTrouble) {
+            return try open(sealed, port.keys(false))
+        } catch {
+            throw .locked(app.key.id)
+        }
+    }
+
+    /// The apps whose credentials are kept and cannot be opened.
+    package func lockedApps() throws(Fault) -> [StoreApp] {
+        let kept = try port.all()
+        if kept.isEmpty { return [] }
+        let keys = (try? port.keys(false)) ?? []
+        return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
+    }
+
+    package func change(
+        _ app: StoreApp, _ change: CredentialsChange, by actor: Actor, now: Instant
+    ) throws(CommandError) -> CredentialsStatus {
+        let keys: [SecretKey]
+        do throws(KeyTrouble) {
+            keys = try port.keys(true)
+        } catch {
+            throw .refused(.credentialsLocked(error.sentence))
+        }
+        for _ in 0..<CredentialVault.attempts {
+            let old = try faulting { () throws(Fault) in try port.find(app) }
+            let kept = try opened(old, keys, isReplaced: change.replacesAll)
+            let changed = kept.changed(by: change)
+            try require(changed)
+            let sealed = seal(
+                changed, of: app, keys, revision: old?.revision ?? 0, by: actor, now: now)
+            if try faulting({ () throws(Fault) in try port.put(sealed) }) { return sealed.status }
+        }
+        throw .fault(.busy)
+    }
+
+    /// Keeps everything under the first key; gives how many apps' credentials that were.
+    package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
+        var count = 0
+        for old in try faulting({ () throws(Fault) in try port.all() })
+        where old.keyName != keys.first?.name {
+            let kept = try opened(old, keys, isReplaced: false)
+            let sealed = seal(
+                kept, of: old.app, keys, revision: old.revision, by: old.changedBy,
+                now: old.changedAt)
+            // Those that were changed meanwhile are sealed with the first key by that.
+            if try faulting({ () throws(Fault) in try port.put(sealed) }) { count += 1 }
+        }
+        return count
+    }
+
+    private func opened(
+        _ sealed: SealedCredentials?, _ keys: [SecretKey], isReplaced: Bool
+    ) throws(CommandError) -> StoreCredentials {
+        guard let sealed else { return StoreCredentials() }
+        do throws(KeyTrouble) {
+            return try open(sealed, keys)
+        } catch {
+            // What cannot be opened any more may still be set anew.
+            if isReplaced { return StoreCredentials() }
+            throw .refused(.credentialsLocked(error.sentence))
+        }
+    }
+
+    private func require(_ credentials: StoreCredentials) throws(CommandError) {
+        if let mistake = credentials.mistake { throw .refused(.credentialsInvalid(mistake)) }
+        if let key = credentials.apiKey, SigningKey(pem: Array(key.pem.utf8)) == nil {
+            throw .refused(.credentialsInvalid(.key))
+        }
+        if credentials.isEmpty || credentials.address != nil { return }
+        if try faulting({ () throws(Fault) in try port.isTest() }) {
+            throw .refused(.realStoreOnTestClock)
+        }
+    }
+
+    private func faulting<Value>(
+        _ body: () throws(Fault) -> Value
+    ) throws(CommandError) -> Value {
+        do throws(Fault) {
+            return try body()
+        } catch {
+            throw .fault(error)
+        }
+    }
+
+    private func seal(
+        _ credentials: StoreCredentials, of app: StoreApp, _ keys: [SecretKey], revision: Int64,
+        by actor: Actor, now: Instant
+    ) -> SealedCredentials {
+        guard let key = keys.first else { preconditionFailure("keys come with the one to seal") }
+        let status = CredentialsStatus(credentials)
+        return SealedCredentials(
+            app: app,
+            sealed: key.derived(for: CredentialVault.purpose)
+                .seal(credentials.json.bytes, for: status.place(of: app)),
+            keyName: key.name, status: status, revision: revision, changedAt: now,
+            changedBy: actor)
+    }
+
+    private func open(
+        _ sealed: SealedCredentials, _ keys: [SecretKey]
+    ) throws(KeyTrouble) -> StoreCredentials {
+        guard let key = keys.first(where: { $0.name == sealed.keyName }) else {
+            throw KeyTrouble(
+                sentence:
+                    "the credentials of \(sealed.app.key.id) were sealed under another key of "
+                    + "the installation; bring back its file, or set all of them anew")
+        }
+        let bytes = key.derived(for: CredentialVault.purpose)
+            .open(sealed.sealed, for: sealed.status.place(of: sealed.app))
+        guard let bytes, let credentials = StoreCredentials(json: bytes, sealed.status.address)
+        else {
+            throw KeyTrouble(
+                sentence: "the credentials of \(sealed.app.key.id) were changed in the database; "
+                    + "set all of them anew")
+        }
+        return credentials
+    }
+}
+
+extension CredentialsChange {
+    /// Whether nothing of what was there stays.
+    fileprivate var replacesAll: Bool { apiKey != nil && sharedSecret != nil }
+}
+
+extension CredentialsStatus {
+    /// What credentials are sealed to: whoever moves a row to another app, or to another address, opens
+    /// nothing.
+    fileprivate func place(of app: StoreApp) -> [UInt8] {
+        let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
+        return Array(parts.joined(separator: "\u{0}").utf8)
+    }
+}
+
+extension StoreCredentials {
+    fileprivate var json: JSON {
+        [
+            "issuer_id": .optional(apiKey?.issuer), "key_id": .optional(apiKey?.id),
+            "key": .optional(apiKey?.pem), "shared_secret": .optional(sharedSecret),
+        ]
+    }
+
+    fileprivate init?(json bytes: [UInt8], _ address: StoreAddress?) {
+        guard let json = try? JSON.read(bytes) else { return nil }
+        self.init(sharedSecret: json["shared_secret"]?.string, address: address)
+        if let issuer = json["issuer_id"]?.string, let id = json["key_id"]?.string,
+            let pem = json["key"]?.string
+        {
+            apiKey = APIKey(issuer: issuer, id: id, pem: pem)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package import Core
+internal import Crypto
+package import Evidence
+internal import JSON
+internal import Outbound
+
+/// Has Apple judge legacy receipts. Its reply is not signed: it is believed because of the connection
+/// that it came over, and only here.
+package struct ReceiptClient: Sendable {
+    /// The status that stands for a malformed receipt and for a passing fault alike.
+    private static let malformedOrFault: Int64 = 21_002
+    private static let malformedAfterTries: Int64 = 5
+    private static let wrongSecret: Int64 = 21_004
+
+    private let port: AppStorePort
+    private let prover: Prover
+    private let hosts: StoreHosts
+    private let patience: StorePatience
+
+    package init(
+        _ port: AppStorePort, prover: Prover, hosts: StoreHosts = .apple,
+        patience: StorePatience = .usual
+    ) {
+        self.patience = patience
+        self.port = port
+        self.prover = prover
+        self.hosts = hosts
+    }
+
+    package func judge(_ inquiry: ReceiptInquiry) -> Judgement {
+        do throws(StoreTrouble) {
+            let credentials = try port.credentials(inquiry.storeApp)
+            guard let secret = credentials.sharedSecret else {
+                throw .noSharedSecret(inquiry.app.key.id)
+            }
+            let hosts = credentials.address.map(StoreHosts.init) ?? hosts
+            return try judge(inquiry, secret, hosts)
+        } catch {
+            // What is genuine must not be lost to a store that is ill or to a setting.
+            let reason = IntakeReason(code: error.code, sentence: error.sentence)
+            if case .limited(let until) = error { return .tryAgain(reason, after: until) }
+            return .tryAgain(reason)
+        }
+    }
+
+    private func judge(
+        _ inquiry: ReceiptInquiry, _ secret: String, _ hosts: StoreHosts
+    ) throws(StoreTrouble) -> Judgement {
+        var environment = inquiry.environment
+        if hosts.receipts[environment] == nil { environment = hosts.order[0] }
+        var asked: Set<Environment> = []
+        while asked.insert(environment).inserted, let host = hosts.receipts[environment] {
+            let reply = try fetch(inquiry, secret, from: host, environment)
+            let status: (number: Int64, verdict: ReplyVerdict)
+            do throws(RefusedEvidence) {
+                status = try reply.status()
+            } catch {
+                throw .unreadable(error.sentence)
+            }
+            if case .otherEnvironment(let other) = status.verdict {
+                environment = other
+                continue
+            }
+            return verdict(on: reply, status, inquiry)
+        }
+        throw .foreign("each environment's host sends the receipt to the other one")
+    }
+
+    private func verdict(
+        on reply: FetchedReply, _ status: (number: Int64, verdict: ReplyVerdict),
+        _ inquiry: ReceiptInquiry
+    ) -> Judgement {
+        let isMalformed =
+            status.number == ReceiptClient.malformedOrFault
+            && inquiry.tries >= ReceiptClient.malformedAfterTries
+        do throws(RefusedEvidence) {
+            return .believed(
+                try prover.prove(reply, for: [inquiry.app.trusted], now: inquiry.now))
+        } catch {
+            if status.number == ReceiptClient.wrongSecret { return .tryAgain(.wrongSecret) }
+            let reason = IntakeReason(error)
+            if isMalformed { return .refused(reason) }
+            return error.isRetryable ? .tryAgain(reason) : .refused(reason)
+        }
+    }
+
+    private func fetch(
+        _ inquiry: ReceiptInquiry, _ secret: String, from host: String, _ environment: Environment
+    ) throws(StoreTrouble) -> FetchedReply {
+        let now = port.machineClock()
+        try port.takeTurn(inquiry.storeApp, environment, .verifyReceipt, now: now)
+        // It may have come in base64 already.
+        let bare = (try? prover.bare(inquiry.receipt)) ?? inquiry.receipt
+        let receipt = String(decoding: Base64.standard.encode(bare.bytes), as: UTF8.self)
+        let body: JSON = [
+            "receipt-data": .string(receipt), "password": .string(secret),
+            "exclude-old-transactions": false,
+        ]
+        let request = OutboundRequest(
+            "POST", host, headers: [("Content-Type", "application/json")], body: body.bytes
+        ).limited(patience, lane: inquiry.storeApp.lane)
+        let response = try port.answer(to: request)
+        if response.status == 200 {
+            return FetchedReply(body: response.body, host: environment)
+        }
+        if response.status == 429 {
+            let until = response.pauseEnd(now: now)
+            try port.rest(inquiry.storeApp, environment, .verifyReceipt, until: until)
+            throw .limited(until: until)
+        }
+        throw .unavailable("it answered \(response.status)")
+    }
+}
+
+extension ReceiptInquiry {
+    fileprivate var storeApp: StoreApp { StoreApp(project: project, key: app.key) }
+}
+
+extension IntakeReason {
+    fileprivate static let wrongSecret = IntakeReason(
+        code: "store_secret_wrong",
+        sentence: "The store does not take the shared secret; set the right one with: deed app set "
+            + "--shared-secret-file …")
+}

@@ -1,0 +1,213 @@
+internal import Core
+internal import JSON
+internal import Outbound
+
+/// Reads what Apple's server API answers.
+struct ServerAPIAnswer {
+    /// The transaction is not known in this environment, or not of this app.
+    static let unknownTransaction: Int64 = 4_040_010
+    private static let retryableCodes: Set<Int64> = [
+        4_040_002, 4_040_004, 4_040_006, 5_000_000, 5_000_001,
+    ]
+
+    let call: StoreCall
+    let environment: Environment
+    let now: Instant
+
+    func read(_ response: OutboundResponse) throws(StoreTrouble) -> StoreAnswer {
+        switch response.status {
+        case 200, 202: return try answer(response.body)
+        case 401: throw .unauthorized
+        case 429: throw .limited(until: response.pauseEnd(now: now))
+        default: throw error(response)
+        }
+    }
+
+    private func error(_ response: OutboundResponse) -> StoreTrouble {
+        let json = try? JSON.read(response.body)
+        let code = json?["errorCode"]?.integer
+        if response.status >= 500 || code.map(ServerAPIAnswer.retryableCodes.contains) == true {
+            return .unavailable("it answered \(code ?? Int64(response.status))")
+        }
+        guard (400..<500).contains(response.status) else {
+            return .unreadable("it answered \(response.status), which the API never does")
+        }
+        return .refused(
+            code: code ?? Int64(response.status),
+            message: (json?["errorMessage"]?.string ?? "").printable)
+    }
+
+    private func answer(_ body: [UInt8]) throws(StoreTrouble) -> StoreAnswer {
+        var answer = StoreAnswer(environment: environment)
+        if call.answersNothing { return answer }
+        guard let json = try? JSON.read(body), json.object != nil else {
+            throw .unreadable("it is no JSON object")
+        }
+        let reader = MemberReader(json: json)
+        switch call {
+        case .transaction:
+            answer.evidence = [try reader.signed("signedTransactionInfo", .signedTransaction)]
+        case .appTransaction:
+            answer.evidence = [try reader.signed("signedAppTransactionInfo", .appTransaction)]
+        case .statuses: try readStatuses(reader, into: &answer)
+        case .history, .refunds:
+            answer.evidence = try reader.transactions()
+            answer.next = try reader.nextPage("revision")
+        case .order:
+            let status = try reader.integer("status")
+            answer.word = .order(isFound: status == 0)
+            if status == 0 { answer.evidence = try reader.transactions() }
+        case .notifications: try readNotifications(reader, into: &answer)
+        case .test: answer.word = .testSent(token: try reader.text("testNotificationToken"))
+        case .testResult:
+            answer.evidence = [try reader.signed("signedPayload", .notification)]
+            answer.word = .attempts([try reader.attempts()])
+        case .extend(let id, _):
+            if try reader.text("originalTransactionId") != id.text {
+                throw .foreign("it is about another subscription")
+            }
+            answer.word = .extended(until: json["effectiveDate"]?.instant)
+        case .extendAll:
+            answer.word = .extendingAll(request: try reader.text("requestIdentifier"))
+        case .extendAllResult:
+            answer.word = .extendedAll(
+                isComplete: json["complete"]?.bool ?? false,
+                succeeded: json["succeededCount"]?.integer ?? 0,
+                failed: json["failedCount"]?.integer ?? 0)
+        case .finish, .setToken, .consumption: break
+        }
+        return answer
+    }
+
+    private func readStatuses(
+        _ reader: MemberReader, into answer: inout StoreAnswer
+    ) throws(StoreTrouble) {
+        var statuses: [StandingTold] = []
+        for group in try reader.list("data") {
+            for item in try MemberReader(json: group).list("lastTransactions") {
+                let item = MemberReader(json: item)
+                answer.evidence.append(
+                    try item.signed("signedTransactionInfo", .signedTransaction))
+                answer.evidence.append(try item.signed("signedRenewalInfo", .renewalInfo))
+                statuses.append(
+                    StandingTold(
+                        original: try item.text("originalTransactionId").printable,
+                        number: try item.integer("status")))
+            }
+        }
+        answer.word = .statuses(statuses)
+    }
+
+    private func readNotifications(
+        _ reader: MemberReader, into answer: inout StoreAnswer
+    ) throws(StoreTrouble) {
+        var attempts: [[SendAttempt]] = []
+        for item in try reader.list("notificationHistory") {
+            let item = MemberReader(json: item)
+            answer.evidence.append(try item.signed("signedPayload", .notification))
+            attempts.append(try item.attempts())
+        }
+        answer.word = .attempts(attempts)
+        answer.next = try reader.nextPage("paginationToken")
+    }
+}
+
+extension OutboundResponse {
+    /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
+    /// it in the network may write seconds to wait, as HTTP has it.
+    func pauseEnd(now: Instant) -> Instant {
+        let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
+        guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {
+            return now.advanced(byMilliseconds: usual)
+        }
+        let wait =
+            number > 1_000_000_000_000
+            ? number - now.milliseconds : min(number, longest / 1000) * 1000
+        return now.advanced(byMilliseconds: min(max(wait, 0), longest))
+    }
+}
+
+extension StoreCall {
+    fileprivate var answersNothing: Bool {
+        switch self {
+        case .finish, .setToken, .consumption: true
+        default: false
+        }
+    }
+}
+
+/// The members of an answer, each as it must be.
+private struct MemberReader {
+    /// As many as a page of the API has, and some to spare.
+    private static let listLimit = 1000
+
+    let json: JSON
+
+    func text(_ name: String) throws(StoreTrouble) -> String {
+        guard let text = json[name]?.string else { throw missing(name) }
+        return text
+    }
+
+    func integer(_ name: String) throws(StoreTrouble) -> Int64 {
+        guard let number = json[name]?.integer else { throw missing(name) }
+        return number
+    }
+
+    func list(_ name: String) throws(StoreTrouble) -> [JSON] {
+        guard let list = json[name]?.array else { throw missing(name) }
+        if list.count > MemberReader.listLimit {
+            throw .unreadable("\"\(name)\" has more than \(MemberReader.listLimit) entries")
+        }
+        return list
+    }
+
+    func signed(_ name: String, _ kind: EvidenceKind) throws(StoreTrouble) -> RawEvidence {
+        evidence(try text(name), kind)
+    }
+
+    func transactions() throws(StoreTrouble) -> [RawEvidence] {
+        var pieces: [RawEvidence] = []
+        for entry in try list("signedTransactions") {
+            guard let text = entry.string else { throw missing("signedTransactions") }
+            pieces.append(evidence(text, .signedTransaction))
+        }
+        return pieces
+    }
+
+    private func evidence(_ text: String, _ kind: EvidenceKind) -> RawEvidence {
+        RawEvidence(
+            kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
+    }
+
+    /// The name of the page behind this one, where the answer says that there is one.
+    func nextPage(_ name: String) throws(StoreTrouble) -> String? {
+        guard json["hasMore"]?.bool == true else { return nil }
+        return try text(name)
+    }
+
+    func attempts() throws(StoreTrouble) -> [SendAttempt] {
+        try list("sendAttempts").map { attempt in
+            SendAttempt(
+                at: attempt["attemptDate"]?.instant,
+                result: (attempt["sendAttemptResult"]?.string ?? "").printable)
+        }
+    }
+
+    private func missing(_ name: String) -> StoreTrouble {
+        .unreadable("\"\(name)\" is missing or has another form")
+    }
+}
+
+extension JSON {
+    fileprivate var instant: Instant? { integer.map(Instant.init(milliseconds:)) }
+}
+
+extension String {
+    /// The text for a log line or a terminal, whatever a store writes there.
+    fileprivate var printable: String {
+        String(
+            prefix(200).filter { character in
+                character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+            })
+    }
+}

@@ -1,0 +1,41 @@
+package import Core
+
+/// Where Apple's services are.
+package struct StoreHosts: Sendable {
+    let api: [Environment: String]
+    let receipts: [Environment: String]
+    /// The environments to ask, one after the other, where none is named.
+    let order: [Environment]
+
+    package static let apple = StoreHosts(
+        api: [
+            .production: "https://api.storekit.apple.com",
+            .sandbox: "https://api.storekit-sandbox.apple.com",
+        ],
+        receipts: [
+            .production: "https://buy.itunes.apple.com/verifyReceipt",
+            .sandbox: "https://sandbox.itunes.apple.com/verifyReceipt",
+        ], order: [.production, .sandbox])
+
+    package init(
+        api: [Environment: String], receipts: [Environment: String], order: [Environment]
+    ) {
+        self.api = api
+        self.receipts = receipts
+        self.order = order
+    }
+
+    /// A store on this machine is the sandbox, whatever it says of itself.
+    init(_ address: StoreAddress) {
+        self.init(
+            api: [.sandbox: address.url],
+            receipts: [.sandbox: "\(address.url)/verifyReceipt"], order: [.sandbox])
+    }
+
+    /// The environments to ask about a call.
+    func environments(_ wanted: Environment?, for call: StoreCall) -> [Environment] {
+        if order == [.sandbox] { return order }
+        if let wanted { return [wanted] }
+        return call.transaction == nil ? Array(order.prefix(1)) : order
+    }
+}

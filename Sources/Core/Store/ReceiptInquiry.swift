@@ -1,0 +1,32 @@
+/// A legacy receipt that only the store can judge, and what is known of it.
+package struct ReceiptInquiry: Sendable {
+    package let receipt: RawEvidence
+    package let project: ProjectID
+    package let app: App
+    /// Where the receipt says that it was made.
+    package let environment: Environment
+    /// How often it was judged, this time included.
+    package let tries: Int64
+    /// By when an answer may have been made.
+    package let now: Instant
+
+    package init(
+        receipt: RawEvidence, project: ProjectID, app: App, environment: Environment,
+        tries: Int64, now: Instant
+    ) {
+        self.receipt = receipt
+        self.project = project
+        self.app = app
+        self.environment = environment
+        self.tries = tries
+        self.now = now
+    }
+}
+
+/// Whether evidence is believed.
+package enum Judgement: Sendable {
+    case believed(ProvenEvidence)
+    case refused(IntakeReason)
+    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
+    case tryAgain(IntakeReason, after: Instant? = nil)
+}

@@ -1,0 +1,157 @@
+/// What a store is asked about an app, or told.
+package enum StoreCall: Hashable, Sendable {
+    case transaction(TransactionID)
+    case appTransaction(of: TransactionID)
+    /// The standing of every subscription of the customer who made a transaction.
+    case statuses(of: TransactionID)
+    /// All that the customer who made a transaction ever bought, as the store knows it now.
+    case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
+    case refunds(of: TransactionID, after: String? = nil)
+    /// What belongs to the order number that a customer's mail shows.
+    case order(String)
+    /// What the store has told this app's server.
+    case notifications(NotificationFilter, after: String? = nil)
+    case test
+    case testResult(String)
+    case finish(TransactionID)
+    case setToken(AccountToken, of: TransactionID)
+    case extend(TransactionID, RenewalExtension)
+    case extendAll(ProductID, RenewalExtension, countries: [String])
+    case extendAllResult(ProductID, request: String)
+    case consumption(ConsumptionReport, of: TransactionID)
+}
+
+/// Which part of a history is wanted.
+package struct HistoryFilter: Hashable, Sendable {
+    package var start: Instant?
+    package var end: Instant?
+    package var product: ProductID?
+    package var isRevoked: Bool?
+
+    package init() {}
+
+    /// Whether all is wanted.
+    package var isOpen: Bool { self == HistoryFilter() }
+}
+
+/// Which of the store's notifications are wanted.
+package struct NotificationFilter: Hashable, Sendable {
+    package var start: Instant
+    package var end: Instant
+    package var transaction: TransactionID?
+    package var type: String?
+    package var onlyFailures = false
+
+    package init(start: Instant, end: Instant) {
+        self.start = start
+        self.end = end
+    }
+}
+
+/// A renewal date that is moved later.
+package struct RenewalExtension: Hashable, Sendable {
+    package enum Why: Int64, Hashable, Sendable, CaseIterable {
+        case undeclared = 0
+        case satisfaction = 1
+        case other = 2
+        case outage = 3
+    }
+    package static let dayRange: ClosedRange<Int64> = 1...90
+
+    package let days: Int64
+    package let why: Why
+    /// Names the wish: a store does one of that name once.
+    package let request: String
+
+    package init(days: Int64, why: Why, request: String) {
+        self.days = days
+        self.why = why
+        self.request = request
+    }
+}
+
+/// What the store is told of a purchase whose customer wants the money back. The customer has
+/// consented, or there is no report.
+package struct ConsumptionReport: Hashable, Sendable {
+    package enum Delivery: String, Hashable, Sendable, CaseIterable {
+        case delivered = "DELIVERED"
+        case qualityIssue = "UNDELIVERED_QUALITY_ISSUE"
+        case wrongItem = "UNDELIVERED_WRONG_ITEM"
+        case serverOutage = "UNDELIVERED_SERVER_OUTAGE"
+        case other = "UNDELIVERED_OTHER"
+    }
+    package enum Preference: String, Hashable, Sendable, CaseIterable {
+        case decline = "DECLINE"
+        case grantFull = "GRANT_FULL"
+        case grantProrated = "GRANT_PRORATED"
+    }
+    package static let percentRange: ClosedRange<Int64> = 0...100_000
+
+    package let delivery: Delivery
+    package let hasSample: Bool
+    /// How much was used, in thousandths of a percent.
+    package let used: Int64?
+    package let preference: Preference?
+
+    package init(
+        delivery: Delivery, hasSample: Bool, used: Int64? = nil, preference: Preference? = nil
+    ) {
+        self.delivery = delivery
+        self.hasSample = hasSample
+        self.used = used
+        self.preference = preference
+    }
+}
+
+extension StoreCall {
+    package var endpoint: StoreEndpoint {
+        switch self {
+        case .transaction: .transaction
+        case .appTransaction: .appTransaction
+        case .statuses: .statuses
+        case .history: .history
+        case .refunds: .refunds
+        case .order: .order
+        case .notifications: .notifications
+        case .test: .test
+        case .testResult: .testResult
+        case .finish: .finish
+        case .setToken: .token
+        case .extend: .extend
+        case .extendAll: .extendAll
+        case .extendAllResult: .extendAllResult
+        case .consumption: .consumption
+        }
+    }
+
+    /// The transaction that it is about. Where one is named and no environment, the store that knows
+    /// it tells which it is.
+    package var transaction: TransactionID? {
+        switch self {
+        case .transaction(let id), .appTransaction(let id), .statuses(let id),
+            .history(let id, _, _), .refunds(let id, _), .finish(let id), .setToken(_, let id),
+            .extend(let id, _), .consumption(_, let id):
+            id
+        case .order, .notifications, .test, .testResult, .extendAll, .extendAllResult: nil
+        }
+    }
+
+    /// Whether it does no more when it is made twice: only then is it made again after an answer that
+    /// was lost.
+    package var isRepeatable: Bool {
+        switch self {
+        case .test, .extend, .extendAll: false
+        default: true
+        }
+    }
+
+    /// The same for the page behind another one; `nil` for calls without pages.
+    package func page(after token: String?) -> StoreCall? {
+        switch self {
+        case .history(let id, let filter, _): .history(of: id, filter, after: token)
+        case .refunds(let id, _): .refunds(of: id, after: token)
+        case .notifications(let filter, _): .notifications(filter, after: token)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import Core
+import Postgres
+import SQL
+
+// What apps show a store to be heard, as it is kept: encrypted, beside the log.
+extension Ledger {
+    package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
+        try credentials(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text)
+        ).first
+    }
+
+    package func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials] {
+        try credentials(.text(project.text), .text(nil), .text(nil))
+    }
+
+    package func allCredentials() throws(Fault) -> [SealedCredentials] {
+        try credentials(.text(nil), .text(nil), .text(nil))
+    }
+
+    private func credentials(
+        _ project: Bind, _ store: Bind, _ app: Bind
+    ) throws(Fault) -> [SealedCredentials] {
+        try list(Statement.findCredentials(project, store, app)) {
+            rows, row throws(LedgerError) in
+            try SealedCredentials(rows, row)
+        }
+    }
+
+    /// Keeps credentials in the place of those of that revision; false when others were kept meanwhile.
+    package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
+        let (app, status) = (sealed.app, sealed.status)
+        let call = Statement.putCredentials(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
+            .bytea(sealed.sealed), .bytea(sealed.keyName), .bool(status.hasKey),
+            .bool(status.hasSharedSecret), .text(status.address?.url),
+            .int8(sealed.changedAt.milliseconds), .text(sealed.changedBy.text),
+            .int8(sealed.revision))
+        return try !list(call) { _, _ in () }.isEmpty
+    }
+
+    package func removeCredentials(of app: StoreApp) throws(Fault) {
+        let call = Statement.removeCredentials(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text))
+        _ = try list(call) { _, _ in () }
+    }
+
+    /// Takes one call out of what all instances may ask of a store; gives when to come again where none
+    /// is left.
+    package func takeStoreBudget(
+        _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, now: Instant
+    ) throws(Fault) -> Instant? {
+        let budget = endpoint.budget(in: environment)
+        let call = Statement.takeStoreBudget(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
+            .text(environment.rawValue), .text(endpoint.rawValue), .int8(now.milliseconds * 1000),
+            .int8(budget.pause), .int8(budget.burst))
+        let answers = try list(call) { rows, row in
+            (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
+        }
+        guard let answer = answers.first, !answer.isTaken else { return nil }
+        // Where another instance made the row just now, its instant is not seen yet.
+        guard let next = answer.next else { return now.advanced(byMilliseconds: 1000) }
+        return Instant(milliseconds: next / 1000 + 1)
+    }
+
+    /// Tells all instances that the store wants no such call before an instant.
+    package func restStore(
+        _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, until: Instant
+    ) throws(Fault) {
+        let call = Statement.restStoreBudget(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
+            .text(environment.rawValue), .text(endpoint.rawValue),
+            .int8(until.milliseconds * 1000))
+        _ = try list(call) { _, _ in () }
+    }
+}
+
+extension SealedCredentials {
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        let store = Store(rawValue: rows.text(row, 1)) ?? .apple
+        self.init(
+            app: StoreApp(
+                project: try rows.identifier(row, 0),
+                key: AppKey(store: store, id: try rows.identifier(row, 2))),
+            sealed: rows.bytes(row, 3), keyName: rows.bytes(row, 4),
+            status: CredentialsStatus(
+                hasKey: rows.bool(row, 5), hasSharedSecret: rows.bool(row, 6),
+                address: rows.optionalText(row, 7).flatMap { StoreAddress($0) }),
+            revision: rows.int8(row, 10), changedAt: Instant(milliseconds: rows.int8(row, 8)),
+            changedBy: try rows.identifier(row, 9))
+    }
+}

@@ -1,0 +1,146 @@
+package import Core
+
+/// Goes the whole way to the store and back, one step after the other, and tells which one fails.
+package struct StoreCheck: Sendable {
+    package enum Step: String, Sendable, CaseIterable {
+        /// There is a key, and it can be opened.
+        case key
+        /// The store takes what is signed with it.
+        case token
+        /// The store knows where to send notifications.
+        case address
+        /// A test notification was answered there with success.
+        case arrived
+        /// The notification is proven to be the store's.
+        case verified
+    }
+
+    package struct Result: Sendable {
+        package let step: Step
+        /// `nil` when it was not tried.
+        package let passed: Bool?
+        package let detail: String
+    }
+
+    private static let noAddress: Int64 = 4_040_007
+    private static let notYetKnown: Int64 = 4_040_008
+    private static let pause: Int64 = 3000
+
+    private let ports: Ports
+    private let pause: @Sendable (_ milliseconds: Int64) -> Void
+
+    package init(_ ports: Ports, pause: @escaping @Sendable (_ milliseconds: Int64) -> Void) {
+        self.ports = ports
+        self.pause = pause
+    }
+
+    /// What came of each step, those that were not reached included.
+    package func run(
+        _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
+    ) throws(CommandError) -> [Result] {
+        guard let app = try ports.existing(project).app(key) else {
+            throw .refused(.appUnknown(key.id))
+        }
+        var results: [Result] = []
+        let name = StoreApp(project: project, key: key)
+        do throws(StoreTrouble) {
+            let sent = try ports.store.ask(.test, name, environment)
+            results += [.passed(.key), .passed(.token), .passed(.address)]
+            guard case .testSent(let token) = sent.word else {
+                throw .unreadable("it names no test notification")
+            }
+            try follow(token, name, app, sent.environment, seconds, &results)
+        } catch {
+            results += failures(of: error, after: results.count)
+        }
+        let reached = Set(results.map(\.step))
+        return results
+            + Step.allCases.filter { !reached.contains($0) }.map {
+                Result(step: $0, passed: nil, detail: "not reached")
+            }
+    }
+
+    /// What the first call's trouble says of the steps that it takes.
+    private func failures(of trouble: StoreTrouble, after count: Int) -> [Result] {
+        if count >= 4 { return [.failed(.verified, trouble.sentence)] }
+        if count == 3 { return [.failed(.arrived, trouble.sentence)] }
+        switch trouble {
+        case .noKey, .noSharedSecret, .locked, .fault: return [.failed(.key, trouble.sentence)]
+        case .refused(StoreCheck.noAddress, _):
+            return [
+                .passed(.key), .passed(.token),
+                .failed(
+                    .address,
+                    "App Store Connect has no server URL for notifications; enter https://HOST"
+                        + "/v1/stores/apple/notifications there, version 2."),
+            ]
+        default: return [.passed(.key), .failed(.token, trouble.sentence)]
+        }
+    }
+
+    private func follow(
+        _ token: String, _ name: StoreApp, _ app: App, _ environment: Environment,
+        _ seconds: Int, _ results: inout [Result]
+    ) throws(StoreTrouble) {
+        var waited: Int64 = 0
+        while true {
+            let (raw, attempts) = try testResult(token, name, environment)
+            if let raw, attempts.contains(where: { $0.result == SendAttempt.success }) {
+                results.append(.passed(.arrived))
+                results.append(verified(raw, app, environment))
+                return
+            }
+            if let last = attempts.last {
+                results.append(
+                    .failed(
+                        .arrived,
+                        "The store says \(last.result): see that the server URL of App Store "
+                            + "Connect leads to Deed from the outside, with a valid certificate."))
+                return
+            }
+            if waited >= Int64(seconds) * 1000 {
+                results.append(
+                    .failed(
+                        .arrived,
+                        "The store had not sent it after \(seconds) s; try again later."))
+                return
+            }
+            pause(StoreCheck.pause)
+            waited += StoreCheck.pause
+        }
+    }
+
+    /// The test notification and how its delivery went so far; no attempt where none is known yet.
+    private func testResult(
+        _ token: String, _ name: StoreApp, _ environment: Environment
+    ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
+        do throws(StoreTrouble) {
+            let answer = try ports.store.ask(.testResult(token), name, environment)
+            guard case .attempts(let lists) = answer.word else { return (nil, []) }
+            return (answer.evidence.first, lists.flatMap(\.self))
+        } catch {
+            guard case .refused(StoreCheck.notYetKnown, _) = error else { throw error }
+            return (nil, [])
+        }
+    }
+
+    private func verified(_ raw: RawEvidence, _ app: App, _ environment: Environment) -> Result {
+        do throws(RefusedEvidence) {
+            let proven = try ports.evidence.prove(raw, [app.trusted], ports.evidenceClock)
+            if proven.environment == environment { return .passed(.verified) }
+            return .failed(.verified, "It is of \(proven.environment.rawValue).")
+        } catch {
+            return .failed(.verified, error.sentence)
+        }
+    }
+}
+
+extension StoreCheck.Result {
+    fileprivate static func passed(_ step: StoreCheck.Step) -> Self {
+        Self(step: step, passed: true, detail: "")
+    }
+
+    fileprivate static func failed(_ step: StoreCheck.Step, _ detail: String) -> Self {
+        Self(step: step, passed: false, detail: detail)
+    }
+}

@@ -1,0 +1,241 @@
+package import Core
+
+/// Asks the store, and records what it signed in its answers as any other evidence is recorded.
+package struct StoreQuestions: Sendable {
+    /// How much is read of one answer, all its pages together.
+    package static let pageLimit = 500
+    private static let byteLimit = 64 << 20
+
+    private let submissions: Submissions
+    private var ports: Ports { submissions.ports }
+
+    package init(_ submissions: Submissions) {
+        self.submissions = submissions
+    }
+
+    /// Nothing is recorded unless the whole answer is there and all of it is proven.
+    package func ask(
+        _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
+    ) throws(StoreQuestionError) -> StoreReport {
+        let app = try app(key, of: project)
+        let answer = try wholeAnswer(
+            to: call, StoreApp(project: project, key: key), environment)
+        let proven = try prove(answer, app)
+        try requireSubject(of: call, in: proven, answer)
+        return StoreReport(
+            environment: answer.environment, word: answer.word,
+            items: try record(proven, of: project))
+    }
+
+    func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
+        let found: App?
+        do throws(CommandError) {
+            found = try ports.existing(project).app(key)
+        } catch {
+            throw .command(error)
+        }
+        guard let found else { throw .command(.refused(.appUnknown(key.id))) }
+        return found
+    }
+
+    /// The pages of an answer as one.
+    private func wholeAnswer(
+        to call: StoreCall, _ app: StoreApp, _ environment: Environment?
+    ) throws(StoreQuestionError) -> StoreAnswer {
+        var answer = try page(call, app, environment)
+        var seen: Set<String> = []
+        var size = answer.size
+        while let next = answer.next, let call = call.page(after: next) {
+            let isNew = seen.insert(next).inserted
+            if !isNew || seen.count >= StoreQuestions.pageLimit
+                || size > StoreQuestions.byteLimit
+            {
+                throw .trouble(.endlessPages(limit: seen.count))
+            }
+            let page = try page(call, app, answer.environment)
+            size += page.size
+            answer.add(page)
+        }
+        return answer
+    }
+
+    private func page(
+        _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
+    ) throws(StoreQuestionError) -> StoreAnswer {
+        do throws(StoreTrouble) {
+            return try ports.store.ask(call, app, environment)
+        } catch {
+            throw .trouble(error)
+        }
+    }
+
+    private func prove(
+        _ answer: StoreAnswer, _ app: App
+    ) throws(StoreQuestionError) -> [ProvenPiece] {
+        var pieces: [ProvenPiece] = []
+        for raw in answer.evidence {
+            do throws(RefusedEvidence) {
+                let proven = try prove(raw, app, in: answer.environment)
+                if raw.kind == .renewalInfo {
+                    try pieces.addRenewal(proven)
+                } else {
+                    pieces.append(ProvenPiece(raw: raw, proven: [proven]))
+                }
+            } catch {
+                throw .trouble(.foreign("\(error.code): \(error.sentence)"))
+            }
+        }
+        return pieces
+    }
+
+    private func prove(
+        _ raw: RawEvidence, _ app: App, in environment: Environment
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        var raw = raw
+        // It counts for the app whose transaction stands in front of it.
+        if raw.kind == .renewalInfo { raw.companion = app.key.id }
+        let proven = try ports.evidence.prove(raw, [app.trusted], ports.evidenceClock)
+        if proven.environment == environment { return proven }
+        throw RefusedEvidence(
+            code: "foreign_environment",
+            sentence: "It is of \(proven.environment.rawValue).", isRetryable: false)
+    }
+
+    /// Refuses an answer about something else than was asked.
+    private func requireSubject(
+        of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer
+    ) throws(StoreQuestionError) {
+        let facts = pieces.flatMap(\.proven).flatMap(\.facts.transactions)
+        let isMeant: Bool
+        switch call {
+        case .transaction(let id): isMeant = facts.contains { $0.transaction == id }
+        case .history(let id, let filter, _) where filter.isOpen:
+            isMeant = facts.contains { $0.transaction == id || $0.original == id }
+        default: return
+        }
+        if !isMeant { throw .trouble(.foreign("it is not about the transaction that was asked")) }
+    }
+
+    private func record(
+        _ pieces: [ProvenPiece], of project: ProjectID
+    ) throws(StoreQuestionError) -> [StoreReport.Item] {
+        var items: [StoreReport.Item] = []
+        for piece in pieces {
+            switch piece.raw.kind {
+            case .notification: items.append(.notification(try recordNotification(piece.raw)))
+            // It tells of no purchase and of no customer.
+            case .appTransaction: items += piece.proven.map { .appTransaction($0.environment) }
+            default:
+                do throws(CommandError) {
+                    items += try submissions.record(fromStore: piece.proven, of: project)
+                        .map(StoreReport.Item.purchase)
+                } catch {
+                    throw .command(error)
+                }
+            }
+        }
+        return items
+    }
+
+    private func recordNotification(
+        _ raw: RawEvidence
+    ) throws(StoreQuestionError) -> NotificationAnswer {
+        let wish: Wish<NotificationAnswer>
+        do throws(NotificationError) {
+            wish = try submissions.recordingNotification(raw)
+        } catch {
+            throw StoreQuestionError(error)
+        }
+        do throws(CommandError) {
+            return try ports.perform(wish)
+        } catch {
+            throw .command(error)
+        }
+    }
+}
+
+/// Evidence of an answer, and what it states; behind a transaction, the renewal that came with it.
+private struct ProvenPiece {
+    let raw: RawEvidence
+    var proven: [ProvenEvidence]
+}
+
+extension [ProvenPiece] {
+    /// Adds a renewal to the transaction in front of it, which must be of the same subscription.
+    fileprivate mutating func addRenewal(_ renewal: ProvenEvidence) throws(RefusedEvidence) {
+        let originals = Set(renewal.facts.renewals.map(\.original))
+        guard let place = indices.last,
+            self[place].proven.contains(where: { one in
+                one.facts.transactions.contains { originals.contains($0.original) }
+            })
+        else {
+            throw RefusedEvidence(
+                code: "renewal_without_transaction",
+                sentence: "A renewal stands beside another subscription's transaction.",
+                isRetryable: false)
+        }
+        self[place].proven.append(renewal)
+    }
+}
+
+/// Why a question to the store came to nothing.
+package enum StoreQuestionError: Error, Hashable, Sendable {
+    case trouble(StoreTrouble)
+    case command(CommandError)
+
+    fileprivate init(_ error: NotificationError) {
+        switch error {
+        case .unreadable(let refused), .unproven(let refused):
+            self = .trouble(.foreign("\(refused.code): \(refused.sentence)"))
+        case .unknownApp(let app): self = .command(.refused(.appUnknown(app)))
+        case .fault(let fault): self = .command(.fault(fault))
+        }
+    }
+}
+
+/// What came of a question to the store.
+package struct StoreReport: Sendable {
+    package enum Item: Sendable {
+        case purchase(IntakeResult)
+        case notification(NotificationAnswer)
+        case appTransaction(Environment)
+    }
+    package let environment: Environment
+    package let word: StoreWord
+    /// One for each purchase that signed evidence states something about, and for each notification.
+    package let items: [Item]
+}
+
+extension StoreAnswer {
+    fileprivate var size: Int { evidence.reduce(0) { $0 + $1.bytes.count } }
+
+    /// Goes on with the next page.
+    fileprivate mutating func add(_ page: StoreAnswer) {
+        evidence += page.evidence
+        if case .attempts(let some) = word, case .attempts(let more) = page.word {
+            word = .attempts(some + more)
+        }
+        next = page.next
+    }
+}
+
+extension Submissions {
+    /// Records what the store itself brought: for whoever holds the purchase, or unclaimed.
+    func record(
+        fromStore proven: [ProvenEvidence], of project: ProjectID
+    ) throws(CommandError) -> [IntakeResult] {
+        guard let first = proven.first else { return [] }
+        let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
+        let submission = Submission(pieces, by: .store)
+        // The same answer, asked for twice, is recorded once.
+        let digest = ports.secrets.digest(proven.flatMap(\.record.digest))
+        let text = "store:\(ports.secrets.hexDigest(digest))"
+        let outcome = try ports.ledger.append(
+            Command(
+                submission, in: submission.stream(in: project, first.environment),
+                on: proven.map(\.record), by: .appStore,
+                cause: Cause(text: text, digest: digest)))
+        notice(outcome, in: project)
+        return submission.outcomes(of: outcome).map(IntakeResult.init)
+    }
+}

@@ -1,0 +1,90 @@
+import Core
+import JSON
+import Minting
+import Service
+import TestSupport
+import Testing
+
+@Suite("Credentials over HTTP")
+struct CredentialCallTests {
+    private let service: TestService
+    private let admin: NewKey
+    private let path = "/v1/apps/com.example.game"
+    private let pem = MintedKey(.p256).pem
+
+    init() throws {
+        service = try TestService()
+        admin = try service.key(.admin)
+    }
+
+    private func put(_ credentials: JSON) -> Reply {
+        let body: JSON = ["credentials": credentials]
+        return service.send("PUT", path, key: admin, body: body.text)
+    }
+
+    private func told(_ reply: Reply) throws -> String? {
+        try reply.json["app"]?["credentials"]?.text
+    }
+
+    private var key: JSON {
+        [
+            "issuer_id": "57246542-96fe-1a63-e053-0824d011072a", "key_id": "2X9R4HXF34",
+            "key": .string(pem), "shared_secret": "s3cr3t",
+        ]
+    }
+
+    @Test("They are kept, told as there, stay when they are left out, and are forgotten with null")
+    func kept() throws {
+        let all = #"{"api_key":true,"shared_secret":true,"store_url":null}"#
+        #expect(try told(put(key)) == all)
+        #expect(try told(service.send("PUT", path, key: admin, body: "{}")) == all)
+        let shown = service.send("GET", "/v1/settings", key: admin)
+        #expect(!shown.text.contains("s3cr3t") && !shown.text.contains("2X9R4HXF34"))
+        #expect(
+            try told(put(["shared_secret": .null]))?.contains(#""shared_secret":false"#) == true)
+        #expect(
+            try told(put(.null)) == #"{"api_key":false,"shared_secret":false,"store_url":null}"#)
+    }
+
+    @Test("They leave with their app, and do not come back with it")
+    func removed() throws {
+        _ = put(key)
+        #expect(service.send("DELETE", path, key: admin).status == 200)
+        let again = service.send("PUT", path, key: admin, body: "{}")
+        #expect(try told(again)?.contains("true") == false)
+    }
+
+    @Test("A part that is not as the store gives it out is named")
+    func invalid() throws {
+        let wrong: [(String, JSON, String)] = [
+            ("issuer_id", "me", "credentials_invalid"), ("key_id", "A B", "credentials_invalid"),
+            ("key", "no key", "credentials_invalid"),
+            ("shared_secret", "two\nlines", "credentials_invalid"),
+        ]
+        for (name, value, code) in wrong {
+            var object = JSONObject()
+            for member in key.object?.members ?? [] {
+                object.append(member.name, member.name == name ? value : member.value)
+            }
+            let reply = put(.object(object))
+            #expect(reply.status == 400)
+            #expect(try reply.json["code"] == .string(code))
+            #expect(try reply.json["member"] == .string("credentials.\(name)"))
+            #expect(!reply.text.contains("PRIVATE KEY"))
+        }
+        #expect(put(["key_id": "A1"]).status == 400)
+        #expect(put(["store_url": "http://127.0.0.1:9090"]).status == 400)
+        #expect(put("key").status == 400)
+        #expect(try service.database.number("select count(*) from deed.store_credentials") == 0)
+    }
+
+    @Test("They are no event, and of none of the log's tables")
+    func log() throws {
+        _ = put(key)
+        let before = try service.eventCount()
+        var other = JSONObject()
+        other.append("shared_secret", "other")
+        _ = put(.object(other))
+        #expect(try service.eventCount() == before)
+    }
+}

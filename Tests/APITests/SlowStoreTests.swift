@@ -1,0 +1,67 @@
+import Core
+import JSON
+import Minting
+import Service
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("A store that is slow for one app", .timeLimit(.minutes(2)))
+struct SlowStoreTests {
+    private let service: TestService
+    private let project: ProjectID
+
+    init() throws {
+        service = try TestService()
+        project = try ProjectID("default")
+        for name in ["com.example.ill", "com.example.well"] {
+            let wish = service.ports.settingApp(
+                AppKey(id: try AppID(name)),
+                AppChange(appleID: nil, sandboxAccess: nil, receipts: .store), of: project,
+                by: Sender(actor: try Actor("test"), idempotencyKey: nil))
+            _ = try service.ports.perform(wish)
+        }
+    }
+
+    private func queue(_ app: String, _ number: Int) throws {
+        let heading = EvidenceHeading(
+            digest: Array(repeating: UInt8(number), count: 31) + [UInt8(app.utf8.count)],
+            kind: .appReceipt, environment: .sandbox, app: try AppID(app))
+        _ = try service.ports.queue(
+            RawEvidence(.appReceipt, [1]), .submit(CustomerID("u1")), order: nil,
+            heading: heading, of: project)
+    }
+
+    @Test("It holds two of four workers, and the other app's receipts are judged meanwhile")
+    func fair() throws {
+        let isOver = Monitor(false)
+        let judged = Mutex<[String: Int]>([:])
+        service.store.answer { _, app, _, _ in
+            judged.withLock { $0[app.key.id.text, default: 0] += 1 }
+            if app.key.id.text == "com.example.ill" { isOver.wait { $0 ? () : nil } }
+            return .refused(IntakeReason(code: "test", sentence: "The test says no."))
+        }
+        for number in 1...10 { try queue("com.example.ill", number) }
+        for number in 1...5 { try queue("com.example.well", number) }
+        let ports = service.ports
+        let submissions = Submissions(ports, apps: service.apps)
+        let worker = IntakeWorker(ports, record: submissions.recording)
+        let running = Monitor(4)
+        for number in 0..<4 {
+            startThread("slow-\(number)") {
+                while !isOver.change(wake: .nobody, { $0 }) {
+                    let work = try? worker.work()
+                    if work.flatMap(\.self) == nil { pause(milliseconds: 5) }
+                }
+                running.change { $0 -= 1 }
+            }
+        }
+        #expect(
+            eventually(within: 20_000) { judged.withLock { $0["com.example.well"] == 5 } },
+            "\(judged.withLock { $0 })")
+        #expect(judged.withLock { $0["com.example.ill"] } == 2)
+        isOver.change { $0 = true }
+        #expect(running.wait(milliseconds: 20_000) { $0 == 0 ? true : nil } == true)
+    }
+}

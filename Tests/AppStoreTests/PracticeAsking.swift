@@ -1,0 +1,165 @@
+import AppStore
+import Core
+import Crypto
+import Evidence
+import Glibc
+import HTTPServer
+import JSON
+import Minting
+import Outbound
+import Practice
+import Service
+import Synchronization
+import Telemetry
+import TestSupport
+import Threading
+
+/// Keys take their time: every test of a run shares these.
+let practice = Authority()
+let opening = Instant(milliseconds: 1_706_695_200_000)
+
+@Sendable func machineInstant() -> Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+}
+
+/// A practice store on a free port.
+final class ServedPractice: Sendable {
+    let store: PracticeStore
+    private let server: PracticeServer
+
+    init(_ authority: Authority = practice, _ change: (inout Shop) -> Void = { _ in }) throws {
+        var shop = Shop.example
+        change(&shop)
+        store = PracticeStore(
+            PracticeWorld(shop, from: opening, seed: 21), authority: authority,
+            port: PracticePort(now: machineInstant, send: { _, _ in "SUCCESS" }))
+        server = try PracticeServer(store, listen: "127.0.0.1:0", now: machineInstant)
+    }
+
+    deinit { server.stop() }
+
+    var url: String { "http://127.0.0.1:\(server.port)" }
+
+    func buy(_ product: String, _ customer: String = "u1") throws -> HandOver {
+        try store.perform(Step(.buy, customer: customer, product: product))
+    }
+
+    func suffer(_ text: String) throws {
+        let trouble = try Trouble(Array(text.utf8))
+        try store.change { $0.make(trouble) }
+    }
+}
+
+/// A store that gives each request the same kind of answer, and counts.
+final class CannedStore: Sendable {
+    private let server: Server
+    init(_ answer: @escaping @Sendable (_ count: Int, _ path: String) -> Response) throws {
+        let counter = Counter()
+        self.counter = counter
+        var settings = ServerSettings()
+        settings.listen = "127.0.0.1:0"
+        server = try Server(
+            settings, metrics: Metrics(), bodyLimit: { _, _ in 8 << 20 },
+            refusal: { _ in Response(status: 503) },
+            handler: { request in .now(answer(counter.next(), request.path)) })
+    }
+
+    private let counter: Counter
+    final class Counter: Sendable {
+        private let count = Mutex(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+
+        var value: Int { count.withLock { $0 } }
+    }
+
+    deinit { server.drain(milliseconds: 500) }
+
+    var url: String { "http://127.0.0.1:\(server.port)" }
+    var count: Int { counter.value }
+}
+
+/// The client with what a test gives it: credentials, hosts, and a budget without end.
+final class Asking: Sendable {
+    let app: StoreApp
+    let courier: Courier
+    let client: AppStoreClient
+    let receipts: ReceiptClient
+    let prover: Prover
+
+    init(
+        hosts: StoreHosts, key: MintedKey = practice.apiKey, secret: String? = nil,
+        bundle: String = Shop.example.app.bundleID,
+        patience: StorePatience = StorePatience(firstByte: 2000, whole: 3000)
+    ) throws {
+        let app = StoreApp(
+            project: try ProjectID("default"), key: AppKey(id: try AppID(bundle)))
+        self.app = app
+        let courier = try Courier()
+        self.courier = courier
+        let roots = [practice.receipts.root, practice.transactions.root]
+        prover = Prover(
+            Verifier(extraRoots: try roots.map { try Certificate(der: $0.der) }),
+            metrics: Metrics())
+        let credentials = StoreCredentials(
+            apiKey: StoreCredentials.APIKey(
+                issuer: practice.issuer, id: practice.keyID, pem: key.pem),
+            sharedSecret: secret)
+        let rested = Rested()
+        self.rested = rested
+        let port = AppStorePort(
+            credentials: { _ throws(StoreTrouble) in credentials },
+            take: { _, _, endpoint, now throws(Fault) in
+                rested.end(endpoint).flatMap { $0 > now ? $0 : nil }
+            },
+            rest: { _, _, endpoint, until throws(Fault) in rested.add(endpoint, until) },
+            send: { request throws(OutboundError) in try courier.send(request) },
+            machineClock: machineInstant, pause: { _ in })
+        client = AppStoreClient(port, hosts: hosts, patience: patience)
+        receipts = ReceiptClient(port, prover: prover, hosts: hosts, patience: patience)
+    }
+
+    convenience init(
+        _ url: String, secret: String? = nil,
+        patience: StorePatience = StorePatience(firstByte: 2000, whole: 3000)
+    ) throws {
+        try self.init(
+            hosts: StoreHosts(
+                api: [.sandbox: url], receipts: [.sandbox: "\(url)/verifyReceipt"],
+                order: [.sandbox]),
+            secret: secret, patience: patience)
+    }
+
+    private let rested: Rested
+    final class Rested: Sendable {
+        private let ends = Mutex<[StoreEndpoint: Instant]>([:])
+
+        func add(_ endpoint: StoreEndpoint, _ end: Instant) { ends.withLock { $0[endpoint] = end } }
+        func end(_ endpoint: StoreEndpoint) -> Instant? { ends.withLock { $0[endpoint] } }
+    }
+
+    deinit { courier.close() }
+
+    func ask(_ call: StoreCall, in environment: Environment? = nil) throws(StoreTrouble)
+        -> StoreAnswer
+    {
+        try client.ask(call, about: app, in: environment)
+    }
+
+    /// Why a call comes to nothing.
+    func trouble(_ call: StoreCall) -> StoreTrouble? {
+        do throws(StoreTrouble) {
+            _ = try ask(call)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

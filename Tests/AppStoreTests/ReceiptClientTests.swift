@@ -1,0 +1,145 @@
+import AppStore
+import Core
+import Crypto
+import HTTPServer
+import JSON
+import Minting
+import Practice
+import Testing
+
+@Suite("Having the store judge receipts", .timeLimit(.minutes(5)))
+struct ReceiptClientTests {
+    private let secret = "practice-shared-secret"
+
+    private func inquiry(
+        _ receipt: String, _ asking: Asking, tries: Int64 = 1, environment: Environment = .sandbox
+    ) throws -> ReceiptInquiry {
+        ReceiptInquiry(
+            receipt: RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt),
+            project: asking.app.project, app: App(asking.app.key, receipts: .store),
+            environment: environment, tries: tries, now: machineInstant())
+    }
+
+    /// The code of a refusal, or of a reason to wait with a mark in front.
+    private func word(_ judgement: Judgement) -> String {
+        switch judgement {
+        case .believed(let proven): "believed \(proven.facts.transactions.count)"
+        case .refused(let reason): reason.code
+        case .tryAgain(let reason, _): "later: \(reason.code)"
+        }
+    }
+
+    private func judge(_ status: Int64, tries: Int64 = 1, more: String = "") throws -> String {
+        let store = try CannedStore { _, _ in
+            Response(status: 200, body: Array(#"{"status":\#(status)\#(more)}"#.utf8))
+        }
+        let asking = try Asking(store.url, secret: secret)
+        return word(asking.receipts.judge(try inquiry("AAAA", asking, tries: tries)))
+    }
+
+    @Test("What the store believes brings all that its reply tells")
+    func believed() throws {
+        let served = try ServedPractice()
+        let asking = try Asking(served.url, secret: secret)
+        let receipt = try served.buy("pro.month").receipt
+        _ = try served.buy("level2")
+        // What came after the receipt was made is in the reply.
+        #expect(word(asking.receipts.judge(try inquiry(receipt, asking))) == "believed 2")
+    }
+
+    @Test("Each status has its outcome")
+    func statuses() throws {
+        #expect(try judge(21_000) == "reply_refused")
+        #expect(try judge(21_002) == "later: reply_later")
+        #expect(try judge(21_002, tries: 5) == "reply_later")
+        #expect(try judge(21_003) == "reply_refused")
+        #expect(try judge(21_004) == "later: store_secret_wrong")
+        #expect(try judge(21_005, tries: 50) == "later: reply_later")
+        #expect(try judge(21_009) == "later: reply_later")
+        #expect(try judge(21_010) == "reply_refused")
+        #expect(try judge(21_150) == "reply_refused")
+        #expect(try judge(21_150, more: #","is-retryable":true"#) == "later: reply_later")
+        #expect(try judge(21_150, more: #","is-retryable":"1""#) == "later: reply_later")
+        #expect(try judge(99_999) == "later: reply_later")
+    }
+
+    @Test("Each environment's host sends a receipt of the other one there, and never in circles")
+    func environments() throws {
+        let served = try ServedPractice()
+        let receipt = try served.buy("pro.month").receipt
+        let production = try CannedStore { _, _ in
+            Response(status: 200, body: Array(#"{"status":21007}"#.utf8))
+        }
+        let circling = try CannedStore { _, _ in
+            Response(status: 200, body: Array(#"{"status":21008}"#.utf8))
+        }
+        func asking(_ sandbox: String) throws -> Asking {
+            try Asking(
+                hosts: StoreHosts(
+                    api: [:], receipts: [.production: production.url, .sandbox: sandbox],
+                    order: [.production, .sandbox]), secret: secret)
+        }
+        let good = try asking("\(served.url)/verifyReceipt")
+        let inquiry = try inquiry(receipt, good, environment: .production)
+        #expect(word(good.receipts.judge(inquiry)) == "believed 1")
+        let bad = try asking(circling.url)
+        #expect(word(bad.receipts.judge(inquiry)) == "later: store_answer_foreign")
+        #expect(production.count == 2 && circling.count == 1)
+    }
+
+    @Test("A reply of one environment's host about the other environment is not believed")
+    func foreignEnvironment() throws {
+        let reply = #"""
+            {"status":0,"environment":"Production","receipt":{"receipt_type":"Production",
+             "bundle_id":"com.example.game","request_date_ms":"1682935200000","in_app":[]}}
+            """#
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
+        let asking = try Asking(store.url, secret: secret)
+        #expect(
+            word(asking.receipts.judge(try inquiry("AAAA", asking)))
+                == "later: reply_from_other_environment")
+    }
+
+    @Test("A reply without an environment is of the host that answered")
+    func oldReply() throws {
+        let reply = #"""
+            {"status":21006,"receipt":{"bid":"com.example.game","bvrs":"1.2","product_id":"pro.month",
+             "transaction_id":"7","original_transaction_id":"7","purchase_date_ms":"1400000000000"}}
+            """#
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
+        let asking = try Asking(store.url, secret: secret)
+        guard case .believed(let proven) = asking.receipts.judge(try inquiry("AAAA", asking))
+        else {
+            Issue.record("it was not believed")
+            return
+        }
+        #expect(proven.environment == .sandbox && proven.facts.transactions.count == 1)
+    }
+
+    @Test("Nothing is asked without a secret, and an ill store is asked again later")
+    func trouble() throws {
+        let ill = try CannedStore { _, _ in Response(status: 503) }
+        let mute = try Asking(ill.url)
+        #expect(
+            word(mute.receipts.judge(try inquiry("AAAA", mute))) == "later: store_not_configured")
+        #expect(ill.count == 0)
+        let asking = try Asking(ill.url, secret: secret)
+        #expect(
+            word(asking.receipts.judge(try inquiry("AAAA", asking))) == "later: store_unavailable")
+        let limited = try CannedStore { _, _ in
+            Response(status: 429, headers: [Header("Retry-After", "120")])
+        }
+        let waiting = try Asking(limited.url, secret: secret)
+        for _ in 0..<2 {
+            guard
+                case .tryAgain(let reason, .some) = waiting.receipts.judge(
+                    try inquiry("AAAA", waiting))
+            else {
+                Issue.record("it was judged")
+                return
+            }
+            #expect(reason.code == "store_limited")
+        }
+        #expect(limited.count == 1)
+    }
+}

@@ -1,0 +1,210 @@
+import AppStore
+import Core
+import Crypto
+import Evidence
+import HTTPServer
+import JSON
+import Minting
+import Practice
+import Service
+import Telemetry
+import TestSupport
+import Testing
+
+@Suite("What the store's answers bring", .timeLimit(.minutes(5)))
+struct StoreQuestionTests {
+    private let service: TestService
+    private let project: ProjectID
+    private let app: AppKey
+
+    init() throws {
+        service = try TestService()
+        project = try ProjectID("default")
+        app = AppKey(id: try AppID(Shop.example.app.bundleID))
+        let wish = service.ports.settingApp(
+            app, AppChange(appleID: nil, sandboxAccess: nil, receipts: nil), of: project,
+            by: Sender(actor: try Actor("test"), idempotencyKey: nil))
+        _ = try service.ports.perform(wish)
+    }
+
+    private func questions(_ asking: Asking) -> StoreQuestions {
+        var ports = service.ports
+        let prover = asking.prover
+        ports.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
+            try prover.prove(raw, for: apps, now: now)
+        }
+        ports.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw) }
+        ports.evidence.heading = { raw throws(RefusedEvidence) in try prover.heading(of: raw) }
+        ports.store.ask = { call, app, environment throws(StoreTrouble) in
+            try asking.client.ask(call, about: app, in: environment)
+        }
+        return StoreQuestions(Submissions(ports, apps: AppRing(ports)))
+    }
+
+    private func ask(_ call: StoreCall, _ asking: Asking) throws -> StoreReport {
+        try questions(asking).ask(call, about: app, of: project, in: nil)
+    }
+
+    /// The code of what a question comes to instead of an answer.
+    private func code(_ call: StoreCall, _ asking: Asking) -> String? {
+        do throws(StoreQuestionError) {
+            _ = try questions(asking).ask(call, about: app, of: project, in: nil)
+            return nil
+        } catch {
+            if case .trouble(let trouble) = error { return trouble.code }
+            return "\(error)"
+        }
+    }
+
+    private func results(_ report: StoreReport) -> [String] {
+        report.items.compactMap { item in
+            if case .purchase(let result) = item { result.outcome } else { nil }
+        }
+    }
+
+    @Test("A history of many pages is recorded whole, and once")
+    func history() throws {
+        let served = try ServedPractice()
+        let asking = try Asking(served.url)
+        var last = ""
+        for _ in 0..<45 { last = try served.buy("coins.100").transaction ?? "" }
+        let call = StoreCall.history(of: try TransactionID(last))
+        #expect(results(try ask(call, asking)) == Array(repeating: "recorded", count: 45))
+        let events = try service.eventCount()
+        #expect(results(try ask(call, asking)).allSatisfy { $0 == "already_known" })
+        #expect(try service.eventCount() == events)
+        // Nobody has claimed them: they wait for who proves to be the buyer.
+        #expect(try service.database.number("select count(*) from deed.unclaimed") == 45)
+    }
+
+    @Test("A status brings the renewal beside its transaction")
+    func statuses() throws {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let report = try ask(.statuses(of: id), try Asking(served.url))
+        #expect(results(report) == ["recorded", "recorded"])
+        #expect(
+            try service.database.number(
+                "select count(*) from deed.events where type = 'renewal.changed'") == 1)
+        _ = try served.store.perform(Step(.cancel, customer: "u1"))
+        _ = try ask(.statuses(of: id), try Asking(served.url))
+        #expect(
+            try service.database.number(
+                "select count(*) from deed.events where type = 'renewal.changed'") == 2)
+    }
+
+    @Test("The notifications that were lost are recorded from the store's history")
+    func notifications() throws {
+        let served = try ServedPractice { $0.app.notificationURL = "http://127.0.0.1:1/" }
+        let asking = try Asking(served.url)
+        for number in 0..<25 { _ = try served.buy("coins.100", "u\(number)") }
+        let end = opening.advanced(byMilliseconds: 86_400_000)
+        let filter = NotificationFilter(start: opening, end: end)
+        let report = try ask(.notifications(filter), asking)
+        let kept = report.items.filter { item in
+            if case .notification(.kept(_, .sandbox, isNew: true)) = item { true } else { false }
+        }
+        #expect(kept.count == 25)
+        #expect(try service.database.number("select count(*) from deed.unclaimed") == 25)
+    }
+
+    @Test("A signature of another authority changes nothing")
+    func foreignSignature() throws {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let genuine = try signed(id, served)
+        let part = genuine.split(separator: ".")[1]
+        let payload = try JSON.read(try #require(Base64.url.decode(Array(part.utf8))))
+        let forged = Authority().sign(payload)
+        let forger = try CannedStore { _, _ in
+            let body: JSON = [
+                "signedTransactionInfo": .string(forged), "hasMore": false, "revision": "r",
+                "signedTransactions": [.string(genuine), .string(forged)],
+            ]
+            return Response(status: 200, body: body.bytes)
+        }
+        let events = try service.eventCount()
+        let asking = try Asking(forger.url)
+        #expect(code(.transaction(id), asking) == "store_answer_foreign")
+        // Not even what is genuine beside it.
+        #expect(code(.history(of: id), asking) == "store_answer_foreign")
+        #expect(try service.eventCount() == events)
+    }
+
+    /// A transaction as the store signs it.
+    private func signed(_ id: TransactionID, _ served: ServedPractice) throws -> String {
+        let answer = try Asking(served.url).ask(.transaction(id))
+        return String(decoding: answer.evidence[0].bytes, as: UTF8.self)
+    }
+
+    @Test("An answer about another app, or another transaction, changes nothing")
+    func foreignSubject() throws {
+        let served = try ServedPractice()
+        let elsewhere = try ServedPractice { $0.app.bundleID = "com.example.other" }
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let other = try TransactionID(try elsewhere.buy("pro.month").transaction ?? "")
+        let mine = try signed(id, served)
+        let bundle = "com.example.other"
+        let foreign = try Asking(
+            hosts: StoreHosts(api: [.sandbox: elsewhere.url], receipts: [:], order: [.sandbox]),
+            bundle: bundle
+        ).ask(.transaction(other)).evidence[0]
+        let texts = [mine, String(decoding: foreign.bytes, as: UTF8.self)]
+        let events = try service.eventCount()
+        for text in texts {
+            let liar = try CannedStore { _, _ in
+                let body: JSON = ["signedTransactionInfo": .string(text)]
+                return Response(status: 200, body: body.bytes)
+            }
+            let asked = try TransactionID("77")
+            #expect(code(.transaction(asked), try Asking(liar.url)) == "store_answer_foreign")
+        }
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("Another customer's history changes nothing")
+    func foreignHistory() throws {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let text = try signed(id, served)
+        let other = try CannedStore { _, _ in
+            Response(
+                status: 200,
+                body: Array(
+                    #"{"hasMore":false,"revision":"r","signedTransactions":["\#(text)"]}"#.utf8))
+        }
+        let events = try service.eventCount()
+        let asked = try TransactionID("2000000099999999")
+        #expect(code(.history(of: asked), try Asking(other.url)) == "store_answer_foreign")
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("Pages that repeat or never end are left, and change nothing", arguments: [true, false])
+    func endless(_ repeats: Bool) throws {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let text = try signed(id, served)
+        let other = try CannedStore { count, _ in
+            let revision = repeats ? "same" : "r\(count)"
+            return Response(
+                status: 200,
+                body: Array(
+                    #"{"hasMore":true,"revision":"\#(revision)","signedTransactions":["\#(text)"]}"#
+                        .utf8))
+        }
+        let events = try service.eventCount()
+        #expect(code(.history(of: id), try Asking(other.url)) == "store_pages_endless")
+        #expect(try service.eventCount() == events)
+        #expect(other.count <= StoreQuestions.pageLimit + 1)
+    }
+
+    @Test("An app that the project does not have is not asked about")
+    func unknownApp() throws {
+        let served = try ServedPractice()
+        let asking = try Asking(served.url)
+        #expect(throws: StoreQuestionError.command(.refused(.appUnknown(try AppID("none"))))) {
+            try questions(asking).ask(
+                .test, about: AppKey(id: try AppID("none")), of: project, in: nil)
+        }
+    }
+}

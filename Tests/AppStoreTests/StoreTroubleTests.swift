@@ -1,0 +1,140 @@
+import AppStore
+import Core
+import HTTPServer
+import JSON
+import Practice
+import Testing
+import Threading
+
+@Suite("A store in trouble", .timeLimit(.minutes(5)))
+struct StoreTroubleTests {
+    private let id: TransactionID
+
+    init() throws { id = try TransactionID("2000000000000001") }
+
+    private func served(_ trouble: String) throws -> (ServedPractice, Asking, TransactionID) {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        try served.suffer(trouble)
+        let patience = StorePatience(firstByte: 300, whole: 600)
+        return (served, try Asking(served.url, patience: patience), id)
+    }
+
+    private func isUnavailable(_ trouble: StoreTrouble?) -> Bool {
+        if case .unavailable? = trouble { true } else { false }
+    }
+
+    @Test(
+        "A store that fails, resets, stops in the middle, comes late or does not end is unavailable",
+        arguments: [
+            #"{"internal_error":1}"#, #"{"reset":1}"#, #"{"truncate":1}"#,
+            #"{"slow":1,"slow_ms":2000}"#, #"{"endless":1}"#,
+        ])
+    func unavailable(_ trouble: String) throws {
+        let (served, asking, id) = try served(trouble)
+        #expect(isUnavailable(asking.trouble(.transaction(id))))
+        try served.suffer("{}")
+        #expect(try asking.ask(.transaction(id)).evidence.count == 1)
+    }
+
+    @Test("A passing fault is passed over, of calls that may be repeated")
+    func passing() throws {
+        let store = try CannedStore { count, _ in
+            count < 3
+                ? Response(status: 500)
+                : Response(status: 200, body: Array(#"{"signedTransactionInfo":"a.b.c"}"#.utf8))
+        }
+        let asking = try Asking(store.url)
+        #expect(try asking.ask(.transaction(id)).evidence.count == 1)
+        #expect(store.count == 3)
+    }
+
+    @Test("What must not be done twice is asked once")
+    func unrepeatable() throws {
+        let store = try CannedStore { _, _ in Response(status: 500) }
+        let asking = try Asking(store.url)
+        let wish = RenewalExtension(days: 1, why: .other, request: "r")
+        guard case .unavailable(let detail)? = asking.trouble(.extend(id, wish)) else {
+            Issue.record("it was answered")
+            return
+        }
+        #expect(store.count == 1 && detail.contains("may have done it"))
+    }
+
+    @Test(
+        "An answer in a form that the API does not have is told apart",
+        arguments: [
+            "", "not JSON", "[]", "{}", #"{"signedTransactionInfo":7}"#, "{\"signedTransa",
+        ])
+    func unreadable(_ body: String) throws {
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
+        let asking = try Asking(store.url)
+        guard case .unreadable? = asking.trouble(.transaction(id)) else {
+            Issue.record("\(body) was read")
+            return
+        }
+        #expect(store.count == 1)
+    }
+
+    @Test("An answer beyond any size is cut off")
+    func tooLarge() throws {
+        let body = [UInt8](repeating: 0x20, count: 5 << 20)
+        let store = try CannedStore { _, _ in Response(status: 200, body: body) }
+        guard case .unreadable(let detail)? = try Asking(store.url).trouble(.transaction(id)) else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(detail.contains("larger"))
+    }
+
+    @Test("A redirect is followed nowhere")
+    func redirect() throws {
+        let other = try CannedStore { _, _ in Response(status: 200) }
+        let url = other.url
+        let store = try CannedStore { _, _ in
+            Response(status: 302, headers: [Header("Location", url)])
+        }
+        guard case .unreadable? = try Asking(store.url).trouble(.transaction(id)) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(other.count == 0)
+    }
+
+    @Test("After 429 the store is left alone until the instant that it names")
+    func limited() throws {
+        let hour = machineInstant().advanced(byMilliseconds: 3_600_000)
+        let store = try CannedStore { _, _ in
+            Response(
+                status: 429, headers: [Header("Retry-After", "\(hour.milliseconds)")],
+                body: Array(#"{"errorCode":4290000}"#.utf8))
+        }
+        let asking = try Asking(store.url)
+        for _ in 0..<3 { #expect(asking.trouble(.transaction(id)) == .limited(until: hour)) }
+        #expect(store.count == 1)
+        // Another call has a limit of its own.
+        #expect(asking.trouble(.statuses(of: id)) == .limited(until: hour))
+        #expect(store.count == 2)
+    }
+
+    @Test(
+        "A pause that is absurd is no longer than a day, and one in seconds is one in seconds",
+        arguments: [("99999999999999999", 86_400), ("120", 120), ("x", 60), ("-5", 60)])
+    func pauses(_ header: String, _ seconds: Int64) throws {
+        let store = try CannedStore { _, _ in
+            Response(status: 429, headers: [Header("Retry-After", header)])
+        }
+        let now = machineInstant()
+        guard case .limited(let until)? = try Asking(store.url).trouble(.transaction(id)) else {
+            Issue.record("no limit was told")
+            return
+        }
+        #expect(abs(until.milliseconds - now.milliseconds - seconds * 1000) < 5000)
+    }
+
+    @Test("A store that is away is unavailable, and one whose proof fails is untrusted")
+    func away() throws {
+        let gone = try Asking("http://127.0.0.1:1")
+        #expect(isUnavailable(gone.trouble(.transaction(id))))
+    }
+}

@@ -1,0 +1,180 @@
+import AppStore
+import Core
+import Crypto
+import Ledger
+import Minting
+import TestSupport
+import Testing
+
+@Suite("Credentials for stores", .timeLimit(.minutes(5)))
+struct VaultTests {
+    private let database: ScratchDatabase
+    private let ledger: Ledger
+    private let app: StoreApp
+    private let now = Instant(milliseconds: 1_795_202_460_000)
+
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger()
+        app = StoreApp(project: try ProjectID("p"), key: AppKey(id: try AppID("com.example.a")))
+    }
+
+    private var change: CredentialsChange {
+        var change = CredentialsChange()
+        change.apiKey = StoreCredentials.APIKey(
+            issuer: "57246542-96fe-1a63-e053-0824d011072a", id: "2X9R4HXF34",
+            pem: MintedKey(.p256).pem)
+        change.sharedSecret = "s3cr3t"
+        return change
+    }
+
+    private func set(_ change: CredentialsChange, _ keys: SecretKeyBytes...) throws {
+        _ = try CredentialVault(ledger, keys).change(app, change, by: Actor("a"), now: now)
+    }
+
+    @Test("What was kept comes back, and nothing of it stands in the table")
+    func kept() throws {
+        defer { ledger.close() }
+        let change = change
+        try set(change, SecretKeyBytes(1))
+        let vault = CredentialVault(ledger, [SecretKeyBytes(1)])
+        #expect(try vault.credentials(of: app) == StoreCredentials().changed(by: change))
+        let row = "select c::text from deed.store_credentials as c"
+        let found = try database.number(
+            "select count(*) from (\(row)) as r (t) where t like '%s3cr3t%' or t like '%2X9R4HXF34%'"
+        )
+        #expect(found == 0)
+        var forget = CredentialsChange()
+        forget.sharedSecret = .some(nil)
+        try set(forget, SecretKeyBytes(1))
+        let rest = try vault.credentials(of: app)
+        #expect(rest.sharedSecret == nil && rest.apiKey != nil)
+    }
+
+    @Test("Under another key, or moved to another app, they stay shut")
+    func shut() throws {
+        defer { ledger.close() }
+        try set(change, SecretKeyBytes(1))
+        let stranger = CredentialVault(ledger, [SecretKeyBytes(2)])
+        #expect(throws: StoreTrouble.locked(app.key.id)) { try stranger.credentials(of: app) }
+        #expect(throws: StoreTrouble.locked(app.key.id)) {
+            try CredentialVault(ledger, []).credentials(of: app)
+        }
+        #expect(try stranger.lockedApps() == [app])
+        try database.run("update deed.store_credentials set app = 'com.example.b'")
+        let other = StoreApp(project: app.project, key: AppKey(id: try AppID("com.example.b")))
+        #expect(throws: StoreTrouble.locked(other.key.id)) {
+            try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: other)
+        }
+        // An address put beside them sends them nowhere.
+        try database.run(
+            "update deed.store_credentials set app = 'com.example.a', address = 'http://127.0.0.1:9'"
+        )
+        #expect(throws: StoreTrouble.locked(app.key.id)) {
+            try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: app)
+        }
+    }
+
+    @Test("Set anew as a whole, they open again; in part, they are refused")
+    func anew() throws {
+        defer { ledger.close() }
+        try set(change, SecretKeyBytes(1))
+        var part = CredentialsChange()
+        part.sharedSecret = "other"
+        #expect(throws: CommandError.self) { try set(part, SecretKeyBytes(2)) }
+        try set(change, SecretKeyBytes(2))
+        let vault = CredentialVault(ledger, [SecretKeyBytes(2)])
+        #expect(try vault.credentials(of: app).sharedSecret == "s3cr3t")
+    }
+
+    @Test("After a rotation the new key opens everything, and the old one nothing")
+    func rotation() throws {
+        defer { ledger.close() }
+        try set(change, SecretKeyBytes(1))
+        let keys = [SecretKeyBytes(2), SecretKeyBytes(1)]
+        let vault = CredentialVault(ledger, keys)
+        let secretKeys = try [2, 1].map { byte in
+            try #require(SecretKey([UInt8](repeating: byte, count: 32)))
+        }
+        #expect(try vault.rotate(under: secretKeys) == 1)
+        #expect(try vault.rotate(under: secretKeys) == 0)
+        #expect(
+            try CredentialVault(ledger, [SecretKeyBytes(2)]).credentials(of: app).sharedSecret
+                == "s3cr3t")
+        #expect(throws: StoreTrouble.locked(app.key.id)) {
+            try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: app)
+        }
+    }
+
+    @Test("What is no key, id or secret is refused by its name")
+    func invalid() throws {
+        defer { ledger.close() }
+        let good = change
+        func refused(_ spoil: (inout CredentialsChange) -> Void) -> InvalidCredentials? {
+            var change = good
+            spoil(&change)
+            do {
+                try set(change, SecretKeyBytes(1))
+                return nil
+            } catch CommandError.refused(.credentialsInvalid(let part)) {
+                return part
+            } catch {
+                Issue.record("\(error)")
+                return nil
+            }
+        }
+        let issuer = "57246542-96fe-1a63-e053-0824d011072a"
+        func key(_ issuer: String, _ id: String, _ pem: String) -> StoreCredentials.APIKey {
+            StoreCredentials.APIKey(issuer: issuer, id: id, pem: pem)
+        }
+        let pem = MintedKey(.p256).pem
+        #expect(refused { $0.apiKey = key("me", "A1", pem) } == .issuer)
+        #expect(refused { $0.apiKey = key(issuer, "A 1", pem) } == .keyID)
+        #expect(refused { $0.apiKey = key(issuer, "A1", "no key") } == .key)
+        #expect(refused { $0.apiKey = key(issuer, "A1", MintedKey(.p384).pem) } == .key)
+        #expect(refused { $0.apiKey = key(issuer, "A1", MintedKey(.rsa2048).pem) } == .key)
+        #expect(refused { $0.sharedSecret = "two\nlines" } == .sharedSecret)
+        #expect(refused { $0.sharedSecret = "" } == .sharedSecret)
+        #expect(refused { _ in } == nil)
+    }
+
+    @Test("A store of the real world and a test clock do not go together")
+    func testClock() throws {
+        defer { ledger.close() }
+        let clock = TestClockTable(database.settings(role: LedgerSettings.serviceRole))
+        try set(change, SecretKeyBytes(1))
+        #expect(try clock.knowsRealStore())
+        try ledger.removeCredentials(of: app)
+        #expect(try !clock.knowsRealStore())
+        try clock.mark(at: now)
+        #expect(throws: CommandError.refused(.realStoreOnTestClock)) {
+            try set(change, SecretKeyBytes(1))
+        }
+        var here = change
+        here.address = StoreAddress("http://127.0.0.1:9090")
+        try set(here, SecretKeyBytes(1))
+        #expect(try !clock.knowsRealStore())
+    }
+
+    @Test("Only this machine's own addresses stand in for the store")
+    func addresses() {
+        for text in [
+            "http://127.0.0.1", "http://127.0.0.1:0", "http://127.0.0.1:70000",
+            "https://127.0.0.1:1", "http://localhost:9090", "http://127.0.0.2:1",
+            "http://127.0.0.1:1/x", "http://127.0.0.1:1@evil.example", "http://10.0.0.1:80",
+            "http://127.0.0.1:+1", "",
+        ] {
+            #expect(StoreAddress(text) == nil, "\(text)")
+        }
+        #expect(StoreAddress("http://127.0.0.1:9090")?.url == "http://127.0.0.1:9090")
+        #expect(StoreAddress("http://[::1]:1")?.url == "http://[::1]:1")
+    }
+
+    @Test("Credentials that are printed by mistake tell nothing")
+    func printed() {
+        let all = StoreCredentials().changed(by: change)
+        for text in ["\(all)", "\(change)", String(describing: all.apiKey), "\([all])"] {
+            #expect(!text.contains("s3cr3t") && !text.contains("PRIVATE"), "\(text)")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import JSON
+import Outbound
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("Asking the store on the command line")
+    final class StoreCommands {
+        private let folder: ScratchFolder
+        private let deed: Installation
+        private let data: String
+        private let keyFile: String
+
+        init() throws {
+            folder = try ScratchFolder()
+            deed = try Installation(ScratchDatabase())
+            data = folder.file("practice")
+            keyFile = folder.file("secret.key")
+        }
+
+        private func run(_ arguments: String...) throws -> Finished { try run(arguments) }
+
+        private func run(_ arguments: [String]) throws -> Finished {
+            try deed.run(
+                arguments,
+                variables: [
+                    "DEED_SECRET_KEY_FILE": keyFile, "DEED_EXTRA_ROOTS": "\(data)/roots",
+                ])
+        }
+
+        /// A practice store, and an app that knows its key.
+        private func connect(_ more: String...) throws -> ServingProgram {
+            let store = try ServingProgram(
+                Installation.practice,
+                ["serve", "--data-dir", data, "--listen", "127.0.0.1:0"] + more, in: folder)
+            #expect(try run("project", "create", "default", "--if-missing").code == 0)
+            let names = try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
+            let name = try #require(names.first { $0.hasPrefix("AuthKey_") })
+            let issuer = try String(contentsOfFile: "\(data)/keys/issuer", encoding: .utf8)
+                .trimmingCharacters(in: .newlines)
+            let secret = try folder.write("practice-shared-secret\n", to: "secret")
+            let set = try run(
+                "app", "set", "--bundle-id", "com.example.game", "--apple-id", "1234567890",
+                "--receipts", "store", "--issuer-id", issuer,
+                "--key-id", String(name.dropFirst(8).dropLast(3)),
+                "--key-file", "\(data)/keys/\(name)", "--shared-secret-file", secret,
+                "--store-url", store.url)
+            #expect(set.code == 0, "\(set.errors)")
+            return store
+        }
+
+        private func buy(_ product: String, _ store: ServingProgram) throws -> JSON {
+            let step: JSON = ["do": "buy", "customer": "u1", "product": .string(product)]
+            return try store.ask("POST", "/practice/steps", step).json
+        }
+
+        @Test("A history is recorded, and a key that is rotated still opens the store")
+        func history() throws {
+            let store = try connect()
+            let id = try #require(try buy("pro.month", store)["transaction"]?.string)
+            _ = try buy("level2", store)
+            let app = ["--bundle-id", "com.example.game", "--json"]
+            let first = try run("store", "history", id, app[0], app[1], app[2])
+            #expect(first.code == 0, "\(first.errors)")
+            let outcomes = try first.json["recorded"]?.array?.map { $0["outcome"]?.string }
+            #expect(outcomes == ["recorded", "recorded"])
+            let before = try String(contentsOfFile: keyFile, encoding: .utf8)
+            let rotated = try run("secret", "rotate", "--json")
+            #expect(try rotated.json["credentials"] == 1, "\(rotated.errors)")
+            let after = try String(contentsOfFile: keyFile, encoding: .utf8)
+            #expect(before != after)
+            let statuses = try run("store", "statuses", id, app[0], app[1], app[2])
+            #expect(try statuses.json["statuses"]?.array?.first?["status"] == "active")
+            try FileManager.default.removeItem(atPath: keyFile)
+            try FileManager.default.removeItem(atPath: "\(keyFile).old")
+            let locked = try run("store", "statuses", id, app[0], app[1], app[2])
+            #expect(locked.code == 1 && locked.errors.contains("credentials_locked"))
+            let (service, key) = try serve()
+            #expect(service.log.contains("credentials_locked"))
+            var client = try APIClient(key: key)
+            let read = try client.send("GET", "\(service.url)/v1/customers/u1/entitlements")
+            #expect(read.status == 200)
+            let audit = try run("audit", "--projections")
+            #expect(audit.code == 0, "\(audit.output)")
+        }
+
+        @Test("The check names the step that fails")
+        func check() throws {
+            let store = try connect()
+            let unsent = try run("app", "check", "--bundle-id", "com.example.game", "--json")
+            #expect(unsent.code == 1)
+            let steps = try unsent.json["steps"]?.array ?? []
+            #expect(steps.map { $0["passed"] ?? .null } == [true, true, false, .null, .null])
+            withExtendedLifetime(store) {}
+        }
+
+        @Test("With an address that answers, every step of the check passes")
+        func passes() throws {
+            let made = try ServingProgram.run(
+                Installation.practice, ["roots", "--data-dir", data], in: folder)
+            #expect(made == 0)
+            let (service, _) = try serve()
+            let store = try connect("--notify", "\(service.url)/v1/stores/apple/notifications")
+            let checked = try run("app", "check", "--bundle-id", "com.example.game", "--json")
+            #expect(checked.code == 0, "\(checked.errors)")
+            let steps = try checked.json["steps"]?.array ?? []
+            #expect(steps.allSatisfy { $0["passed"] == true } && steps.count == 5)
+            withExtendedLifetime(store) {}
+        }
+
+        @Test("Secrets are in no output, no log, no event, no measure and no list of processes")
+        func planted() throws {
+            let store = try connect()
+            let receipt = try #require(try buy("pro.month", store)["receipt"]?.string)
+            let pem = try String(
+                contentsOfFile: "\(data)/keys/"
+                    + (try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
+                        .first { $0.hasPrefix("AuthKey_") } ?? ""),
+                encoding: .utf8)
+            let heart = pem.split(separator: "\n")[1]
+            let secrets = ["practice-shared-secret", "another-planted-secret", String(heart)]
+            var seen = ""
+            let (service, key) = try serve()
+            var client = try APIClient(key: key)
+            let queued = try client.send(
+                "POST", "\(service.url)/v1/customers/u1/receipts",
+                body: #"{"receipt":"\#(receipt)"}"#)
+            #expect(queued.status == 202, "\(queued.text)")
+            let answer = try JSON.read(queued.text)
+            let id = try #require(answer["items"]?.array?.first?["intake"]?.string)
+            var item = ""
+            let deadline = Date.now.addingTimeInterval(30)
+            while !item.contains("believed"), Date.now < deadline {
+                item = try client.send("GET", "\(service.url)/v1/intake/\(id)").text
+                pause(milliseconds: 50)
+            }
+            #expect(item.contains(#""state":"believed""#), "\(item)")
+            // Asked again with a wrong secret: what is refused may tell the most.
+            let wrong = try folder.write("another-planted-secret", to: "wrong")
+            _ = try run(
+                ["app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong])
+            let other = try #require(try buy("season", store)["receipt"]?.string)
+            _ = try client.send(
+                "POST", "\(service.url)/v1/customers/u2/receipts",
+                body: #"{"receipt":"\#(other)"}"#)
+            pause(milliseconds: 2000)
+            seen += try client.send("GET", "\(service.url)/v1/settings").text
+            seen += String(
+                decoding: try client.get("\(service.url)/metrics").body, as: UTF8.self)
+            seen += item + service.log
+            for arguments in [
+                ["app", "list", "--json"], ["app", "list"], ["status", "--json"],
+                ["intake", "list", "--state", "all", "--json"],
+            ] {
+                let done = try run(arguments)
+                seen += done.output + done.errors
+            }
+            seen += try dump()
+            seen += try processes()
+            #expect(seen.count > 10_000)
+            for secret in secrets { #expect(!seen.contains(secret), "\(secret.prefix(8))…") }
+        }
+
+        private func serve() throws -> (RunningService, String) {
+            let key = try deed.makeKey()
+            let service = try deed.serve(
+                "--extra-roots", "\(data)/roots", "--secret-key-file", keyFile)
+            return (service, key)
+        }
+
+        /// Everything that is in the database, as a backup has it.
+        private func dump() throws -> String {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["pg_dump", "--dbname", deed.databaseURL]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let bytes = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        private func processes() throws -> String {
+            let all = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+            return all.compactMap { Int($0) }.map { process in
+                let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline")
+                return String(decoding: words ?? Data(), as: UTF8.self)
+            }.joined(separator: "\n")
+        }
+    }
+}

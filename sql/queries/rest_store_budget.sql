@@ -1,0 +1,6 @@
+-- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 until when, in microseconds
+insert into deed.store_budgets as b
+    (project, store, app, environment, endpoint, used_until, rests_until)
+values ($1, $2, $3, $4, $5, 0, $6)
+on conflict (project, store, app, environment, endpoint) do update
+set rests_until = greatest(b.rests_until, excluded.rests_until)

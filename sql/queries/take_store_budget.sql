@@ -1,0 +1,15 @@
+-- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 now, 7 from one call to the next, 8 how far
+-- ahead of that pace; all in microseconds
+with taken as (
+    insert into deed.store_budgets as b
+        (project, store, app, environment, endpoint, used_until, rests_until)
+    values ($1, $2, $3, $4, $5, $6::bigint + $7::bigint, 0)
+    on conflict (project, store, app, environment, endpoint) do update
+    set used_until = greatest(b.used_until, $6::bigint) + $7::bigint
+    where b.rests_until <= $6::bigint and b.used_until - $6::bigint <= $8::bigint
+    returning true
+)
+select exists (select from taken),
+    (select greatest(b.rests_until, b.used_until - $8::bigint) from deed.store_budgets as b
+        where b.project = $1 and b.store = $2 and b.app = $3 and b.environment = $4
+            and b.endpoint = $5)
