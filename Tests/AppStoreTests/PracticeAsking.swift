@@ -97,7 +97,7 @@ final class Asking: Sendable {
     init(
         hosts: StoreHosts, key: MintedKey = practice.apiKey, secret: String? = nil,
         bundle: String = Shop.example.app.bundleID,
-        patience: StorePatience = StorePatience(firstByte: 2000, whole: 3000)
+        patience: StorePatience = StorePatience(firstByte: 15_000, whole: 20_000)
     ) throws {
         let app = StoreApp(
             project: try ProjectID("default"), key: AppKey(id: try AppID(bundle)))
@@ -128,7 +128,7 @@ final class Asking: Sendable {
 
     convenience init(
         _ url: String, secret: String? = nil,
-        patience: StorePatience = StorePatience(firstByte: 2000, whole: 3000)
+        patience: StorePatience = StorePatience(firstByte: 15_000, whole: 20_000)
     ) throws {
         try self.init(
             hosts: StoreHosts(
