@@ -117,7 +117,10 @@ extension Parts {
             metrics: outside.metrics)
         return Runner(
             jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]
-                + [.unclaimedCount(ledger, metrics: outside.metrics)] + intake.all,
+                + [
+                    .publishing(ledger, metrics: outside.metrics),
+                    .unclaimedCount(ledger, metrics: outside.metrics),
+                ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)
     }

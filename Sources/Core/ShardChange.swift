@@ -10,7 +10,7 @@ package struct ShardChange: Sendable {
         case customer(Stream)
         /// What the project's answers depend on, as of a version of its stream.
         case rules(ProjectID, version: Int64)
-        /// Who may ask about the project.
+        /// What no answer about a customer depends on, as who may ask about the project.
         case keys(ProjectID)
     }
 
@@ -28,7 +28,7 @@ extension ShardChange.Subject {
     package init(_ stream: Stream, type: String, version: Int64) {
         if !stream.isOfProject {
             self = .customer(stream)
-        } else if Event.typesAboutKeys.contains(type) {
+        } else if Event.typesBesideAnswers.contains(type) {
             self = .keys(stream.project)
         } else {
             self = .rules(stream.project, version: version)
@@ -37,14 +37,15 @@ extension ShardChange.Subject {
 }
 
 extension Event {
-    static let typesAboutKeys: Set<String> = ["key.created", "key.revoked"]
+    /// Of a project's events those on which no answer about a customer depends.
+    static let typesBesideAnswers: Set<String> = [
+        "key.created", "key.revoked", "publication.started", "reconciliation.started",
+        "reconciliation.finished",
+    ]
 
     /// Whether answers about the project's customers may depend on it.
     var isAboutAnswers: Bool {
-        switch self {
-        case .keyCreated, .keyRevoked, .publicationStarted: false
-        default: true
-        }
+        !Event.typesBesideAnswers.contains(typeName)
     }
 }
 

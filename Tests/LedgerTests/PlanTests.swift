@@ -60,7 +60,6 @@ struct PlanTests {
             (.listWaitingCredits, "waiting_credits_pkey"),
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
-            (.listUnpublishedProjects, "projects_unpublished"),
         ])
     func waiting(statement: Statement, index: String) throws {
         let database = try ScratchDatabase()
