@@ -47,6 +47,9 @@ package struct Migration: Sendable {
         Migration(
             number: 16, name: "0016_boundaries",
             script: Script(embedded: PackageResources._016_boundaries_sql)),
+        Migration(
+            number: 17, name: "0017_reconciliations",
+            script: Script(embedded: PackageResources._017_reconciliations_sql)),
     ]
 }
 
@@ -290,4 +293,28 @@ extension Statement {
         name: "sample_order_owners", embedded: PackageResources.sample_order_owners_sql)
     package static let sampleTokens = Statement(
         name: "sample_tokens", embedded: PackageResources.sample_tokens_sql)
+}
+
+/// What a reconciliation reads and notes.
+extension Statement {
+    package static let lockReconciliation = Statement(
+        name: "lock_reconciliation", embedded: PackageResources.lock_reconciliation_sql)
+    package static let listReconciled = Statement(
+        name: "list_reconciled", embedded: PackageResources.list_reconciled_sql)
+    package static let markReconciled = Statement(
+        name: "mark_reconciled", embedded: PackageResources.mark_reconciled_sql)
+    package static let forgetReconciled = Statement(
+        name: "forget_reconciled", embedded: PackageResources.forget_reconciled_sql)
+    package static let listProven = Statement(
+        name: "list_proven", embedded: PackageResources.list_proven_sql)
+    package static let markProven = Statement(
+        name: "mark_proven", embedded: PackageResources.mark_proven_sql)
+    package static let listStaleOrders = Statement(
+        name: "list_stale_orders", embedded: PackageResources.list_stale_orders_sql)
+    package static let countReconciled = Statement(
+        name: "count_reconciled", embedded: PackageResources.count_reconciled_sql)
+    package static let countProjectIntake = Statement(
+        name: "count_project_intake", embedded: PackageResources.count_project_intake_sql)
+    package static let countProjectUnclaimed = Statement(
+        name: "count_project_unclaimed", embedded: PackageResources.count_project_unclaimed_sql)
 }

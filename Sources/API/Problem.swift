@@ -240,6 +240,8 @@ extension Refusal {
         case .testClockMissing: 404
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400
+        case .reconciliationRunning: 409
+        case .reconciliationUnknown: 404
         }
     }
 }

@@ -34,7 +34,8 @@ package struct Router: Sendable {
             + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
             + RefundRoutes(ports).routes
             + submitting.routes
-            + IntakeRoutes(ports).routes + ClockRoutes(clock: operations.testClock).routes
+            + IntakeRoutes(ports).routes + ReconciliationRoutes(ports).routes
+            + ClockRoutes(clock: operations.testClock).routes
             + operations.routes
         var table = RouteTable<MeasuredRoute>()
         for route in all {

@@ -35,7 +35,9 @@ package struct RunningService: Sendable {
         let watch = DatabaseWatch(
             ledger, over: database.serviceConnection, postgres: database.privatePostgres,
             foreignClock: testClock == nil ? foreignClock : nil, log: log)
-        runner = parts.runner(of: [watch.job] + [testClock?.job].compactMap(\.self), outside)
+        runner = parts.runner(
+            of: [watch.job] + [testClock?.job, settings.nightly(parts, log)].compactMap(\.self),
+            outside)
         isStopping = Monitor(false)
         var operations = Operations(
             obstacles: { [foreignClock, isStopping] in
@@ -120,9 +122,20 @@ extension Parts {
                 + [
                     .publishing(ledger, metrics: outside.metrics),
                     .unclaimedCount(ledger, metrics: outside.metrics),
+                    .reconciled(ledger, metrics: outside.metrics),
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)
+    }
+}
+
+extension ServiceSettings {
+    /// What reconciles every project, where that is this service's.
+    fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
+        let ledger = parts.live.ledger
+        return reconcileAt.map { time in
+            .reconciling(at: time, parts.live.ports, log: log) { ReconcilePort($0, ledger) }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 package import HTTPServer
 import JSON
+import Jobs
 import Ledger
 import Postgres
 package import Telemetry
@@ -30,8 +31,16 @@ package struct ServiceSettings: Sendable {
     package var silentLockMilliseconds: Int?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
+    /// When every project is reconciled once a day; `nil` where something else sees to that.
+    private(set) var reconcileAt: TimeOfDay?
 
     package init() {}
+
+    /// False unless the text is a time, as in `03:00`.
+    package mutating func reconcile(at text: String) -> Bool {
+        reconcileAt = TimeOfDay(text)
+        return reconcileAt != nil
+    }
 
     /// Serves no more connections than there are descriptors for: the rest of the service needs some.
     package mutating func fitDescriptors(log: Log) {

@@ -128,7 +128,8 @@ private struct CustomerContent: Hashable, Sendable {
         case .customerErased:
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
-            .projectChanged, .publicationStarted, .accessEndingSoon:
+            .projectChanged, .publicationStarted, .reconciliationStarted, .reconciliationFinished,
+            .accessEndingSoon:
             break
         }
     }

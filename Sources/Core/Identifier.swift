@@ -129,6 +129,7 @@ package enum KeyKind {}
 package enum OrderKind {}
 package enum AppTransactionKind {}
 package enum NewsKind {}
+package enum ReconciliationKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave to a person.
@@ -147,6 +148,7 @@ package typealias NewsID = Identifier<NewsKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias KeyID = Identifier<KeyKind>
 package typealias OrderID = Identifier<OrderKind>
+package typealias ReconciliationID = Identifier<ReconciliationKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}

@@ -22,6 +22,9 @@ package struct ProjectState: Hashable, Sendable {
     package var apps: [App] { content.value.apps }
     package var settings: ProjectSettings { content.value.settings }
 
+    /// The newest reconciliations, oldest first.
+    package var reconciliations: [Reconciliation] { content.value.reconciliations }
+
     package var exists: Bool { createdAt != nil }
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
@@ -50,6 +53,7 @@ private struct ProjectContent: Hashable, Sendable {
     var keys: [Key] = []
     var editions = [CatalogEdition.none]
     var publishesSince: Instant?
+    var reconciliations: [Reconciliation] = []
     var apps: [App] = []
     var settings = ProjectSettings()
 
@@ -78,6 +82,14 @@ private struct ProjectContent: Hashable, Sendable {
             settings = changed
         case .publicationStarted:
             publishesSince = publishesSince ?? recordedAt
+        case .reconciliationStarted(let started):
+            reconciliations.append(Reconciliation(started: started, startedAt: recordedAt))
+            reconciliations.removeFirst(max(0, reconciliations.count - Reconciliation.limit))
+        case .reconciliationFinished(let finished):
+            let index = reconciliations.lastIndex { $0.id == finished.reconciliation }
+            guard let index else { return }
+            reconciliations[index].finished = finished
+            reconciliations[index].finishedAt = recordedAt
         default:
             // Customers' events have no place in a project's own stream.
             break

@@ -54,6 +54,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case testClockMissing
     case testClockGoesForward(from: Instant)
     case testClockOutOfRange
+    case reconciliationRunning
+    case reconciliationUnknown(ReconciliationID)
 
     /// The stable name of this refusal.
     package var code: String {
@@ -109,6 +111,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .testClockMissing: "test_clock_missing"
         case .testClockGoesForward: "test_clock_goes_forward"
         case .testClockOutOfRange: "test_clock_out_of_range"
+        case .reconciliationRunning: "reconciliation_running"
+        case .reconciliationUnknown: "reconciliation_unknown"
         }
     }
 
@@ -228,6 +232,10 @@ package enum Refusal: Error, Hashable, Sendable {
             "The test clock stands at \(from.text) and goes forward only; give a later instant."
         case .testClockOutOfRange:
             "The test clock would pass the year 9999; give an earlier instant."
+        case .reconciliationRunning:
+            "Another reconciliation of this database is running; wait until it ends."
+        case .reconciliationUnknown(let id):
+            "There is no reconciliation \(id); see: deed reconcile list"
         }
     }
 }

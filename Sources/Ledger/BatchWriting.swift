@@ -80,6 +80,16 @@ extension Batch {
         writes(projecting: streams) { $0.add($1, of: $2, by: project(of: $2), now: now) }
     }
 
+    /// The same with every row that the customers' events tell of.
+    func rewriting(_ streams: [Stream]) -> [Call] {
+        let rows = streams.flatMap { stream in
+            folds[stream]?.state.customer.map {
+                ProjectedRows.all(of: $0, stream, by: project(of: stream), now: now)
+            } ?? []
+        }
+        return insertions + rows + [Statement.commit()]
+    }
+
     private func writes(
         projecting streams: [Stream],
         _ add: (inout ProjectedRows, CustomerState, Stream) -> Void

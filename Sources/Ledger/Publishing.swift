@@ -28,15 +28,15 @@ extension Ledger {
     /// Who is due is read without locks; what is due is decided on locked shards, by the customers' own
     /// events. So several may do this at once, and each boundary is published once.
     package func publishBoundaries(
-        isRehearsal: Bool = false, while isWanted: () -> Bool = { true },
-        progress: (Publication) -> Void = { _ in }
+        of project: ProjectID? = nil, in shard: Shard? = nil, isRehearsal: Bool = false,
+        while isWanted: () -> Bool = { true }, progress: (Publication) -> Void = { _ in }
     ) throws(Fault) -> Publication {
         if !isRehearsal { try startPublishing() }
         var publication = Publication()
-        for (shard, next) in try nextBoundaries() {
+        for (place, next) in try nextBoundaries() where shard == nil || shard == place {
             var isDue = next <= settings.clock()
             while isDue, isWanted() {
-                let due = try dueStreams(of: shard)
+                let due = try dueStreams(of: place, project)
                 for start in stride(from: 0, to: due.count, by: Ledger.publishingPage)
                 where isWanted() {
                     let end = min(start + Ledger.publishingPage, due.count)
@@ -57,10 +57,12 @@ extension Ledger {
         }
     }
 
-    private func dueStreams(of shard: Shard) throws(Fault) -> [Stream] {
+    private func dueStreams(
+        of shard: Shard, _ project: ProjectID?
+    ) throws(Fault) -> [Stream] {
         let call = Statement.listDueBoundaries(
-            .int2(shard.number), .int8(settings.clock().milliseconds), .int8(Int64(Ledger.dueLimit))
-        )
+            .int2(shard.number), .int8(settings.clock().milliseconds),
+            .int8(Int64(Ledger.dueLimit)), .text(project?.text))
         return try list(call) { rows, row throws(LedgerError) in
             try Stream(
                 project: rows.text(row, 0), environment: rows.text(row, 1),

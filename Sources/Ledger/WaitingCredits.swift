@@ -38,7 +38,7 @@ extension Ledger {
     }
 
     /// Has all commands decided in as few commits as it takes.
-    private func appendAll(_ commands: [Command]) -> [PendingCommand.Answer] {
+    func appendAll(_ commands: [Command]) -> [PendingCommand.Answer] {
         let answers = Monitor<[Int: PendingCommand.Answer]>([:])
         for (place, command) in commands.enumerated() {
             submit(command) { answer in answers.change { $0[place] = answer } }
@@ -103,7 +103,7 @@ extension Command {
 
 extension PendingCommand.Answer {
     /// The outcome; a command that cannot be refused was not decided.
-    fileprivate var settled: Outcome {
+    var settled: Outcome {
         get throws(LedgerError) {
             switch self {
             case .success(let outcome): return outcome

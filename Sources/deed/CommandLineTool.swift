@@ -8,7 +8,7 @@ enum CommandLineTool {
         [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
         + unclaimedCommands + refundCommands + customerCommands + intakeCommands + storeCommands
-        + storeChangeCommands + secretCommands + [
+        + storeChangeCommands + secretCommands + reconcileCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand,
         ]
 

@@ -45,6 +45,9 @@ let serveCommand = CommandSpec(
         .setting(
             "max-stale", "SECONDS", "how old an answer may be while the database is gone",
             fallback: "60"),
+        .setting(
+            "reconcile-at", "TIME",
+            "when every project is reconciled once a day, in UTC as in 03:00; without it, never"),
         .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"

@@ -41,6 +41,9 @@ extension ServiceSettings {
         if let seconds = try invocation.integer("max-stale", in: 0...86_400) {
             staleMilliseconds = Int64(seconds) * 1000
         }
+        if let time = invocation["reconcile-at"], !reconcile(at: time) {
+            throw invocation.usage("--reconcile-at takes a time in UTC, as in 03:00")
+        }
     }
 }
 

@@ -215,6 +215,15 @@ struct EventCodingTests {
             ("access.ended", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("publication.started", "{}"),
             (
+                "reconciliation.started",
+                #"{"reconciliation":"rc_1","steps":["boundaries","chain"]}"#
+            ),
+            (
+                "reconciliation.finished",
+                #"{"reconciliation":"rc_1","steps":{"boundaries":{"looked_at":1,"found":2,"#
+                    + #""mended":2}},"errors":["chain: broken"],"milliseconds":310}"#
+            ),
+            (
                 "access.ended",
                 #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","answer":{"active":false,"#
                     + #""since":"2026-01-01T00:00:00.000Z","until":"2026-01-06T00:00:00.000Z","#

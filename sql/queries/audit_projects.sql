@@ -1,1 +1,3 @@
-select project, created_at::text, catalog_version::text, publishes_since::text from deed.projects
+select project, created_at::text, catalog_version::text, publishes_since::text,
+    reconciled_at::text, is_sound::text
+from deed.projects

@@ -12,6 +12,8 @@ package enum Event: Hashable, Sendable {
     case projectChanged(ProjectSettings)
     /// From now on boundaries of the project's customers are published.
     case publicationStarted
+    case reconciliationStarted(ReconciliationStarted)
+    case reconciliationFinished(ReconciliationFinished)
 
     // What a store stated about a transaction that was not known before.
     case purchaseMade(TransactionFact)

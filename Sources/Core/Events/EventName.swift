@@ -10,6 +10,8 @@ extension Event {
         case .appRemoved: "app.removed"
         case .projectChanged: "project.changed"
         case .publicationStarted: "publication.started"
+        case .reconciliationStarted: "reconciliation.started"
+        case .reconciliationFinished: "reconciliation.finished"
         case .purchaseMade: "purchase.made"
         case .subscriptionRenewed: "subscription.renewed"
         case .subscriptionUpgraded: "subscription.upgraded"

@@ -57,7 +57,10 @@ struct ProjectedTable: Sendable {
         sampling: .sampleHolders)
     static let projects = ProjectedTable(
         name: "deed.projects",
-        columns: ["project", "created_at", "catalog_version", "publishes_since"], keys: 1,
+        columns: [
+            "project", "created_at", "catalog_version", "publishes_since", "reconciled_at",
+            "is_sound",
+        ], keys: 1,
         stream: [], reading: .auditProjects)
     static let keys = ProjectedTable(
         name: "deed.keys",

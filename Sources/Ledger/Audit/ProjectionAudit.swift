@@ -12,6 +12,8 @@ package struct ProjectionAudit {
     /// Rows of tables of names that were not found where their customers have them: another customer
     /// may have them now.
     private var missing: [String: [[String]: ProjectedRow]] = [:]
+    /// Whose rows differ, in the order in which they were found.
+    package private(set) var differing: [Stream] = []
     private let now: () -> Instant
 
     /// `now` decides which changes still lie ahead.
@@ -75,6 +77,40 @@ package struct ProjectionAudit {
         missing = [:]
     }
 
+    /// Compares the rows of a project's customers in one shard.
+    package mutating func compare(
+        _ project: ProjectID, in shard: Shard, _ auditor: Auditor
+    ) throws(LedgerError) {
+        var last: CustomerName?
+        while true {
+            let names = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
+            guard let end = names.last else { return }
+            try compare(names.filter { $0.project == project.text }, auditor)
+            last = end
+        }
+    }
+
+    /// Compares the rows of some of a project's customers.
+    package mutating func compareSample(
+        of count: Int, in project: ProjectID, _ auditor: Auditor
+    ) throws(LedgerError) {
+        let names = try auditor.sampleOfCustomers(count).filter { $0.project == project.text }
+        for start in stride(from: 0, to: names.count, by: ProjectionAudit.page) {
+            let end = min(start + ProjectionAudit.page, names.count)
+            try compare(Array(names[start..<end]), auditor)
+        }
+    }
+
+    /// Compares the rows of the customers of these streams.
+    package mutating func compare(
+        _ streams: [Stream], _ auditor: Auditor
+    ) throws(LedgerError) {
+        for start in stride(from: 0, to: streams.count, by: ProjectionAudit.page) {
+            let page = Array(streams[start..<min(start + ProjectionAudit.page, streams.count)])
+            compare(page, try auditor.snapshot(of: page))
+        }
+    }
+
     private mutating func compareProjects(_ auditor: Auditor) throws(LedgerError) {
         let found = try auditor.projectRows()
         let expected = ProjectedTable.rows(of: found.calls)
@@ -124,6 +160,8 @@ package struct ProjectionAudit {
         let now = now()
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
+            let count = findings.count
+            defer { if findings.count > count { differing.append(stream) } }
             if customer.version == 0 {
                 findings.add(
                     AuditFinding(

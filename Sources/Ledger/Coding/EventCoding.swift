@@ -15,6 +15,8 @@ extension Event {
         case .appRemoved(let event): event
         case .projectChanged(let event): event
         case .publicationStarted: NoMembers()
+        case .reconciliationStarted(let event): event
+        case .reconciliationFinished(let event): event
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
@@ -93,6 +95,8 @@ extension Event {
         "order.closed": { .orderClosed(try OrderClosed($0)) },
         "token.registered": { .tokenRegistered(try TokenRegistered($0)) },
         "publication.started": { _ in .publicationStarted },
+        "reconciliation.started": { .reconciliationStarted(try ReconciliationStarted($0)) },
+        "reconciliation.finished": { .reconciliationFinished(try ReconciliationFinished($0)) },
         "access.started": { .accessStarted(try AccessNotice($0)) },
         "access.ended": { .accessEnded(try AccessNotice($0)) },
         "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },

@@ -73,6 +73,10 @@ struct Payload {
         } ?? []
     }
 
+    func texts(_ name: String) throws -> [String] {
+        try optional(name) { json in try json.array?.map { try require(name, $0.string) } } ?? []
+    }
+
     /// One of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))

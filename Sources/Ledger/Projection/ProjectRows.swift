@@ -10,6 +10,8 @@ struct ProjectRows {
         let createdAt: Instant
         let catalogVersion: Int64
         let publishesSince: Instant?
+        /// The newest one that came to its end.
+        let reconciliation: Reconciliation?
     }
     private struct KeyRow {
         let project: ProjectID
@@ -21,7 +23,8 @@ struct ProjectRows {
 
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
         switch event {
-        case .projectCreated, .catalogChanged, .publicationStarted: add(state, of: project)
+        case .projectCreated, .catalogChanged, .publicationStarted, .reconciliationFinished:
+            add(state, of: project)
         case .keyCreated(let created): add(state.key(created.key), of: project)
         case .keyRevoked(let revoked): add(state.key(revoked.key), of: project)
         default: break
@@ -38,7 +41,8 @@ struct ProjectRows {
             project,
             ProjectRow(
                 project: project, createdAt: state.createdAt ?? .distantPast,
-                catalogVersion: state.catalogVersion, publishesSince: state.publishesSince))
+                catalogVersion: state.catalogVersion, publishesSince: state.publishesSince,
+                reconciliation: state.reconciliations.last { $0.finished != nil }))
     }
 
     private mutating func add(_ key: Key?, of project: ProjectID) {
@@ -55,7 +59,9 @@ struct ProjectRows {
             .texts(projects.rows.map(\.project.text)),
             .int8s(projects.rows.map(\.createdAt.milliseconds)),
             .int8s(projects.rows.map(\.catalogVersion)),
-            .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }))
+            .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }),
+            .optionalInt8s(projects.rows.map { $0.reconciliation?.finishedAt?.milliseconds }),
+            .bools(projects.rows.map { $0.reconciliation?.finished?.isSound }))
     }
 
     private var keysCall: Call {

@@ -1,0 +1,24 @@
+/// A step of a reconciliation, or its share of one shard: what is done at once and noted when it is done.
+package struct ReconcilePart: Hashable, Sendable {
+    package let step: ReconcileStep
+    /// `nil` where the step looks at all shards at once.
+    package let shard: Shard?
+
+    package init(step: ReconcileStep, shard: Shard?) {
+        self.step = step
+        self.shard = shard
+    }
+
+    /// The parts of the steps, in the order in which they are done.
+    package static func all(of steps: [ReconcileStep], isFull: Bool) -> [ReconcilePart] {
+        steps.flatMap { step in
+            switch step {
+            case .boundaries, .orders, .chain:
+                Shard.all.map { ReconcilePart(step: step, shard: $0) }
+            case .projections where isFull:
+                Shard.all.map { ReconcilePart(step: step, shard: $0) }
+            case .projections, .intake, .unclaimed: [ReconcilePart(step: step, shard: nil)]
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Core
+import JSON
+
+extension ReconciliationStarted: PayloadCodable {
+    var payload: JSON {
+        [
+            "reconciliation": .string(reconciliation.text),
+            "steps": .array(steps.map { .string($0.rawValue) }),
+        ]
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            reconciliation: try payload.id("reconciliation"),
+            steps: try payload.texts("steps").compactMap(ReconcileStep.init))
+    }
+}
+
+extension ReconciliationFinished: PayloadCodable {
+    var payload: JSON {
+        var object = JSONObject()
+        for step in ReconcileStep.allCases {
+            if let counts = steps[step] { object.append(step.rawValue, counts.payload) }
+        }
+        return [
+            "reconciliation": .string(reconciliation.text), "steps": .object(object),
+            "errors": .array(errors.map(JSON.string)), "milliseconds": .integer(milliseconds),
+        ]
+    }
+
+    init(_ payload: Payload) throws {
+        var steps: [ReconcileStep: StepCounts] = [:]
+        for member in payload.value["steps"]?.object?.members ?? [] {
+            guard let step = ReconcileStep(rawValue: member.name) else { continue }
+            steps[step] = try StepCounts(Payload(member.value))
+        }
+        self.init(
+            reconciliation: try payload.id("reconciliation"), steps: steps,
+            errors: try payload.texts("errors"), milliseconds: try payload.integer("milliseconds"))
+    }
+}
+
+extension StepCounts: PayloadCodable {
+    var payload: JSON {
+        [
+            "looked_at": .integer(lookedAt), "found": .integer(found), "mended": .integer(mended),
+        ]
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            lookedAt: try payload.integer("looked_at"), found: try payload.integer("found"),
+            mended: try payload.integer("mended"))
+    }
+}

@@ -1,0 +1,229 @@
+package import Core
+import Crypto
+import Postgres
+import SQL
+
+/// What a reconciliation is to compare, and what it may change.
+package struct ReconcileScope: Sendable {
+    package let project: ProjectID
+    /// Looks only, and changes nothing.
+    package var isRehearsal = false
+    /// Compares the rows of every customer, and not of some.
+    package var isFull = false
+    /// Writes rows that differ anew from the log.
+    package var repairs = false
+
+    package init(project: ProjectID) {
+        self.project = project
+    }
+}
+
+/// Does the steps of a reconciliation, with a connection of its own: while that is open, no other
+/// reconciliation of the database begins.
+package final class Reconciler {
+    private static let sample = 1000
+    private static let repairLimit = 100
+
+    private let ledger: Ledger
+    private let auditor: Auditor
+    private let scope: ReconcileScope
+
+    package init(_ ledger: Ledger, _ scope: ReconcileScope) {
+        self.ledger = ledger
+        self.scope = scope
+        auditor = Auditor(ledger.settings.connection)
+    }
+
+    /// Takes the right to reconcile; false while another run has it.
+    package func begin() throws(Fault) -> Bool {
+        try asking { () throws(LedgerError) in
+            try auditor.all(Statement.lockReconciliation()) { rows, row in rows.bool(row, 0) }
+                .first ?? false
+        }
+    }
+
+    /// The parts of an earlier run that came to their end.
+    package func done(of id: ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts] {
+        let call = Statement.listReconciled(.text(scope.project.text), .text(id.text))
+        let found = try ledger.list(call) { rows, row in
+            let counts = StepCounts(
+                lookedAt: rows.int8(row, 2), found: rows.int8(row, 3), mended: rows.int8(row, 4))
+            return (ReconcileStep(rawValue: rows.text(row, 0)), rows.int2(row, 1), counts)
+        }
+        return found.reduce(into: [:]) { done, row in
+            guard let step = row.0 else { return }
+            let shard = row.1 < 0 ? nil : Shard(number: row.1)
+            done[ReconcilePart(step: step, shard: shard)] = row.2
+        }
+    }
+
+    package func note(
+        _ part: ReconcilePart, _ counts: StepCounts, of id: ReconciliationID
+    ) throws(Fault) {
+        try write(
+            Statement.markReconciled(
+                .text(scope.project.text), .text(id.text), .text(part.step.rawValue),
+                .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
+                .int8(counts.mended)))
+    }
+
+    /// Forgets what was noted of runs that came to their end.
+    package func forget() throws(Fault) {
+        try write(Statement.forgetReconciled(.text(scope.project.text)))
+    }
+
+    package func reconcile(_ part: ReconcilePart) throws(Fault) -> StepCounts {
+        switch (part.step, part.shard) {
+        case (.boundaries, let shard): try publish(in: shard)
+        case (.orders, let shard?): try closeOrders(in: shard)
+        case (.projections, let shard): try compareRows(in: shard)
+        case (.chain, let shard?): try walkChain(of: shard)
+        case (.intake, _): try sweepIntake()
+        case (.unclaimed, _): try countUnclaimed()
+        case (.orders, nil), (.chain, nil): StepCounts()
+        }
+    }
+
+    private func publish(in shard: Shard?) throws(Fault) -> StepCounts {
+        let publication = try ledger.publishBoundaries(
+            of: scope.project, in: shard, isRehearsal: scope.isRehearsal)
+        return StepCounts(
+            lookedAt: Int64(publication.customers), found: Int64(publication.notices),
+            mended: scope.isRehearsal ? 0 : Int64(publication.notices))
+    }
+
+    private func closeOrders(in shard: Shard) throws(Fault) -> StepCounts {
+        let now = ledger.settings.clock()
+        let call = Statement.listStaleOrders(
+            .int2(shard.number), .text(scope.project.text), .int8(now.milliseconds))
+        let stale = try ledger.list(call) { [scope] rows, row throws(LedgerError) in
+            (
+                stream: try Stream(
+                    project: scope.project.text, environment: rows.text(row, 0),
+                    customer: rows.text(row, 1)), orders: rows.int8(row, 2)
+            )
+        }
+        var counts = StepCounts(lookedAt: Int64(stale.count))
+        counts.found = stale.reduce(0) { $0 + $1.orders }
+        if scope.isRehearsal { return counts }
+        for page in stale.map(\.stream).pages(of: 500) {
+            for answer in ledger.appendAll(page.map { .closingStaleOrders(of: $0, now) }) {
+                counts.mended += try asking { () throws(LedgerError) in
+                    Int64(try answer.settled.events.count { $0.event.isOrderClosed })
+                }
+            }
+        }
+        return counts
+    }
+
+    private func compareRows(in shard: Shard?) throws(Fault) -> StepCounts {
+        var audit = ProjectionAudit(now: ledger.settings.clock)
+        try asking { () throws(LedgerError) in
+            if let shard {
+                try audit.compare(scope.project, in: shard, auditor)
+            } else {
+                try audit.compareSample(of: Reconciler.sample, in: scope.project, auditor)
+            }
+        }
+        var counts = StepCounts(
+            lookedAt: Int64(audit.customers), found: Int64(audit.differing.count))
+        guard scope.repairs, !scope.isRehearsal else { return counts }
+        for page in audit.differing.pages(of: Reconciler.repairLimit) {
+            try asking { () throws(LedgerError) in try ledger.writeRows(of: page) }
+        }
+        // What the log does not tell of is still there: only what is sound afterwards was mended.
+        var again = ProjectionAudit(now: ledger.settings.clock)
+        try asking { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
+        counts.mended = Int64(audit.differing.count - again.differing.count)
+        return counts
+    }
+
+    private func walkChain(of shard: Shard) throws(Fault) -> StepCounts {
+        let proven = try ledger.list(Statement.listProven()) { rows, row in
+            ShardMark(
+                shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
+                chain: rows.bytes(row, 2))
+        }
+        let audit = try asking { () throws(LedgerError) in
+            try auditor.audit(shard, since: proven.first { $0.shard == shard })
+        }
+        if audit.findings.isEmpty, !scope.isRehearsal {
+            try write(
+                Statement.markProven(
+                    .int2(shard.number), .int8(audit.end.head), .bytea(audit.end.chain)))
+        }
+        return StepCounts(lookedAt: audit.events, found: Int64(audit.findings.count))
+    }
+
+    /// What was tried often is found: a person should look at it.
+    private func sweepIntake() throws(Fault) -> StepCounts {
+        let call = Statement.countProjectIntake(
+            .text(scope.project.text), .int8(IntakeItem.alarmTries))
+        return try ledger.list(call) { rows, row in
+            StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
+        }.first ?? StepCounts()
+    }
+
+    /// Those are found whose token a customer has by now.
+    private func countUnclaimed() throws(Fault) -> StepCounts {
+        try ledger.list(Statement.countProjectUnclaimed(.text(scope.project.text))) { rows, row in
+            StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
+        }.first ?? StepCounts()
+    }
+
+    private func write(_ call: Call) throws(Fault) {
+        try asking { () throws(LedgerError) in
+            try ledger.pool.settled { connection throws(LedgerError) in
+                try connection.execute([call])
+            }
+        }
+    }
+
+    private func asking<Answer>(
+        _ body: () throws(LedgerError) -> Answer
+    ) throws(Fault) -> Answer {
+        do throws(LedgerError) { return try body() } catch { throw error.fault }
+    }
+}
+
+extension Ledger {
+    /// When the project was reconciled that waits longest for the next time, of those that ever were; and
+    /// how many ended the last time with drift or an error.
+    package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
+        try list(Statement.countReconciled()) { rows, row in
+            (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
+        }.first ?? (nil, 0)
+    }
+
+    /// Writes every row of customers anew from the log.
+    fileprivate func writeRows(of streams: [Stream]) throws(LedgerError) {
+        try pool.settled { connection throws(LedgerError) in
+            var batch = try connection.lockAndLoad(Set(streams), cache: cache, settings.clock)
+            for stream in streams { batch.publishDue(of: stream) }
+            try connection.execute(batch.rewriting(streams))
+            cache.observe(batch.heads)
+        }
+    }
+}
+
+extension Command {
+    fileprivate static func closingStaleOrders(of stream: Stream, _ now: Instant) -> Command {
+        let text = "clock:\(now.text)/orders"
+        return .customer(
+            stream, actor: .clock,
+            cause: Cause(text: text, digest: SHA256.digest(Array(text.utf8)).bytes)
+        ) { state, _, now in state.closingStaleOrders(now: now) }
+    }
+}
+
+extension Event {
+    fileprivate var isOrderClosed: Bool {
+        if case .orderClosed = self { true } else { false }
+    }
+}
+
+extension Array {
+    fileprivate func pages(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

@@ -1,0 +1,119 @@
+import JSON
+import Postgres
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("deed reconcile")
+    final class ReconcileTests {
+        private let database: ScratchDatabase
+        private let deed: Installation
+
+        init() throws {
+            database = try ScratchDatabase()
+            deed = try Installation(database)
+            #expect(try deed.run("project", "create", "default").code == 0)
+        }
+
+        private func reconcile(_ arguments: String...) throws -> (code: Int32, json: JSON) {
+            let finished = try deed.run(["reconcile", "--json"] + arguments)
+            return (finished.code, finished.code == 2 ? .null : try finished.json)
+        }
+
+        private func giveOneSecond(to customer: String) throws {
+            let given = try deed.run(
+                "grant", "--customer", customer, "--entitlement", "pro", "--for", "PT1S",
+                "--reason", "test")
+            #expect(given.code == 0, "\(given.errors)")
+        }
+
+        private func counts(_ json: JSON, _ step: String) -> [Int64?] {
+            ["looked_at", "found", "mended"].map { json["steps"]?[step]?[$0]?.integer }
+        }
+
+        @Test("A run publishes what is due, and the next finds nothing and records itself only")
+        func twice() throws {
+            #expect(try reconcile().code == 0)
+            try giveOneSecond(to: "u1")
+            pause(milliseconds: 1100)
+            let first = try reconcile()
+            #expect(first.code == 0)
+            #expect(counts(first.json, "boundaries") == [1, 1, 1])
+            #expect(first.json["drift"] == 0)
+            let count = try database.number("select count(*) from deed.events")
+            let second = try reconcile()
+            #expect(counts(second.json, "boundaries") == [0, 0, 0])
+            #expect(try database.number("select count(*) from deed.events") == count + 2)
+            let list = try deed.run("reconcile", "list", "--json").json["reconciliations"]?.array
+            #expect(list?.count == 3)
+            let id = try #require(list?.first?["reconciliation"]?.string)
+            #expect(second.json["reconciliation"]?.string == id)
+            let shown = try deed.run("reconcile", "show", id, "--json").json
+            #expect(shown["steps"] == second.json["steps"])
+            #expect(try deed.run("audit", "--projections").code == 0)
+        }
+
+        @Test("A rehearsal changes nothing, and prints the counts of the run that follows")
+        func rehearsal() throws {
+            #expect(try reconcile().code == 0)
+            for number in 0..<3 { try giveOneSecond(to: "u\(number)") }
+            pause(milliseconds: 1100)
+            let count = try database.number("select count(*) from deed.events")
+            let rehearsed = try reconcile("--dry-run")
+            #expect(rehearsed.code == 0)
+            #expect(rehearsed.json["reconciliation"]?.isNull == true)
+            #expect(try database.number("select count(*) from deed.events") == count)
+            let real = try reconcile()
+            #expect(counts(rehearsed.json, "boundaries") == [3, 3, 0])
+            #expect(counts(real.json, "boundaries") == [3, 3, 3])
+        }
+
+        @Test("A row that differs from the log is drift, until it is mended")
+        func drift() throws {
+            try giveOneSecond(to: "u1")
+            try database.run("update deed.customers set runs = '{}'")
+            let found = try reconcile("--only", "projections", "--full")
+            #expect(found.code == 1)
+            #expect(counts(found.json, "projections") == [1, 1, 0])
+            #expect(found.json["drift"] == 1)
+            let mended = try reconcile("--only", "projections", "--full", "--repair")
+            #expect(mended.code == 1)
+            #expect(counts(mended.json, "projections") == [1, 1, 1])
+            let sound = try reconcile("--only", "projections", "--full")
+            #expect(sound.code == 0)
+            #expect(try deed.run("audit", "--projections").code == 0)
+        }
+
+        @Test("The chain is walked from where it was proven last")
+        func chain() throws {
+            try giveOneSecond(to: "u1")
+            let first = try reconcile("--only", "chain")
+            #expect(first.code == 0)
+            let walked = counts(first.json, "chain")[0] ?? 0
+            #expect(walked >= 2)
+            // What the first run recorded of itself.
+            let second = try reconcile("--only", "chain")
+            #expect((counts(second.json, "chain")[0] ?? 9) <= 3)
+        }
+
+        @Test("One reconciliation runs at a time")
+        func oneAtATime() throws {
+            var holder = try Connection.open(database.settings())
+            let lock = Statement(name: "hold", text: "select pg_advisory_lock(4919505, 1)")
+            try holder.run([lock()]) { _, _ in }
+            let refused = try deed.run("reconcile", "--json")
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("reconciliation_running"))
+            try holder.run([lock()]) { _, _ in }
+        }
+
+        @Test("An instant ahead of the clock, and a step that there is not, are refused")
+        func refused() throws {
+            let ahead = try deed.run("reconcile", "--now", "2999-01-01T00:00:00Z", "--json")
+            #expect(ahead.code == 1)
+            #expect(ahead.errors.contains("instant_ahead"))
+            #expect(try deed.run("reconcile", "--only", "everything").code == 2)
+        }
+    }
+}

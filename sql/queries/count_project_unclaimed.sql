@@ -1,0 +1,12 @@
+-- 1 project
+-- Beside how many wait, how many of them carry a token that a customer has by now.
+select count(*), count(*) filter (
+    where exists (
+        select from deed.unclaimed_tokens as w
+        join deed.tokens as t
+            on t.token = w.token and t.project = w.project and t.environment = w.environment
+        where w.project = u.project and w.environment = u.environment and w.store = u.store
+            and w.original = u.original
+    )
+)
+from deed.unclaimed as u where u.project = $1::text

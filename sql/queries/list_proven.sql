@@ -1,0 +1,1 @@
+select shard, head, chain from deed.proven
