@@ -1,0 +1,106 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("Files for those who run Deed")
+    struct DeploymentTests {
+        private static let folder = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "deploy")
+
+        private func text(_ name: String) throws -> String {
+            try String(contentsOf: DeploymentTests.folder.appending(path: name), encoding: .utf8)
+        }
+
+        /// What a program of the machine prints, and how it ends.
+        private func run(_ program: String, _ arguments: String...) throws -> (Int32, String) {
+            let process = Process()
+            let pipe = Pipe()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = [program] + arguments
+            process.standardOutput = pipe
+            process.standardError = pipe
+            try process.run()
+            let output = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        }
+
+        /// The documents of a YAML file.
+        private func documents(_ name: String) throws -> [JSON] {
+            let program =
+                "import json, sys, yaml; "
+                + "print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))"
+            let path = DeploymentTests.folder.appending(path: name).path
+            let (code, output) = try run("python3", "-c", program, path)
+            #expect(code == 0, "\(output)")
+            return try JSON.read(output.trimmingCharacters(in: .whitespacesAndNewlines)).array ?? []
+        }
+
+        @Test(
+            "systemd finds nothing wrong with the units",
+            arguments: ["deed.service", "deed-reconcile.service", "deed-reconcile.timer"])
+        func units(name: String) throws {
+            let folder = try ScratchFolder()
+            // The program is where the test has it, and the timer's service stands beside it.
+            for unit in Set([name, "deed-reconcile.service"]) {
+                let text = try text(unit).replacingOccurrences(
+                    of: "/usr/local/bin/deed", with: "/bin/true")
+                try text.write(toFile: folder.file(unit), atomically: true, encoding: .utf8)
+            }
+            let (code, output) = try run("systemd-analyze", "verify", folder.file(name))
+            #expect(code == 0, "\(output)")
+            #expect(!output.contains(name), "\(output)")
+        }
+
+        @Test(
+            "The commands that units and manifests start are commands of Deed",
+            arguments: [
+                ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
+                ["reconcile", "--repair"], ["reconcile", "--repair", "--json"], ["serve"],
+            ])
+        func commands(arguments: [String]) throws {
+            let finished = try Installation(url: "postgresql://nowhere").run(
+                arguments + ["--help"])
+            #expect(finished.code == 0, "\(finished.errors)")
+        }
+
+        @Test("The manifests are what Kubernetes takes, and start commands that are tested")
+        func manifests() throws {
+            let deployment = try documents("kubernetes/deployment.yaml")
+            #expect(deployment.map { $0["kind"]?.string } == ["Deployment", "Service"])
+            let job = try #require(try documents("kubernetes/reconcile.yaml").first)
+            #expect(job["kind"] == "CronJob")
+            #expect(job["spec"]?["concurrencyPolicy"] == "Forbid")
+            let pods = [deployment[0]["spec"], job["spec"]?["jobTemplate"]?["spec"]]
+            let arguments = pods.map {
+                $0?["template"]?["spec"]?["containers"]?.array?.first?["args"]?.array?
+                    .compactMap(\.string)
+            }
+            #expect(
+                arguments == [
+                    ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
+                    ["reconcile", "--repair", "--json"],
+                ])
+        }
+
+        @Test("Each metric that the rules and the board ask for is one that a service has")
+        func metrics() throws {
+            let rules = try documents("monitoring/alerts.yaml")
+            #expect((rules.first?["groups"]?.array?.first?["rules"]?.array?.count ?? 0) > 5)
+            let board = try JSON.read(text("monitoring/board.json"))
+            #expect((board["panels"]?.array?.count ?? 0) > 5)
+            let asked = try text("monitoring/alerts.yaml") + text("monitoring/board.json")
+            let names = Set(asked.matches(of: /deed_[a-z_]+/).map { String($0.output) })
+            let deed = try Installation(ScratchDatabase())
+            let service = try deed.serve()
+            var client = try APIClient(key: "")
+            // A request is counted when it was answered.
+            #expect(try client.send("GET", "\(service.url)/healthz").status == 200)
+            let metrics = try client.send("GET", "\(service.url)/metrics").text
+            for name in names.sorted() { #expect(metrics.contains(name), "\(name)") }
+        }
+    }
+}
