@@ -29,15 +29,6 @@ package struct VaultPort: Sendable {
     }
 }
 
-/// Why the installation's key cannot be used, for operators.
-package struct KeyTrouble: Error, Hashable, Sendable {
-    package let sentence: String
-
-    package init(sentence: String) {
-        self.sentence = sentence
-    }
-}
-
 /// Keeps what apps show the store under a key that is not in the database.
 package struct CredentialVault: Sendable {
     private static let purpose = "deed store credentials"

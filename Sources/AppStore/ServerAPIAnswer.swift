@@ -55,22 +55,22 @@ struct ServerAPIAnswer {
             answer.next = try reader.nextPage("revision")
         case .order:
             let status = try reader.integer("status")
-            answer.word = .order(isFound: status == 0)
+            answer.remark = .order(isFound: status == 0)
             if status == 0 { answer.evidence = try reader.transactions() }
         case .notifications: try readNotifications(reader, into: &answer)
-        case .test: answer.word = .testSent(token: try reader.text("testNotificationToken"))
+        case .test: answer.remark = .testSent(token: try reader.text("testNotificationToken"))
         case .testResult:
             answer.evidence = [try reader.signed("signedPayload", .notification)]
-            answer.word = .attempts([try reader.attempts()])
+            answer.remark = .attempts([try reader.attempts()])
         case .extend(let id, _):
             if try reader.text("originalTransactionId") != id.text {
                 throw .foreign("it is about another subscription")
             }
-            answer.word = .extended(until: json["effectiveDate"]?.instant)
+            answer.remark = .extended(until: json["effectiveDate"]?.instant)
         case .extendAll:
-            answer.word = .extendingAll(request: try reader.text("requestIdentifier"))
+            answer.remark = .extendingAll(request: try reader.text("requestIdentifier"))
         case .extendAllResult:
-            answer.word = .extendedAll(
+            answer.remark = .extendedAll(
                 isComplete: json["complete"]?.bool ?? false,
                 succeeded: json["succeededCount"]?.integer ?? 0,
                 failed: json["failedCount"]?.integer ?? 0)
@@ -95,7 +95,7 @@ struct ServerAPIAnswer {
                         number: try item.integer("status")))
             }
         }
-        answer.word = .statuses(statuses)
+        answer.remark = .statuses(statuses)
     }
 
     private func readNotifications(
@@ -107,7 +107,7 @@ struct ServerAPIAnswer {
             answer.evidence.append(try item.signed("signedPayload", .notification))
             attempts.append(try item.attempts())
         }
-        answer.word = .attempts(attempts)
+        answer.remark = .attempts(attempts)
         answer.next = try reader.nextPage("paginationToken")
     }
 }

@@ -1,5 +1,4 @@
 package import Answers
-package import AppStore
 package import Core
 package import Crypto
 package import Evidence

@@ -36,3 +36,12 @@ package struct SecretKey: Sendable {
         return digest
     }
 }
+
+/// Why the installation's key cannot be used, for operators.
+package struct KeyTrouble: Error, Hashable, Sendable {
+    package let sentence: String
+
+    package init(sentence: String) {
+        self.sentence = sentence
+    }
+}

@@ -46,7 +46,7 @@ package struct StoreCheck: Sendable {
         do throws(StoreTrouble) {
             let sent = try ports.store.ask(.test, name, environment)
             results += [.passed(.key), .passed(.token), .passed(.address)]
-            guard case .testSent(let token) = sent.word else {
+            guard case .testSent(let token) = sent.remark else {
                 throw .unreadable("it names no test notification")
             }
             try follow(token, name, app, sent.environment, seconds, &results)
@@ -116,7 +116,7 @@ package struct StoreCheck: Sendable {
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
         do throws(StoreTrouble) {
             let answer = try ports.store.ask(.testResult(token), name, environment)
-            guard case .attempts(let lists) = answer.word else { return (nil, []) }
+            guard case .attempts(let lists) = answer.remark else { return (nil, []) }
             return (answer.evidence.first, lists.flatMap(\.self))
         } catch {
             guard case .refused(StoreCheck.notYetKnown, _) = error else { throw error }

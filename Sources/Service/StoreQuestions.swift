@@ -23,7 +23,7 @@ package struct StoreQuestions: Sendable {
         let proven = try prove(answer, app)
         try requireSubject(of: call, in: proven, answer)
         return StoreReport(
-            environment: answer.environment, word: answer.word,
+            environment: answer.environment, remark: answer.remark,
             items: try record(proven, of: project))
     }
 
@@ -201,7 +201,7 @@ package struct StoreReport: Sendable {
         case appTransaction(Environment)
     }
     package let environment: Environment
-    package let word: StoreWord
+    package let remark: StoreRemark
     /// One for each purchase that signed evidence states something about, and for each notification.
     package let items: [Item]
 }
@@ -212,8 +212,8 @@ extension StoreAnswer {
     /// Goes on with the next page.
     fileprivate mutating func add(_ page: StoreAnswer) {
         evidence += page.evidence
-        if case .attempts(let some) = word, case .attempts(let more) = page.word {
-            word = .attempts(some + more)
+        if case .attempts(let some) = remark, case .attempts(let more) = page.remark {
+            remark = .attempts(some + more)
         }
         next = page.next
     }

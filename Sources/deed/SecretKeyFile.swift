@@ -1,4 +1,3 @@
-import AppStore
 import Assembly
 import Core
 import Crypto

@@ -8,20 +8,20 @@ extension StoreReport {
     var json: JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
-        for (name, value) in word.members { object.append(name, value) }
+        for (name, value) in remark.members { object.append(name, value) }
         object.append("recorded", .array(items.map(\.json)))
         return .object(object)
     }
 
     /// A line for each thing.
     var text: String {
-        let lines = word.lines + items.map(\.line)
+        let lines = remark.lines + items.map(\.line)
         if lines.isEmpty { return "The store has done it (\(environment.rawValue))." }
         return lines.joined(separator: "\n")
     }
 }
 
-extension StoreWord {
+extension StoreRemark {
     fileprivate var members: [(String, JSON)] {
         switch self {
         case .nothing: []

@@ -22,23 +22,23 @@ struct AskingTests {
         #expect(try proven(asking.ask(.transaction(id)), asking) == 1)
         #expect(try proven(asking.ask(.appTransaction(of: id)), asking) == 1)
         let statuses = try asking.ask(.statuses(of: id))
-        #expect(statuses.word == .statuses([StandingTold(original: id.text, number: 1)]))
+        #expect(statuses.remark == .statuses([StandingTold(original: id.text, number: 1)]))
         #expect(statuses.evidence.map(\.kind) == [.signedTransaction, .renewalInfo])
         #expect(try proven(asking.ask(.history(of: id)), asking) == 1)
         #expect(try asking.ask(.refunds(of: id)).evidence.isEmpty)
-        #expect(try asking.ask(.order("none")).word == .order(isFound: false))
-        #expect(try asking.ask(.finish(id)).word == .nothing)
-        #expect(try asking.ask(.setToken(token, of: id)).word == .nothing)
-        guard case .extended(.some) = try asking.ask(.extend(id, extending)).word else {
+        #expect(try asking.ask(.order("none")).remark == .order(isFound: false))
+        #expect(try asking.ask(.finish(id)).remark == .nothing)
+        #expect(try asking.ask(.setToken(token, of: id)).remark == .nothing)
+        guard case .extended(.some) = try asking.ask(.extend(id, extending)).remark else {
             Issue.record("nothing was extended")
             return
         }
         let all = try asking.ask(.extendAll(product, extending, countries: ["USA"]))
-        #expect(all.word == .extendingAll(request: "r-1"))
+        #expect(all.remark == .extendingAll(request: "r-1"))
         guard
             case .extendedAll(true, _, _) = try asking.ask(
                 .extendAllResult(product, request: "r-1")
-            ).word
+            ).remark
         else {
             Issue.record("the extension is not done")
             return
@@ -46,8 +46,8 @@ struct AskingTests {
         let report = ConsumptionReport(
             delivery: .delivered, hasSample: false, used: 40_000, preference: .decline)
         let coins = try TransactionID(try served.buy("coins.100").transaction ?? "")
-        #expect(try asking.ask(.consumption(report, of: coins)).word == .nothing)
-        guard case .testSent(let test) = try asking.ask(.test).word else {
+        #expect(try asking.ask(.consumption(report, of: coins)).remark == .nothing)
+        guard case .testSent(let test) = try asking.ask(.test).remark else {
             Issue.record("no test was sent")
             return
         }

@@ -4,7 +4,7 @@ package struct StoreAnswer: Sendable {
     package let environment: Environment
     /// To be proven like any other evidence; a renewal info stands behind its transaction.
     package var evidence: [RawEvidence] = []
-    package var word = StoreWord.nothing
+    package var remark = StoreRemark.nothing
     /// What names the next page; `nil` behind the last one.
     package var next: String?
 
@@ -14,7 +14,7 @@ package struct StoreAnswer: Sendable {
 }
 
 /// What a store says without signing it: for people, and for nothing that gives access.
-package enum StoreWord: Hashable, Sendable {
+package enum StoreRemark: Hashable, Sendable {
     case nothing
     case statuses([StandingTold])
     case order(isFound: Bool)
