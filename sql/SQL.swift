@@ -33,23 +33,23 @@ package struct Migration: Sendable {
             number: 8, name: "0008_test_clock",
             script: Script(embedded: PackageResources._008_test_clock_sql)),
         Migration(
-            number: 10, name: "0010_leases",
-            script: Script(embedded: PackageResources._010_leases_sql)),
+            number: 9, name: "0009_leases",
+            script: Script(embedded: PackageResources._009_leases_sql)),
         Migration(
-            number: 11, name: "0011_credentials",
-            script: Script(embedded: PackageResources._011_credentials_sql)),
+            number: 10, name: "0010_credentials",
+            script: Script(embedded: PackageResources._010_credentials_sql)),
         Migration(
-            number: 13, name: "0013_accounts",
-            script: Script(embedded: PackageResources._013_accounts_sql)),
+            number: 11, name: "0011_accounts",
+            script: Script(embedded: PackageResources._011_accounts_sql)),
         Migration(
-            number: 15, name: "0015_views_by_customer",
-            script: Script(embedded: PackageResources._015_views_by_customer_sql)),
+            number: 12, name: "0012_views_by_customer",
+            script: Script(embedded: PackageResources._012_views_by_customer_sql)),
         Migration(
-            number: 16, name: "0016_boundaries",
-            script: Script(embedded: PackageResources._016_boundaries_sql)),
+            number: 13, name: "0013_boundaries",
+            script: Script(embedded: PackageResources._013_boundaries_sql)),
         Migration(
-            number: 17, name: "0017_reconciliations",
-            script: Script(embedded: PackageResources._017_reconciliations_sql)),
+            number: 14, name: "0014_reconciliations",
+            script: Script(embedded: PackageResources._014_reconciliations_sql)),
     ]
 }
 

@@ -33,7 +33,9 @@ private let reconcileCommand = CommandSpec(
     try invocation.withDatabase { database throws(CommandEnd) in
         let clock = try invocation.clock(over: database, at: instant, for: wish)
         let live = Live(
-            database.modestSettings(clock: clock), Outside(verifier: Verifier(extraRoots: [])))
+            database.modestSettings(clock: clock),
+            Outside(
+                verifier: Verifier(extraRoots: []), keys: invocation.secretKeyFile.ring))
         defer { live.ledger.close() }
         let progress = Progress()
         let report = try obey { () throws(CommandError) in

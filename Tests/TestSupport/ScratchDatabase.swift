@@ -44,7 +44,10 @@ package final class ScratchDatabase: Sendable {
 
     /// Settings for the owner of the schema, or for a role.
     package func settings(role: String? = nil) -> ConnectionSettings {
-        ConnectionSettings(url: url, role: role)
+        var settings = ConnectionSettings(url: url, role: role)
+        // While many tests run at once, a session that is well may say nothing for long.
+        settings.silentLockMilliseconds = 10_000
+        return settings
     }
 
     /// A ledger as the service has it.

@@ -72,6 +72,9 @@ package struct ProjectionAudit {
                 $0.key.lexicographicallyPrecedes($1.key)
             }) {
                 add(row, of: table, "row", "a row", "none")
+                if let stream = try? table.stream(of: row), !differing.contains(stream) {
+                    differing.append(stream)
+                }
             }
         }
         missing = [:]
@@ -84,7 +87,7 @@ package struct ProjectionAudit {
         var last: CustomerName?
         while true {
             let names = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
-            guard let end = names.last else { return }
+            guard let end = names.last else { return addMissing() }
             try compare(names.filter { $0.project == project.text }, auditor)
             last = end
         }
@@ -99,6 +102,7 @@ package struct ProjectionAudit {
             let end = min(start + ProjectionAudit.page, names.count)
             try compare(Array(names[start..<end]), auditor)
         }
+        addMissing()
     }
 
     /// Compares the rows of the customers of these streams.
@@ -109,6 +113,7 @@ package struct ProjectionAudit {
             let page = Array(streams[start..<min(start + ProjectionAudit.page, streams.count)])
             compare(page, try auditor.snapshot(of: page))
         }
+        addMissing()
     }
 
     private mutating func compareProjects(_ auditor: Auditor) throws(LedgerError) {
@@ -160,8 +165,6 @@ package struct ProjectionAudit {
         let now = now()
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
-            let count = findings.count
-            defer { if findings.count > count { differing.append(stream) } }
             if customer.version == 0 {
                 findings.add(
                     AuditFinding(
@@ -169,6 +172,8 @@ package struct ProjectionAudit {
                         expected: "none: the log has no event of this customer", found: "a row"))
                 continue
             }
+            let count = findings.count
+            defer { if findings.count > count { differing.append(stream) } }
             let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
             let calls = ProjectedRows.all(of: customer, stream, by: project, now: now)
             let expected = ProjectedTable.rows(of: calls)
