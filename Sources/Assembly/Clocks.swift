@@ -52,8 +52,8 @@ extension Database {
     }
 
     /// The one place that decides whose time may be a test's. Customers of the real world have no part
-    /// in that: they would lose what they paid for or were given. No app can have credentials for a
-    /// store yet; when one can, an app whose store is not on a loopback address is refused here, too.
+    /// in that: they would lose what they paid for or were given. Nor has a store of the real world, for
+    /// which credentials are refused where there is a test clock, too.
     private func requireTestable(_ table: TestClockTable) throws(StartError) {
         let knowsCustomers = try asking { () throws(LedgerError) in
             try table.knowsProductionCustomers()
