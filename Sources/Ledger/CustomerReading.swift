@@ -36,7 +36,7 @@ extension Ledger {
         }
         var states: [Stream: CustomerState] = [:]
         for recorded in events {
-            states[recorded.stream, default: CustomerState()].apply(recorded.event)
+            states[recorded.stream, default: CustomerState()].apply(recorded)
         }
         return streams.map { ListedCustomer(stream: $0, state: states[$0] ?? CustomerState()) }
     }

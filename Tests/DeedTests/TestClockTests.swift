@@ -194,7 +194,8 @@ extension ProgramTests {
         func realCustomers() throws {
             _ = try deed.makeKey()
             let granted = try deed.run(
-                "grant", "--customer", "u1", "--entitlement", "pro", "--for", "P1Y", "--reason", "r")
+                "grant", "--customer", "u1", "--entitlement", "pro", "--for", "P1Y", "--reason", "r"
+            )
             try #require(granted.code == 0, "\(granted.errors)")
             func isRefused() throws -> Bool {
                 let refused = try deed.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
