@@ -150,7 +150,7 @@ struct LifeTests {
             }
         }
         let clients = try ["/begun", "/first", "/waits"].map { path in
-            let client = try RawClient(port: server.port)
+            let client = try RawClient(undocumented: server.port)
             client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
             if path == "/first" { #expect(gate.hasGathered(1)) }
             return client
