@@ -9,7 +9,7 @@ extension Router {
         let started = monotonicMicroseconds()
         let found: MeasuredRoute
         do throws(Problem) {
-            found = try find(method: request.method, path: request.path).route
+            found = try find(request).route
         } catch {
             return .refused(unrouted.record(error.response, since: started))
         }
@@ -24,12 +24,12 @@ extension Router {
         _ request: borrowing Request, to found: MeasuredRoute, since started: Int64
     ) throws(Problem) -> Admission {
         let limit = found.route.bodyLimit
-        guard let permissions = found.route.permissions else {
+        guard let roles = found.route.roles else {
             return .body(limit: limit, .strangers)
         }
         switch try PresentedKey(request, keys) {
         case .known(let used):
-            _ = try Route.Access(used.key, permissions)
+            _ = try Route.Access(used.key, roles)
             return .body(limit: limit, .known)
         case .other(let digest):
             let client = request.client
@@ -41,7 +41,7 @@ extension Router {
                         failedKeys.note(from: client)
                         throw .unknownKey
                     }
-                    _ = try Route.Access(live, permissions)
+                    _ = try Route.Access(live, roles)
                     return .body(limit: limit, .known)
                 } catch {
                     return .refused(found.measures.record(error.response, since: started))

@@ -97,6 +97,19 @@ private func mark(of bytes: [UInt8]) -> UInt64 {
     }
 }
 
+/// What a reader wants to know of a customer.
+struct WantedAnswer: Sendable {
+    /// `nil` for all.
+    let entitlement: EntitlementID?
+    /// The tags of answers that the reader has, as `If-None-Match` lists them.
+    let knownTags: String?
+
+    init(_ entitlement: EntitlementID?, knownTags: String?) {
+        self.entitlement = entitlement
+        self.knownTags = knownTags
+    }
+}
+
 extension FilledAnswer {
     /// The whole answer.
     func append(to bytes: inout [UInt8], _ position: String) {
@@ -128,15 +141,15 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer about all entitlements or one of them, or that the reader has it already.
-    func response(of call: Call, _ entitlement: EntitlementID?) -> Response {
+    /// The answer, or that the reader has it already.
+    func response(to wanted: WantedAnswer) -> Response {
         let text = position.description
         var headers = headers(text)
-        if let known = call.knownTags, known.names(ready.tag) {
+        if let known = wanted.knownTags, known.names(ready.tag) {
             headers.removeFirst()
             return Response(status: 304, headers: headers)
         }
-        let body = entitlement.map { one($0, text) } ?? whole(text)
+        let body = wanted.entitlement.map { one($0, text) } ?? whole(text)
         return Response(status: 200, headers: headers, body: body)
     }
 

@@ -42,33 +42,34 @@ struct ReadRoutes: Sendable {
     }
 
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
-        let question = try Question(call)
+        let question = try Question(call.query)
         let stream = try call.stream()
+        // Taken out of the call: what waits would keep all of it.
+        let (after, wanted) = (call.after, WantedAnswer(entitlement, knownTags: call.knownTags))
         guard question.isOfNow else {
             return .waiting { () throws(Problem) in
-                .answered(try derive(stream, question, call.after).response(of: call, entitlement))
+                .answered(try derive(stream, question, after).response(to: wanted))
             }
         }
-        if !question.isStrong, let answer = reads.remembered(stream, after: call.after) {
-            return .answered(answer.response(of: call, entitlement))
+        if !question.isStrong, let answer = reads.remembered(stream, after: after) {
+            return .answered(answer.response(to: wanted))
         }
         // Whether the log reaches a place in another shard may have to be asked for first.
-        if let after = call.after, after.shard != stream.shard {
+        if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
                 try reads.demand(after, within: nil)
-                return reading(stream, after: nil, question, call, entitlement)
+                return reading(stream, after: nil, question, wanted)
             }
         }
-        return reading(stream, after: call.after, question, call, entitlement)
+        return reading(stream, after: after, question, wanted)
     }
 
     private func reading(
-        _ stream: Stream, after: Position?, _ question: Question, _ call: Call,
-        _ entitlement: EntitlementID?
+        _ stream: Stream, after: Position?, _ question: Question, _ wanted: WantedAnswer
     ) -> Reaction {
         .asking { [reads] give in
             reads.read(stream, after: after, isStrong: question.isStrong) {
-                give(Response($0, to: call, entitlement))
+                give(Response($0, to: wanted))
             }
         }
     }
@@ -88,7 +89,7 @@ struct ReadRoutes: Sendable {
 
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let question = try Question(call)
+        let question = try Question(call.query)
         let answer = try ask { () throws(Fault) in
             try ports.customer(stream, at: question.at, known: question.known)
         }
@@ -102,7 +103,7 @@ struct ReadRoutes: Sendable {
             throw .missing("entitlement", "Name the entitlement to explain: ?entitlement=…")
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
-        let question = try Question(call)
+        let question = try Question(call.query)
         let answer = try ask { () throws(Fault) in
             try ports.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known)
@@ -157,13 +158,14 @@ private struct Question {
     let known: Instant?
     let isStrong: Bool
 
-    init(_ call: Call) throws(Problem) {
-        if let consistency = call.query["consistency"], consistency != "strong" {
+    init(_ query: QueryParameters) throws(Problem) {
+        let consistency = query["consistency"]
+        if let consistency, consistency != "strong" {
             throw .invalid("consistency", "The parameter \"consistency\" takes \"strong\" only.")
         }
-        isStrong = call.query["consistency"] != nil
-        at = try call.query.instant("at")
-        known = try call.query.instant("known")
+        isStrong = consistency != nil
+        at = try query.instant("at")
+        known = try query.instant("known")
     }
 
     var isOfNow: Bool { at == nil && known == nil }
@@ -184,10 +186,10 @@ extension Problem {
 
 extension Response {
     fileprivate init(
-        _ result: Result<FilledAnswer, ReadError>, to call: Call, _ entitlement: EntitlementID?
+        _ result: Result<FilledAnswer, ReadError>, to wanted: WantedAnswer
     ) {
         switch result {
-        case .success(let answer): self = answer.response(of: call, entitlement)
+        case .success(let answer): self = answer.response(to: wanted)
         case .failure(let error): self = Problem(error).response
         }
     }

@@ -15,8 +15,8 @@ struct Route: Sendable {
 
     enum Callers: Sendable {
         case anyone(Receive)
-        /// Keys with all of these permissions.
-        case keys(Set<Permission>, Work)
+        /// Keys of these roles, the one that may do least first.
+        case keys([Role], Work)
     }
 
     /// What an answer takes.
@@ -55,7 +55,9 @@ struct Route: Sendable {
         self.parameters = parameters
         self.bodyLimit = bodyLimit
         self.cost = cost
-        callers = .keys([permission]) { call throws(Problem) in try work(call).reaction }
+        callers = .keys(Role.all(with: permission)) { call throws(Problem) in
+            try work(call).reaction
+        }
     }
 
     /// A call for anyone.
@@ -71,9 +73,9 @@ struct Route: Sendable {
         callers = .anyone(receive)
     }
 
-    /// What a key must be allowed; `nil` where none is needed.
-    var permissions: Set<Permission>? {
-        if case .keys(let permissions, _) = callers { permissions } else { nil }
+    /// What a key may be; `nil` where none is needed.
+    var roles: [Role]? {
+        if case .keys(let roles, _) = callers { roles } else { nil }
     }
 }
 
@@ -129,25 +131,23 @@ package struct RouteOutline: Sendable {
         pattern = route.pattern
         parameters = route.parameters
         bodyLimit = route.bodyLimit
-        role = route.permissions.flatMap(Role.init(least:))
+        role = route.roles?.first
     }
 }
 
 extension Role {
-    /// The one with the fewest permissions that has these.
-    init?(least permissions: Set<Permission>) {
-        let found = Role.allCases.filter { $0.permissions.isSuperset(of: permissions) }
-            .min { $0.permissions.count < $1.permissions.count }
-        guard let found else { return nil }
-        self = found
+    /// Those with the permission, the one with the fewest others first.
+    fileprivate static func all(with permission: Permission) -> [Role] {
+        allCases.filter { $0.permissions.contains(permission) }
+            .sorted { $0.permissions.count < $1.permissions.count }
     }
 }
 
 extension Route.Access {
-    /// What a key opens, unless it lacks a permission.
-    init(_ key: LiveKey, _ permissions: Set<Permission>) throws(Problem) {
-        if !key.role.permissions.isSuperset(of: permissions) {
-            throw .wrongRole(needed: Role(least: permissions) ?? .admin, held: key.role)
+    /// What a key opens, unless it has another role.
+    init(_ key: LiveKey, _ roles: [Role]) throws(Problem) {
+        if !roles.contains(key.role) {
+            throw .wrongRole(needed: roles.first ?? .admin, held: key.role)
         }
         self.init(key: key)
     }

@@ -12,8 +12,8 @@ struct RouteTable<Found: Sendable>: Sendable {
     /// What a path leads to.
     struct Place {
         let ends: [(method: String, found: Found)]
-        /// The parts of the path that are arguments, still percent-encoded.
-        let arguments: [Substring]
+        /// The parts of the path that are arguments; `nil` when one of them is not validly encoded.
+        let arguments: [String]?
     }
 
     mutating func add(_ found: Found, method: String, pattern: String) {
@@ -39,32 +39,40 @@ struct RouteTable<Found: Sendable>: Sendable {
     }
 
     /// Where the path leads; `nil` when no route has it. What a route names wins over an argument.
-    func find(_ path: String) -> Place? {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        var arguments: [Range<Int>] = []
-        arguments.reserveCapacity(4)
-        guard let end = walk(path.utf8.span, from: 1, at: 0, &arguments) else { return nil }
-        return Place(ends: nodes[end].ends, arguments: arguments.map { path[bytes: $0] })
+    func find(_ path: Span<UInt8>) -> Place? {
+        guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
+        var arguments: [String]? = []
+        guard let end = walk(path, from: 1, at: 0, &arguments) else { return nil }
+        arguments?.reverse()
+        return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Goes from a node along what the path holds from `start` on.
+    /// Goes from a node along what the path holds from `start` on. The arguments are taken on the way
+    /// back, the last one first: only then it is known which they are.
     private func walk(
-        _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [Range<Int>]
+        _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         var end = start
         while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-        for known in nodes[node].texts where path.holds(known.text, in: start..<end) {
-            if let found = finish(path, after: end, at: known.node, &arguments) { return found }
+        // By place: to take them out would count references to each.
+        for place in nodes[node].texts.indices
+        where path.holds(nodes[node].texts[place].text, in: start..<end) {
+            let next = nodes[node].texts[place].node
+            if let found = finish(path, after: end, at: next, &arguments) { return found }
         }
-        guard let next = nodes[node].argument else { return nil }
-        arguments.append(start..<end)
-        if let found = finish(path, after: end, at: next, &arguments) { return found }
-        arguments.removeLast()
-        return nil
+        guard let next = nodes[node].argument,
+            let found = finish(path, after: end, at: next, &arguments)
+        else { return nil }
+        if let text = percentDecoded(path.extracting(start..<end)) {
+            arguments?.append(text)
+        } else {
+            arguments = nil
+        }
+        return found
     }
 
     private func finish(
-        _ path: Span<UInt8>, after end: Int, at node: Int, _ arguments: inout [Range<Int>]
+        _ path: Span<UInt8>, after end: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         if end == path.count { return nodes[node].ends.isEmpty ? nil : node }
         return walk(path, from: end + 1, at: node, &arguments)
@@ -78,12 +86,5 @@ extension Span<UInt8> {
             return false
         }
         return true
-    }
-}
-
-extension String {
-    fileprivate subscript(bytes range: Range<Int>) -> Substring {
-        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
-        return self[start..<utf8.index(start, offsetBy: range.count)]
     }
 }

@@ -56,9 +56,9 @@ package struct Router: Sendable {
 
     package func answer(_ request: borrowing Request) -> Answer {
         let started = monotonicMicroseconds()
-        let found: (route: MeasuredRoute, arguments: [Substring])
+        let found: (route: MeasuredRoute, arguments: [String]?)
         do throws(Problem) {
-            found = try find(method: request.method, path: request.path)
+            found = try find(request)
         } catch {
             return .now(unrouted.record(error.response, since: started))
         }
@@ -67,28 +67,25 @@ package struct Router: Sendable {
             case .anyone(let receive):
                 let (room, reaction) = try receive(request.body, request.client)
                 return answer(by: reaction, in: room, found.route, since: started)
-            case .keys(let permissions, let work):
-                let draft = try draft(of: request, found)
-                if found.route.route.cost == .memory, let call = try draft.remembered(permissions) {
+            case .keys(let roles, let work):
+                let key = try PresentedKey(request, keys)
+                let draft = try CallDraft(
+                    request, found.arguments, of: found.route.route.parameters)
+                if found.route.route.cost == .memory, let used = key.known {
+                    let call = try Call(draft, try Route.Access(used.key, roles))
                     return answer(by: try work(call), in: .known, found.route, since: started)
                 }
+                let client = key.known == nil ? request.client : nil
+                if key.known == nil { try failedKeys.requirePatience(with: client) }
                 let reaction = Reaction.waiting { [keys, failedKeys] () throws(Problem) in
-                    try work(try draft.call(permissions, keys, failedKeys))
+                    let live = try key.find(in: keys, failedKeys, from: client)
+                    return try work(try Call(draft, try Route.Access(live, roles)))
                 }
-                return answer(by: reaction, in: draft.room, found.route, since: started)
+                return answer(by: reaction, in: key.room, found.route, since: started)
             }
         } catch {
             return .now(found.route.measures.record(error.response, since: started))
         }
-    }
-
-    private func draft(
-        of request: borrowing Request, _ found: (route: MeasuredRoute, arguments: [Substring])
-    ) throws(Problem) -> CallDraft {
-        let draft = try CallDraft(
-            request, keys, found.arguments, of: found.route.route.parameters)
-        if draft.key.known == nil { try failedKeys.requirePatience(with: draft.client) }
-        return draft
     }
 
     private func answer(
@@ -119,16 +116,24 @@ package struct Router: Sendable {
     /// The longest body that a request may have.
     package func bodyLimit(method: String, path: String) -> Int {
         do throws(Problem) {
-            return try find(method: method, path: path).route.route.bodyLimit
+            return try end(of: routes.find(path.utf8.span), for: method).route.route.bodyLimit
         } catch {
             return Router.bodyLimit
         }
     }
 
     func find(
-        method: String, path: String
-    ) throws(Problem) -> (route: MeasuredRoute, arguments: [Substring]) {
-        guard let place = routes.find(path) else { throw .unknownRoute }
+        _ request: borrowing Request
+    ) throws(Problem) -> (route: MeasuredRoute, arguments: [String]?) {
+        var place: RouteTable<MeasuredRoute>.Place?
+        request.withPath { place = routes.find($0) }
+        return try end(of: place, for: request.method)
+    }
+
+    private func end(
+        of place: RouteTable<MeasuredRoute>.Place?, for method: String
+    ) throws(Problem) -> (route: MeasuredRoute, arguments: [String]?) {
+        guard let place else { throw .unknownRoute }
         for end in place.ends where end.method == method { return (end.found, place.arguments) }
         throw .wrongMethod(allowed: place.ends.map(\.method))
     }
@@ -146,8 +151,7 @@ final class MeasuredRoute: Sendable {
 
 /// A request as it was taken out of its connection, before anybody looked whether it may be.
 private struct CallDraft: Sendable {
-    let key: PresentedKey
-    let arguments: [Substring]
+    let arguments: [String]?
     let query: String?
     /// Those that the call takes.
     let parameters: [String]
@@ -155,72 +159,24 @@ private struct CallDraft: Sendable {
     let idempotencyKey: String?
     let after: String?
     let knownTags: String?
-    /// Where it comes from, unless memory knows its key.
-    let client: ClientAddress?
 
     init(
-        _ request: borrowing Request, _ keys: KeyRing, _ arguments: [Substring],
-        of parameters: [String]
+        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
     ) throws(Problem) {
-        key = try PresentedKey(request, keys)
-        client = key.known == nil ? request.client : nil
+        // No read looks at it.
+        let idempotencyKey = request.isGet ? nil : try request.single("Idempotency-Key")
+        let after = try request.single("Deed-After")
+        let knownTags = try request.single("If-None-Match")
         self.arguments = arguments
         query = request.query
         self.parameters = parameters
         body = request.body
-        // No read looks at it.
-        idempotencyKey = request.isGet ? nil : try request.single("Idempotency-Key")
-        after = try request.single("Deed-After")
-        knownTags = try request.single("If-None-Match")
+        self.idempotencyKey = idempotencyKey
+        self.after = after
+        self.knownTags = knownTags
     }
 
-    /// Who may turn out to have no key waits with those who have none.
-    var room: Room { key.known == nil ? .strangers : .known }
-
-    /// The call, where its key is known in memory.
-    func remembered(_ permissions: Set<Permission>) throws(Problem) -> Call? {
-        guard let used = key.known else { return nil }
-        return try call(access: try Route.Access(used.key, permissions))
-    }
-
-    /// The call, after a look into the database where memory does not know its key any more.
-    func call(_ permissions: Set<Permission>, _ keys: KeyRing, _ failed: FailedKeys) throws(Problem)
-        -> Call
-    {
-        let found: LiveKey?
-        do throws(Fault) {
-            // The call may have waited for a worker, and its key been revoked meanwhile.
-            found =
-                switch key {
-                case .known(let used): try keys.find(used)
-                case .other(let digest): try keys.find(digest)
-                }
-        } catch {
-            throw Problem(error)
-        }
-        guard let found else {
-            failed.note(from: client)
-            throw .unknownKey
-        }
-        return try call(access: try Route.Access(found, permissions))
-    }
-
-    private func call(access: Route.Access) throws(Problem) -> Call {
-        var decoded: [String] = []
-        decoded.reserveCapacity(arguments.count)
-        for argument in arguments {
-            guard let text = percentDecoded(argument.utf8.span) else {
-                throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
-            }
-            decoded.append(text)
-        }
-        return Call(
-            access: access, arguments: decoded,
-            query: try QueryParameters(query, of: parameters), body: body,
-            idempotencyKey: try validIdempotencyKey(), after: try position(), knownTags: knownTags)
-    }
-
-    private func position() throws(Problem) -> Position? {
+    func position() throws(Problem) -> Position? {
         guard let after else { return nil }
         guard let position = Position(after) else {
             throw .invalid(
@@ -229,7 +185,7 @@ private struct CallDraft: Sendable {
         return position
     }
 
-    private func validIdempotencyKey() throws(Problem) -> String? {
+    func validIdempotencyKey() throws(Problem) -> String? {
         guard let idempotencyKey else { return nil }
         let limit = Sender.idempotencyKeyLimit
         guard idempotencyKey.utf8.count <= limit,
@@ -240,6 +196,47 @@ private struct CallDraft: Sendable {
                 "\"Idempotency-Key\" takes 1 to \(limit) bytes of printable UTF-8.")
         }
         return idempotencyKey
+    }
+}
+
+extension Call {
+    fileprivate init(_ draft: CallDraft, _ access: Route.Access) throws(Problem) {
+        guard let arguments = draft.arguments else {
+            throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
+        }
+        let query = try QueryParameters(draft.query, of: draft.parameters)
+        let idempotencyKey = try draft.validIdempotencyKey()
+        self.init(
+            access: access, arguments: arguments, query: query, body: draft.body,
+            idempotencyKey: idempotencyKey, after: try draft.position(),
+            knownTags: draft.knownTags)
+    }
+}
+
+extension PresentedKey {
+    /// Who may turn out to have no key waits with those who have none.
+    fileprivate var room: Room { known == nil ? .strangers : .known }
+
+    /// The key as it is now, after a look into the database where memory does not know it any more: the
+    /// call may have waited for a worker, and its key been revoked meanwhile.
+    fileprivate func find(
+        in keys: KeyRing, _ failed: FailedKeys, from client: ClientAddress?
+    ) throws(Problem) -> LiveKey {
+        let found: LiveKey?
+        do throws(Fault) {
+            found =
+                switch self {
+                case .known(let used): try keys.find(used)
+                case .other(let digest): try keys.find(digest)
+                }
+        } catch {
+            throw Problem(error)
+        }
+        guard let found else {
+            failed.note(from: client)
+            throw .unknownKey
+        }
+        return found
     }
 }
 

@@ -56,7 +56,7 @@ struct AnswerPartition {
     private var places: [Stream: Int] = [:]
     private var hand = 0
     /// The newest rules that are known; answers by older ones are not given.
-    private var rules: [ProjectID: Int64] = [:]
+    private var rules = KnownRules()
     /// The last sequence at which any of the streams changed that share a mark. What was read of
     /// one of them before that is not kept any more.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
@@ -71,7 +71,7 @@ struct AnswerPartition {
 
     mutating func find(_ stream: Stream, at now: Instant) -> Held? {
         guard let place = places[stream], held[place].answer.holds(at: now),
-            isByRules(held[place].answer)
+            rules.allow(held[place].answer)
         else {
             tally.misses += 1
             return nil
@@ -84,10 +84,6 @@ struct AnswerPartition {
 
     func holds(_ stream: Stream) -> Bool { places[stream] != nil }
 
-    private func isByRules(_ answer: ReadyAnswer) -> Bool {
-        rules[answer.stream.project, default: 0] <= answer.rules
-    }
-
     // MARK: Keeping
 
     /// Keeps the answer unless it is outdated, or would need more room than there is for many.
@@ -97,7 +93,7 @@ struct AnswerPartition {
         let mark = AnswerPartition.mark(of: answer.stream)
         guard clearedAt <= moment, changed[mark] <= answer.sequence,
             answer.sandboxSequence == nil || sandboxChangedAt[mark] <= moment,
-            isByRules(answer), new.weight <= limit / 4
+            rules.allow(answer), new.weight <= limit / 4
         else { return }
         if let place = places[answer.stream] {
             if answer.isOlder(than: held[place].answer) { return }
@@ -157,7 +153,7 @@ struct AnswerPartition {
     }
 
     mutating func outdate(_ project: ProjectID, before version: Int64) {
-        rules[project] = max(rules[project, default: 0], version)
+        rules.note(project, version)
     }
 
     /// Everything in those positions was taken in.
@@ -177,6 +173,23 @@ struct AnswerPartition {
     }
 
     private static func mark(of stream: Stream) -> Int { abs(stream.hashValue % marks) }
+}
+
+/// The newest versions of projects' rules.
+private struct KnownRules {
+    private var versions: [ProjectID: Int64] = [:]
+    private var highest: Int64 = 0
+
+    mutating func note(_ project: ProjectID, _ version: Int64) {
+        versions[project] = max(versions[project, default: 0], version)
+        highest = max(highest, version)
+    }
+
+    /// Whether the answer was not derived by older ones.
+    func allow(_ answer: ReadyAnswer) -> Bool {
+        // Most answers are as new as any rules: then no project has to be looked up.
+        highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
+    }
 }
 
 /// A partition and its lock.

@@ -40,11 +40,8 @@ package struct Request: ~Copyable {
     /// `HEAD` reads as `GET`: the server leaves the body of the answer out by itself.
     package var method: String {
         switch source {
-        case .connection(_, let line):
-            let text = line.methodText
-            return text == "HEAD" ? "GET" : text
-        case .parts(let method, _, _):
-            return method
+        case .connection(_, let line): isGet ? "GET" : line.methodText
+        case .parts(let method, _, _): method
         }
     }
 
@@ -62,6 +59,16 @@ package struct Request: ~Copyable {
         switch source {
         case .connection(_, let line): line.pathText
         case .parts(_, let path, _): path
+        }
+    }
+
+    /// Lends the same as bytes, which takes no memory.
+    package func withPath(_ body: (Span<UInt8>) -> Void) {
+        switch source {
+        case .connection(_, let line):
+            let bytes = UnsafeRawBufferPointer(start: line.path, count: strlen(line.path))
+            body(bytes.bindMemory(to: UInt8.self).span)
+        case .parts(_, let path, _): body(path.utf8.span)
         }
     }
 
@@ -85,9 +92,10 @@ package struct Request: ~Copyable {
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
+            // Most requests lack most headers: that is told soonest.
+            if headerBytes(name, of: connection) == nil { return nil }
             let sought = sought(name, of: connection)
             if sought.count > 1 { throw .repeated }
-            guard sought.count == 1 else { return nil }
             let bytes = sought.value.bindMemory(to: UInt8.self).span
             guard let text = try? UTF8Span(validating: bytes) else { throw .notUTF8 }
             return String(copying: text)

@@ -42,14 +42,14 @@ package final class TestService: Sendable {
                 verifier: .minted, keys: { _ in SecretKeyBytes(7).keys }, store: store.port,
                 log: logged.log, metrics: metrics,
                 machineClock: (machineClock ?? clock).reading,
-                monotonicClock: { [outage] in monotonicMilliseconds() + outage.milliseconds }),
+                monotonicClock: { [outage] in outage.time }),
             answerBytes: answerBytes)
         router = parts.router(
             Operations(obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
         self.clock = clock
         // What is kept before the log was looked at is let go of.
-        _ = eventually(within: 5000) { parts.answers.moment > 0 }
+        _ = eventually(within: 60_000) { parts.answers.moment > 0 }
         if other == nil { try createProject("default") }
     }
 
@@ -168,8 +168,16 @@ package final class TestClock: Sendable {
 /// Time that passes for the answers in memory only.
 package final class Outage: Sendable {
     private let passed = Atomic<Int64>(0)
+    /// When the clock was stopped.
+    private let stoppedAt = Atomic<Int64>(.max)
 
-    package var milliseconds: Int64 { passed.load(ordering: .relaxed) }
+    package var time: Int64 {
+        min(monotonicMilliseconds(), stoppedAt.load(ordering: .relaxed))
+            + passed.load(ordering: .relaxed)
+    }
+
+    /// From now on only `advance` has time pass: no answer gets old because the machine is busy.
+    package func stopClock() { stoppedAt.store(monotonicMilliseconds(), ordering: .relaxed) }
 
     package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }
 }
