@@ -88,6 +88,8 @@ package struct Subscription: Codable, Sendable {
     /// When the newest period ends.
     package var ends: Instant
     package var graceUntil: Instant?
+    /// The grace that went with a refund, and comes back with it.
+    var refundedGrace: Instant?
     var retryUntil: Instant?
     package var intent: Intent?
     var token: String?

@@ -24,6 +24,7 @@ extension PracticeWorld {
         {
             subscriptions[sale.original]?.phase = .revoked
             subscriptions[sale.original]?.willRenew = false
+            subscriptions[sale.original]?.refundedGrace = subscription.graceUntil
             subscriptions[sale.original]?.graceUntil = nil
         }
         post("REFUND", about: sale.id)
@@ -70,8 +71,16 @@ extension PracticeWorld {
         guard let subscription = subscriptions[original], subscription.latest == sale,
             subscription.phase == .revoked
         else { return }
-        subscriptions[original]?.phase = subscription.ends > now ? .active : .ended
-        if subscription.ends <= now { subscriptions[original]?.intent = .cancelled }
+        if subscription.ends > now {
+            subscriptions[original]?.phase = .active
+        } else if let grace = subscription.refundedGrace, grace > now {
+            subscriptions[original]?.phase = .grace
+            subscriptions[original]?.graceUntil = grace
+        } else {
+            subscriptions[original]?.phase = .ended
+            subscriptions[original]?.intent = .cancelled
+        }
+        subscriptions[original]?.refundedGrace = nil
     }
 }
 
