@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Answers from memory", .timeLimit(.minutes(5)))
+@Suite("Answers from memory", .timeLimit(.minutes(10)))
 struct AnswerCacheTests {
     private let service: TestService
     private let admin: NewKey

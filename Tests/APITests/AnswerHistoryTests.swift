@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Answers in the course of random histories", .timeLimit(.minutes(5)))
+@Suite("Answers in the course of random histories", .timeLimit(.minutes(10)))
 struct AnswerHistoryTests {
     private let services: [TestService]
     private let key: NewKey

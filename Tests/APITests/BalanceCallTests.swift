@@ -104,7 +104,7 @@ struct BalanceCallTests {
         #expect(try balance() == 105)
     }
 
-    @Test("Of 64 who spend one of ten at once, ten succeed", .timeLimit(.minutes(5)))
+    @Test("Of 64 who spend one of ten at once, ten succeed", .timeLimit(.minutes(10)))
     func race() throws {
         _ = give(10)
         let replies = Mutex<[Reply]>([])
@@ -167,7 +167,7 @@ struct BalanceCallTests {
 
     @Test(
         "A history of more events than one look takes is told whole and adds up",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func longHistory() throws {
         inParallel(30) { _ in for _ in 0..<80 { _ = give(1) } }
         var versions: [Int64] = []

@@ -218,7 +218,7 @@ struct IntakeWorkerTests {
         #expect(try found(late).state.word == .believed)
     }
 
-    @Test("Eight workers of two instances record every item once", .timeLimit(.minutes(5)))
+    @Test("Eight workers of two instances record every item once", .timeLimit(.minutes(10)))
     func parallel() throws {
         believeAll()
         let count = 60

@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("What is no request is answered as the document says", .timeLimit(.minutes(3)))
+@Suite("What is no request is answered as the document says", .timeLimit(.minutes(10)))
 struct UnframedTests {
     @Test(
         "Every fault of the table is a problem with a code of its status, and nothing is executed")

@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("What all instances together may ask of a store", .timeLimit(.minutes(5)))
+@Suite("What all instances together may ask of a store", .timeLimit(.minutes(10)))
 struct BudgetTests {
     private let database: ScratchDatabase
     private let app: StoreApp

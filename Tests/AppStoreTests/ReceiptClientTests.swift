@@ -7,7 +7,7 @@ import Minting
 import Practice
 import Testing
 
-@Suite("Having the store judge receipts", .timeLimit(.minutes(5)))
+@Suite("Having the store judge receipts", .timeLimit(.minutes(10)))
 struct ReceiptClientTests {
     private let secret = "practice-shared-secret"
 

@@ -7,7 +7,7 @@ import Minting
 import Practice
 import Testing
 
-@Suite("Asking the App Store Server API", .timeLimit(.minutes(5)))
+@Suite("Asking the App Store Server API", .timeLimit(.minutes(10)))
 struct AskingTests {
     @Test("Every call is answered, and what is signed is proven")
     func calls() throws {

@@ -11,7 +11,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("What the store's answers bring", .timeLimit(.minutes(5)))
+@Suite("What the store's answers bring", .timeLimit(.minutes(10)))
 struct StoreQuestionTests {
     private let service: TestService
     private let project: ProjectID

@@ -6,7 +6,7 @@ import Practice
 import Testing
 import Threading
 
-@Suite("A store in trouble", .timeLimit(.minutes(5)))
+@Suite("A store in trouble", .timeLimit(.minutes(10)))
 struct StoreTroubleTests {
     private let id: TransactionID
 

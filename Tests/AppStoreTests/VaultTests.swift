@@ -6,7 +6,7 @@ import Minting
 import TestSupport
 import Testing
 
-@Suite("Credentials for stores", .timeLimit(.minutes(5)))
+@Suite("Credentials for stores", .timeLimit(.minutes(10)))
 struct VaultTests {
     private let database: ScratchDatabase
     private let ledger: Ledger

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Where clients are", .timeLimit(.minutes(5)))
+@Suite("Where clients are", .timeLimit(.minutes(10)))
 struct AddressTests {
     private func serve(_ change: (inout ServerSettings) -> Void) throws -> Server {
         try makeServer(change) { request in .now(text("\(request.client.map { "\($0)" } ?? "-")")) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct AnswerTests {
     @Test func `One connection serves one request after the other`() throws {
         let server = try makeServer(handler: echo)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Requests are framed strictly", .timeLimit(.minutes(3)))
+@Suite("Requests are framed strictly", .timeLimit(.minutes(10)))
 struct FramingTests {
     /// A server that remembers which targets its handler saw.
     private final class Witness: Sendable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LimitTests {
     private static func chunked(_ count: Int, of size: Int) -> String {
         let chunk = String(size, radix: 16) + "\r\n" + String(repeating: "x", count: size) + "\r\n"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("Running jobs", .timeLimit(.minutes(5)))
+@Suite("Running jobs", .timeLimit(.minutes(10)))
 struct RunnerTests {
     private static let hour: Int64 = 3_600_000
     private let database: ScratchDatabase

@@ -75,7 +75,7 @@ struct IntakeQueueTests {
         #expect(try ledger.takeIntake(now: time(100_000)) == nil)
     }
 
-    @Test("Two instances share it: every item is judged once", .timeLimit(.minutes(5)))
+    @Test("Two instances share it: every item is judged once", .timeLimit(.minutes(10)))
     func shared() throws {
         for number in 1...200 { try add(number) }
         let others = [ledger, database.ledger()]

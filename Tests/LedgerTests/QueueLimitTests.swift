@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Commands that wait", .timeLimit(.minutes(5)))
+@Suite("Commands that wait", .timeLimit(.minutes(10)))
 struct QueueLimitTests {
     private static let limit = 8
 

@@ -25,7 +25,7 @@ struct SchemaTests {
         #expect(taken.isEmpty)
     }
 
-    @Test("Nothing waits for another migrator where nothing is missing", .timeLimit(.minutes(5)))
+    @Test("Nothing waits for another migrator where nothing is missing", .timeLimit(.minutes(10)))
     func unlocked() throws {
         let database = try ScratchDatabase()
         var holder = try Connection.open(database.settings())

@@ -69,7 +69,7 @@ private final class Recorder: Subscriber {
     }
 }
 
-@Suite("Following the log", .timeLimit(.minutes(2)))
+@Suite("Following the log", .timeLimit(.minutes(10)))
 struct SubscriberTests {
     private let database: ScratchDatabase
 

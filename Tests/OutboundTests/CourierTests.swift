@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-@Suite("The courier", .timeLimit(.minutes(5)))
+@Suite("The courier", .timeLimit(.minutes(10)))
 struct CourierTests {
     private func makeServer(metrics: Metrics = Metrics()) throws -> Server {
         var settings = ServerSettings()

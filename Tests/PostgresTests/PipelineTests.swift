@@ -48,7 +48,7 @@ struct PipelineTests {
         #expect(seen.count == 2)
     }
 
-    @Test("More than the sockets hold travels both ways at once", .timeLimit(.minutes(5)))
+    @Test("More than the sockets hold travels both ways at once", .timeLimit(.minutes(10)))
     func large() throws {
         let echo = Statement(name: "echo", text: "select $1::bytea")
         var connection = try Connection.open(database.settings())

@@ -5,7 +5,7 @@ import Practice
 import TestSupport
 import Testing
 
-@Suite("The program deed-practice", .timeLimit(.minutes(5)))
+@Suite("The program deed-practice", .timeLimit(.minutes(10)))
 struct CommandTests {
     private func call(
         _ program: PracticeProgram, _ words: String...

@@ -3,7 +3,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("What the practice store posts", .timeLimit(.minutes(5)))
+@Suite("What the practice store posts", .timeLimit(.minutes(10)))
 struct DeliveryTests {
     private let hour: Int64 = 3_600_000
 

@@ -6,7 +6,7 @@ import Practice
 import Testing
 import Threading
 
-@Suite("The App Store Server API of the practice store", .timeLimit(.minutes(5)))
+@Suite("The App Store Server API of the practice store", .timeLimit(.minutes(10)))
 struct ServerAPITests {
     @Test("A token that is not right in every part is answered 401 without a body")
     func tokens() throws {

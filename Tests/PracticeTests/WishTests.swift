@@ -3,7 +3,7 @@ import JSON
 import Practice
 import Testing
 
-@Suite("Wishes that the practice store refuses, and those about shares", .timeLimit(.minutes(2)))
+@Suite("Wishes that the practice store refuses, and those about shares", .timeLimit(.minutes(10)))
 struct WishTests {
     private func store() throws -> PracticeStore {
         let store = PractisedStore(PracticeWorld(.example, from: opening, seed: 9)).store

@@ -5,7 +5,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("The folder of a private PostgreSQL", .serialized, .timeLimit(.minutes(5)))
+@Suite("The folder of a private PostgreSQL", .serialized, .timeLimit(.minutes(10)))
 struct DataFolderTests {
     @Test(
         "A folder that others may write to is refused and stays as it was",
