@@ -82,9 +82,9 @@ struct Route: Sendable {
 /// What a call comes to, as far as that is known.
 enum Reaction: Sendable {
     case answered(Response)
-    /// It takes an answer that is given by whoever has it.
+    /// Another thread gives the answer when it has it.
     case asking(_ begin: @Sendable (_ give: @escaping @Sendable (Response) -> Void) -> Void)
-    /// It takes somebody who waits.
+    /// A worker has to wait for it.
     case waiting(@Sendable () throws(Problem) -> Reaction)
     case writing(Wish<Response>)
 }

@@ -8,7 +8,7 @@ final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
     private let times: Histogram
-    /// So many threads can count answers without being in each other's way.
+    /// The number of threads that can count answers without being in each other's way.
     private static let lanes = 8
     /// One for each status so far.
     private let counters = Mutex<[(status: Int, counter: Counter)]>([])

@@ -35,7 +35,7 @@ extension Response {
 }
 
 extension Wish<Response> {
-    /// Has the wish fulfilled; `give` gets the answer from whoever ends the last step. `isPatient` tells
+    /// Has the wish fulfilled; `give` gets the answer from the thread that ends the last step. `isPatient` tells
     /// whether this thread may wait; where none may, the reply finds one.
     func perform(
         isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give

@@ -39,7 +39,7 @@ package final class AnswerCache: Sendable {
     /// When the log was last heard of to its end.
     private let confirmedAt = Atomic(Int64.min / 2)
 
-    /// A cache of so many bytes, roughly. `monotonicClock` gives milliseconds.
+    /// A cache of about that many bytes. `monotonicClock` gives milliseconds.
     package init(
         bytes: Int, now: @escaping @Sendable () -> Instant,
         monotonicClock: @escaping @Sendable () -> Int64, render: @escaping Render

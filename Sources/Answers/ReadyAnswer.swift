@@ -88,7 +88,7 @@ package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant
     package let position: Position
-    /// For how many milliseconds nobody could say whether it still holds; `nil` when it does.
+    /// For how many milliseconds the log could not confirm that it still holds; `nil` when it does.
     package let staleness: Int64?
 
     package init(

@@ -175,7 +175,7 @@ extension CredentialsChange {
 }
 
 extension CredentialsStatus {
-    /// What credentials are sealed to: whoever moves a row to another app, or to another address, opens
+    /// What credentials are sealed to: a row that is moved to another app, or to another address, opens
     /// nothing.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]

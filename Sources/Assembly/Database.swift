@@ -60,7 +60,7 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Brings a private database's schema up to date, which nobody else would; a database
+    /// Brings a private database's schema up to date, which has no administrator; a database
     /// elsewhere must be right already.
     package func prepareSchema(log: Log = .silent) throws(StartError) {
         try asking { () throws(LedgerError) in

@@ -53,7 +53,7 @@ package struct LiveStore: Sendable {
             })
     }
 
-    /// Says whose stores cannot be asked, so that nobody learns of it too late.
+    /// Says whose stores cannot be asked, so that operators learn of it in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(

@@ -21,7 +21,7 @@ package struct RunningService: Sendable {
     private let isStopping: Monitor<Bool>
     private let log: Log
 
-    /// `stop` is called when the service cannot go on; whoever started it then stops it.
+    /// `stop` is called when the service cannot go on; its starter then stops it.
     package init(
         _ settings: ServiceSettings, _ database: Database, testClock: SharedClock?,
         _ outside: Outside, stop: @escaping @Sendable () -> Void

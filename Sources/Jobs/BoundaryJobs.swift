@@ -3,7 +3,7 @@ package import Ledger
 package import Telemetry
 
 extension Job {
-    /// Publishes boundaries as the clock passes them. Every instance looks: whoever comes first publishes,
+    /// Publishes boundaries as the clock passes them. Every instance looks: the first publishes,
     /// and none has to wait until another one that died is known to be gone.
     package static func publishing(_ ledger: Ledger, metrics: Metrics) -> Job {
         let published = metrics.counter(

@@ -35,7 +35,7 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// The rest after so many failures in a row: each is twice as long as the one before.
+    /// The rest after that number of failures in a row: each is twice as long as the one before.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }

@@ -35,7 +35,7 @@ extension Job {
         }
     }
 
-    /// Tells how the newest reconciliations ended, whoever did them.
+    /// Tells how the newest reconciliations ended, on any instance.
     package static func reconciled(_ ledger: Ledger, metrics: Metrics) -> Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(

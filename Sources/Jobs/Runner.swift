@@ -172,7 +172,7 @@ private final class Worker: Sendable {
     }
 
     private func tell(_ fault: Fault, _ pause: Int64) {
-        // Whoever watches the database tells that it cannot be reached.
+        // The watch of the database tells that it cannot be reached.
         guard case .broken(let reason) = fault else { return }
         let isNew = state.change(wake: .nobody) { state in
             defer { state.reason = reason }

@@ -2,9 +2,9 @@ package import Core
 
 /// When a job runs.
 package enum Schedule: Sendable {
-    /// On every instance, so many milliseconds after the run before.
+    /// On every instance, this many milliseconds after the run before.
     case everywhere(milliseconds: Int64)
-    /// On one instance of all, once in so many milliseconds of Deed's clock.
+    /// On one instance of all, once in this many milliseconds of Deed's clock.
     case once(milliseconds: Int64)
     /// On one instance of all, once a day.
     case daily(TimeOfDay)

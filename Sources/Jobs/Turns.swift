@@ -11,7 +11,7 @@ final class Turns: Sendable {
     private static let leaseMilliseconds: Int64 = 15_000
 
     private struct State {
-        /// Before that nobody need be asked.
+        /// Before that the database need not be asked.
         var due = Instant.distantPast
         /// When the last run wanted the next one, where that is sooner than the schedule.
         var early = Instant.distantFuture
@@ -64,7 +64,7 @@ final class Turns: Sendable {
         if age < Turns.leaseMilliseconds / 3 { return true }
         let isKept = try? ledger.keep(lease, until: leaseEnd)
         if isKept == true { state.change { $0.renewedAt = time } }
-        // While the database cannot be asked, nobody else can take it, either.
+        // While the database cannot be asked, no other instance can take it, either.
         return isKept ?? (age < Turns.leaseMilliseconds)
     }
 

@@ -223,7 +223,7 @@ private struct Round {
         curl_multi_perform(pool, &running)
     }
 
-    /// Waits until something happens, somebody wakes the thread, or the time is up.
+    /// Waits until something happens, another thread wakes this one, or the time is up.
     func poll(milliseconds: Int32) {
         curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
     }

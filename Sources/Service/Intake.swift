@@ -31,7 +31,7 @@ extension Ports {
         return try obtain { () throws(Fault) in try intake.list(project, filter) }
     }
 
-    /// The wish to end an item that somebody took care of in another way.
+    /// The wish to end an item that support staff took care of in another way.
     package func settlingIntake(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {

@@ -8,7 +8,7 @@ package struct IntakePort: Sendable {
     package var find: @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?
     /// Some items of a project behind one of them, oldest first.
     package var list: @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem]
-    /// Gives the item that is due and was tried least, to nobody else until its lease ends. Receipts of
+    /// Gives the item that is due and was tried least, to one worker until its lease ends. Receipts of
     /// some apps are left out.
     package var take: @Sendable (_ now: Instant, _ without: [AppID]) throws(Fault) -> TakenIntake?
     /// Keeps the item as it is now; false when somebody changed it since it was read.

@@ -99,7 +99,7 @@ extension Ports {
             try state.remove(key)
         }
         return .look { () throws(CommandError) in
-            // First: none may be left for whoever sets the app again.
+            // First: none may be left when the app is set again.
             try obtain { () throws(Fault) in
                 try credentials.remove(StoreApp(project: project, key: key))
             }

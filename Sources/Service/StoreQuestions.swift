@@ -220,7 +220,7 @@ extension StoreAnswer {
 }
 
 extension Submissions {
-    /// Records what the store itself brought: for whoever holds the purchase, or unclaimed.
+    /// Records what the store itself brought: for the purchase's holder, or unclaimed.
     func record(
         fromStore proven: [ProvenEvidence], of project: ProjectID
     ) throws(CommandError) -> [IntakeResult] {

@@ -3,7 +3,7 @@ import Synchronization
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// What somebody wishes to have written, step by step, and the answer that comes of it.
+/// What a sender wishes to have written, step by step, and the answer that comes of it.
 ///
 /// A step says what it needs and not who waits for it: a command's own thread may, and a server begins
 /// the next step where the last one ended, so that no thread waits for a commit.

@@ -16,7 +16,7 @@ extension Database {
     private static let pausesBetweenWords = 20
 
     /// Waits until the database can be reached, and says so. False when the program is asked to stop
-    /// meanwhile. A private database is started by whoever needs it, and not waited for.
+    /// meanwhile. A private database is started by the command that needs it, and not waited for.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }
         var pauses = 0

@@ -96,7 +96,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Says whom else the instance trusts, so that nobody learns of it too late.
+    /// Says whom else the instance trusts, so that operators learn of it in time.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

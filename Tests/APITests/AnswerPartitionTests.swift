@@ -66,7 +66,7 @@ struct AnswerPartitionTests {
     }
 }
 
-/// An answer about one customer of many, so many bytes long, that holds for ever.
+/// An answer about one customer of many, of the given length, that holds for ever.
 func readyAnswer(
     _ number: Int, at sequence: Int64 = 0, bytes: Int = 1
 ) -> ReadyAnswer {

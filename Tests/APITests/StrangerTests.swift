@@ -131,7 +131,7 @@ struct StrangerTests {
             #expect(entry.isTrusted)
             gate.noteGenuine(entry)
         }
-        // Whatever became of the others: a bad signature, an app that nobody has, no JSON.
+        // Whatever became of the others: a bad signature, an unknown app, no JSON.
         #expect((0..<201).map { _ in isTrusted("192.0.2.7") }.count { $0 } == 200)
         #expect(!isTrusted("192.0.2.7") && isTrusted("192.0.2.8"))
         front.service.clock.advance(byMilliseconds: 1000)

@@ -73,7 +73,7 @@ struct StoreQuestionTests {
         let events = try service.eventCount()
         #expect(results(try ask(call, asking)).allSatisfy { $0 == "already_known" })
         #expect(try service.eventCount() == events)
-        // Nobody has claimed them: they wait for who proves to be the buyer.
+        // They are unclaimed: they wait for the customer who proves to be the buyer.
         #expect(try service.database.number("select count(*) from deed.unclaimed") == 45)
     }
 

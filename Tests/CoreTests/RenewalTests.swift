@@ -94,7 +94,7 @@ struct RenewalTests {
             [(at(46, -1), "yes grace 1.0 renews"), (at(46), "no expired 0.0 ends")]),
     ]
 
-    /// Twelve months of thirty days each, of which so many were paid.
+    /// Twelve months of thirty days each, of which some were paid.
     static func commitment(_ months: ClosedRange<Int64>) -> [TransactionFact] {
         months.map { month in
             transaction(

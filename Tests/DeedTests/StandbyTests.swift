@@ -34,7 +34,7 @@ extension ProgramTests {
             #expect(try grant("first") == 201)
             #expect(try grant("first") == 201)
             try pair.stop(.standby)
-            // Whoever asks again while nothing confirms hears the same as whoever asks first.
+            // A second sender hears the same as the first while nothing confirms.
             #expect(try grant("second") == 503)
             #expect(try grant("second") == 503)
             #expect(try grant("first") == 503)

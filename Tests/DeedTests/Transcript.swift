@@ -104,7 +104,7 @@ struct Names {
         return text
     }
 
-    /// What nobody chose.
+    /// What chance chose.
     private static let chance = [
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
         ("\\b(g|i|k|o)_[0-9a-z]{15,}", "$1_{chance}"),

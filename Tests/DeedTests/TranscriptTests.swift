@@ -8,7 +8,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Everything that can be seen from outside, as it was when it was last recorded: whoever changes how
+    /// Everything that can be seen from outside, as it was when it was last recorded: who changes how
     /// Deed is built finds out here what others would notice. `DEED_RECORD_TRANSCRIPT=1` records it anew.
     @Suite("The transcript", .timeLimit(.minutes(2)))
     struct Transcripts {

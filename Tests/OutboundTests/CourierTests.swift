@@ -27,7 +27,7 @@ struct CourierTests {
         return request
     }
 
-    /// A listener whose connections nobody ever answers.
+    /// A listener that never answers its connections.
     private func silence() throws -> (listener: Int32, port: UInt16) { try listenOnFreePort() }
 
     @Test("Many requests share one thread and a few connections, and each has its own answer")

@@ -1,6 +1,6 @@
 -- 1 instant before which the item ended, 2 limit, 3 the lease's name, 4 its fence
 with held as materialized (
-    -- Until the end of the transaction nobody takes it over.
+    -- Until the end of the transaction no other instance takes it over.
     select from deed.leases where name = $3 and fence = $4 for share
 )
 delete from deed.intake where id = any (

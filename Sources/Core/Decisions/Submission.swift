@@ -59,7 +59,7 @@ package struct Submission: Sendable {
     /// The account tokens that the evidence carries, each once, in lower case.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// Who keeps what nobody claims, and whom news concerns; where a customer brings the evidence
+    /// Who keeps what is unclaimed, and whom news concerns; where a customer brings the evidence
     /// nothing is left to them.
     package var keepers: [CustomerID] {
         guard bearer == .store else { return [] }
@@ -67,7 +67,7 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// Whom the consents concern of which the store tells in a piece. What concerns nobody so far is told
+    /// Whom the consents concern of which the store tells in a piece. What concerns no customer so far is told
     /// all the same.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }

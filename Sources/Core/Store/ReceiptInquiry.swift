@@ -27,6 +27,6 @@ package struct ReceiptInquiry: Sendable {
 package enum Judgement: Sendable {
     case believed(ProvenEvidence)
     case refused(IntakeReason)
-    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
+    /// The store cannot tell yet; not to be asked again before an instant, where one is named.
     case tryAgain(IntakeReason, after: Instant? = nil)
 }

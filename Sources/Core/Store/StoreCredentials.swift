@@ -1,4 +1,4 @@
-/// What Deed shows the store to be heard, for one app. It is kept encrypted, and told to nobody.
+/// What Deed shows the store to be heard, for one app. It is kept encrypted and never shown.
 package struct StoreCredentials: Hashable, Sendable {
     /// A key of the store's API.
     package struct APIKey: Hashable, Sendable {

@@ -39,7 +39,7 @@ struct Members {
         try value(name) { $0.integer }
     }
 
-    /// A value of an enumeration, to which a store may add what nobody here knows, in either form.
+    /// A value of an enumeration, to which a store may add what this release does not know, in either form.
     func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try value(name) { json in
             json.integer.map(StoreWord.number) ?? json.string.map(StoreWord.text)
