@@ -93,19 +93,18 @@ struct RequestHead {
             throw .malformedRequestLine
         }
         let start = place + 1
-        place = start
-        var marks = 0
-        while place < line.count, line[place].isTarget {
-            if line[place] == UInt8(ascii: "&") { marks += 1 }
-            place += 1
+        let rest = UnsafeRawBufferPointer(rebasing: line[start...])
+        guard let end = rest.place(of: UInt8(ascii: " ")) else {
+            throw fault(ofTargetIn: line, from: start)
         }
-        guard place > start, line[start] == UInt8(ascii: "/"), place < line.count,
-            line[place] == UInt8(ascii: " ")
-        else { throw fault(ofTargetIn: line, from: start) }
-        try version(UnsafeRawBufferPointer(rebasing: line[(place + 1)...]))
+        let target = UnsafeRawBufferPointer(rebasing: rest[..<end])
+        guard target.first == UInt8(ascii: "/"), target.isTarget else {
+            throw fault(ofTargetIn: line, from: start)
+        }
+        try version(UnsafeRawBufferPointer(rebasing: rest[(end + 1)...]))
         if start - 1 > RequestHead.methodLimit { throw .unknownMethod }
-        if place - start > RequestHead.targetLimit { throw .targetTooLong }
-        try charge((marks + 1) * RequestHead.fieldCost)
+        if target.count > RequestHead.targetLimit { throw .targetTooLong }
+        try charge((target.count(of: UInt8(ascii: "&")) + 1) * RequestHead.fieldCost)
         isLineSeen = true
     }
 
@@ -118,6 +117,10 @@ struct RequestHead {
     }
 
     private mutating func version(_ text: UnsafeRawBufferPointer) throws(FramingFault) {
+        // Nearly all requests are of this one.
+        if text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/1.1", 8) == 0 {
+            return
+        }
         guard text.count == 8, text.starts(with: "HTTP/".utf8), text[5].isDigit,
             text[6] == UInt8(ascii: "."), text[7].isDigit
         else { throw .malformedRequestLine }
@@ -183,11 +186,6 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether it may stand in a path or query. Bytes beyond ASCII are looked at as text later.
-    fileprivate var isTarget: Bool {
-        self > 0x20 && self != 0x7F && self != UInt8(ascii: "#")
-    }
-
     /// Whether it may stand in the name of a host, its address or its port.
     fileprivate var isHost: Bool {
         switch self {
@@ -210,6 +208,32 @@ extension UnsafeRawBufferPointer {
             strange |= (byte < 0x20 ? 1 : 0) & (byte != 0x09 ? 1 : 0) | (byte == 0x7F ? 1 : 0)
         }
         return strange == 0
+    }
+
+    /// Whether all of it may stand in a path or query. Bytes beyond ASCII are looked at as text later.
+    fileprivate var isTarget: Bool {
+        var strange: UInt8 = 0
+        for byte in self {
+            strange |= (byte <= 0x20 ? 1 : 0) | (byte == 0x7F ? 1 : 0) | (byte == 0x23 ? 1 : 0)
+        }
+        return strange == 0
+    }
+
+    /// Where the byte stands first.
+    fileprivate func place(of byte: UInt8) -> Int? {
+        guard let base = baseAddress, let found = memchr(base, Int32(byte), count)
+        else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+
+    /// How often the byte is there.
+    fileprivate func count(of byte: UInt8) -> Int {
+        var (rest, count) = (self, 0)
+        while let place = rest.place(of: byte) {
+            count += 1
+            rest = UnsafeRawBufferPointer(rebasing: rest[(place + 1)...])
+        }
+        return count
     }
 
     /// Whether it is this text, in any case, given that it is as long.
