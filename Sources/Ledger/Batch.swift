@@ -279,7 +279,8 @@ extension Batch {
             for event in part.events { try holders.apply(event, of: stream) }
         }
         self.holders = holders
-        for stream in changed(decision, streams) { publishDue(of: stream) }
+        let changed = changed(decision, streams)
+        for stream in changed { publishDue(of: stream) }
         var counts: [Stream: Int16] = [:]
         var events: [RecordedEvent] = []
         for (stream, part) in zip(streams, decision.parts) {
@@ -291,7 +292,7 @@ extension Batch {
                 waitingCredits.add(event, of: stream, by: project(of: stream).catalog)
             }
         }
-        for stream in changed(decision, streams) {
+        for stream in changed {
             for event in regained(by: stream) {
                 events.append(append(event, to: stream, of: command, &counts))
             }
@@ -306,6 +307,7 @@ extension Batch {
 
     /// The streams that have events in the decision, each once.
     private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
+        if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
         var seen = Set<Stream>()
         return zip(streams, decision.parts).compactMap { stream, part in
             part.events.isEmpty || !seen.insert(stream).inserted ? nil : stream

@@ -66,7 +66,7 @@ struct Committer: ~Copyable {
     mutating func run() {
         while let batch = queue.take(upTo: Committer.batchLimit) {
             let batch = gathered(batch)
-            commit(batch.map { Errand(pending: $0, candidate: Candidate($0.command)) })
+            commit(batch.map(Errand.init))
         }
         answers.close()
     }
@@ -89,11 +89,17 @@ struct Committer: ~Copyable {
         return batch
     }
 
-    /// A command with what was learned of it in earlier rounds.
-    private struct Errand {
+    /// A command with what was learned of it in earlier rounds. A class, so that handing it on counts one
+    /// reference and not one for each text in it.
+    private final class Errand {
         let pending: PendingCommand
         var candidate: Candidate
         var rounds = 0
+
+        init(_ pending: PendingCommand) {
+            self.pending = pending
+            candidate = Candidate(pending.command)
+        }
 
         /// Whether it takes its time to be decided.
         var isLarge: Bool { candidate.purchases.count > 64 }
@@ -155,12 +161,11 @@ struct Committer: ~Copyable {
 
     /// Those that may go another round.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
-        errands.compactMap { errand in
-            var next = errand
-            if !errand.candidate.isAlone { next.rounds += 1 }
-            if next.rounds < Committer.roundLimit { return next }
+        errands.filter { errand in
+            if !errand.candidate.isAlone { errand.rounds += 1 }
+            if errand.rounds < Committer.roundLimit { return true }
             answer(errand.pending, .failure(.fault(.busy)))
-            return nil
+            return false
         }
     }
 
@@ -240,7 +245,6 @@ struct Committer: ~Copyable {
                 log.error("command_failed", ["reason": .string(what)])
                 answer = .failure(.fault(.broken(what)))
             case .failure(.lacking(let lack)):
-                var errand = errand
                 errand.candidate.learn(lack)
                 again.append(errand)
                 continue
