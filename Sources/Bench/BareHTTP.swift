@@ -67,6 +67,11 @@ private func answerBare(
         slot.pointee = context
         return .YES
     }
+    // The body is received and let go of.
+    if let uploadSize, uploadSize.pointee > 0 {
+        uploadSize.pointee = 0
+        return .YES
+    }
     let answer = context.assumingMemoryBound(to: BareAnswer.self)
     guard
         let response = MHD_create_response_from_buffer(

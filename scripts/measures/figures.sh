@@ -4,16 +4,23 @@
 
 # note_rounds NAME UNIT BAR FILE: of the rounds in FILE, each "value baseline", the one with the
 # median ratio counts. BAR is the least ratio that will do.
-note_rounds() {
-    awk '{ printf "%.1f %.1f %.4f\n", $1, $2, $1 / $2 }' "$4" | sort -k3,3n | awk \
-        -v name="$1" -v unit="$2" -v bar="$3" '
+note_rounds() { note_ratios least "$@"; }
+
+# note_multiple NAME UNIT BAR FILE: the same, where BAR is the most that will do.
+note_multiple() { note_ratios most "$@"; }
+
+# note_ratios least|most NAME UNIT BAR FILE
+note_ratios() {
+    awk '{ printf "%.2f %.2f %.4f\n", $1, $2, $1 / $2 }' "$5" | sort -k3,3n | awk \
+        -v sense="$1" -v name="$2" -v unit="$3" -v bar="$4" '
         { value[NR] = $1; baseline[NR] = $2; ratio[NR] = $3 }
         END {
             if (NR == 0) exit 1
             at = int((NR + 1) / 2)
-            standing = bar == "-" ? "-" : ratio[at] >= bar ? "met" : "missed"
+            isMet = sense == "least" ? ratio[at] >= bar : ratio[at] <= bar
+            standing = bar == "-" ? "-" : isMet ? "met" : "missed"
             print name, value[at], unit, baseline[at], ratio[at], bar, ratio[1], ratio[NR], standing
-        }' >>"$figures" || fail "$1 gave no figures"
+        }' >>"$figures" || fail "$2 gave no figures"
 }
 
 # note_limit NAME UNIT BAR FILE: of the values in FILE, one a line, the median counts. BAR is the

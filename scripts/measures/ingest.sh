@@ -1,5 +1,5 @@
 # Distinct signed transactions for distinct customers, and distinct notifications, each answered when
-# it is durable, beside one-row inserts; and reads from memory meanwhile.
+# it is durable, beside the sum of its parts and beside one-row inserts; and reads from memory meanwhile.
 # shellcheck shell=bash
 
 measure_ingest() {
@@ -13,10 +13,14 @@ measure_ingest() {
     baseline_sql "create table if not exists inserted (id bigint generated always as identity primary key, payload text not null)"
     baseline insert 32 1 >/dev/null
     for kind in transactions notifications; do
+        start_parts $kind
         for ((round = 1; round <= rounds; round++)); do
             submit_round $kind "$seconds" "$scratch/ingest.$kind"
+            printf '%s %s\n' "$(tail -n 1 "$scratch/ingest.$kind" | cut -d' ' -f1)" \
+                "$(sum_of_parts $kind "$seconds")" >>"$scratch/ingest.$kind.parts"
         done
-        note_rounds "ingest.$kind" 1/s 0.5 "$scratch/ingest.$kind"
+        note_rounds "ingest.$kind" 1/s 0.6 "$scratch/ingest.$kind.parts"
+        note_rounds "ingest.$kind.inserts" 1/s - "$scratch/ingest.$kind"
         note_limit "ingest.$kind.p99" ms 50 "$scratch/ingest.$kind.p99"
     done
     measure_reads_meanwhile

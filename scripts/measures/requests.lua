@@ -18,7 +18,7 @@ function query_request(names)
 end
 
 -- Written by hand, because wrk.format takes a good part of the time that an answer does.
-local function post(path, header, body)
+function post(path, header, body)
    return "POST " .. path .. " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " .. key
       .. "\r\nContent-Type: application/json\r\n" .. header .. "Content-Length: " .. #body
       .. "\r\n\r\n" .. body
