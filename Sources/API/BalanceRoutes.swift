@@ -4,7 +4,6 @@ import Service
 
 /// The calls that move balances, and the one that tells how they moved.
 struct BalanceRoutes: Sendable {
-    private static let pageLimit: Int64 = 1000
     private let ports: Ports
 
     init(_ ports: Ports) {
@@ -12,7 +11,7 @@ struct BalanceRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let balance = "/v1/customers/{customer}/balances/{currency}"
+        let balance = "/customers/{customer}/balances/{currency}"
         return [
             Route("POST", "\(balance)/spend", parameters: ["environment"], .submit, .memory, spend),
             Route(
@@ -60,13 +59,11 @@ struct BalanceRoutes: Sendable {
         let stream = try call.stream()
         let currency = try call.currency()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
-        let limit = try call.query.integer("limit", in: 1...BalanceRoutes.pageLimit, default: 100)
-        do throws(Fault) {
-            return .json(
-                try ports.movements(of: currency, in: stream, after: after, limit: Int(limit)).json)
-        } catch {
-            throw Problem(error)
-        }
+        let limit = try call.query.pageSize()
+        return .json(
+            try obtain { () throws(Fault) in
+                try ports.movements(of: currency, in: stream, after: after, limit: limit)
+            }.json)
     }
 }
 

@@ -15,11 +15,11 @@ struct CatalogRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/catalog", .administer, .database, catalog),
+            Route("GET", "/catalog", .administer, .database, catalog),
             Route(
-                "PUT", "/v1/catalog", parameters: ["dry_run", "if_version"],
+                "PUT", "/catalog", parameters: ["dry_run", "if_version"],
                 bodyLimit: CatalogRoutes.bodyLimit, .administer, .database, replaceCatalog),
-            Route("GET", "/v1/products", .read, .database, products),
+            Route("GET", "/products", .read, .database, products),
         ]
     }
 
@@ -32,11 +32,7 @@ struct CatalogRoutes: Sendable {
     }
 
     private func read(_ call: Call) throws(Problem) -> CatalogAnswer {
-        do throws(CommandError) {
-            return try ports.catalog(of: call.access.project)
-        } catch {
-            throw Problem(error)
-        }
+        try obtain { () throws(CommandError) in try ports.catalog(of: call.access.project) }
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {

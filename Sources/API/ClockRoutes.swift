@@ -10,8 +10,8 @@ struct ClockRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/test/clock", .administer, .database, show),
-            Route("PUT", "/v1/test/clock", .administer, .database, move),
+            Route("GET", "/test/clock", .administer, .database, show),
+            Route("PUT", "/test/clock", .administer, .database, move),
         ]
     }
 
@@ -36,11 +36,7 @@ struct ClockRoutes: Sendable {
         _ body: (SharedClock) throws(CommandError) -> ClockAnswer
     ) throws(Problem) -> Response {
         guard let clock else { throw Problem(.testClockMissing) }
-        do throws(CommandError) {
-            return .json(try body(clock).json)
-        } catch {
-            throw Problem(error)
-        }
+        return .json(try obtain { () throws(CommandError) in try body(clock) }.json)
     }
 }
 

@@ -13,7 +13,7 @@ struct CustomerRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let customer = "/v1/customers/{customer}"
+        let customer = "/customers/{customer}"
         return [
             Route(
                 "POST", "\(customer)/grants", parameters: ["environment"],

@@ -18,10 +18,10 @@ final class FailedKeys: Sendable {
     private let log: Log
     private let now: @Sendable () -> Instant
 
-    init(_ operations: Operations, now: @escaping @Sendable () -> Instant) {
-        refused = operations.metrics.counter(
+    init(_ metrics: Metrics, _ log: Log, now: @escaping @Sendable () -> Instant) {
+        refused = metrics.counter(
             "deed_keys_refused_total", "Calls with a key that no project has.")
-        log = operations.log
+        self.log = log
         self.now = now
     }
 

@@ -12,20 +12,19 @@ struct IntakeRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/intake/{id}", .submit, .database, item),
-            Route("POST", "/v1/intake/{id}/settle", .administer, .database, settle),
-            Route("POST", "/v1/intake/{id}/drop", .administer, .database, drop),
-            Route("POST", "/v1/intake/{id}/retry", .administer, .database, retry),
+            Route("GET", "/intake/{id}", .submit, .database, item),
+            Route("POST", "/intake/{id}/settle", .administer, .database, settle),
+            Route("POST", "/intake/{id}/drop", .administer, .database, drop),
+            Route("POST", "/intake/{id}/retry", .administer, .database, retry),
         ]
     }
 
     private func item(_ call: Call) throws(Problem) -> Response {
         let id = try call.intakeID()
-        do throws(CommandError) {
-            return .json(try ports.intakeItem(id, of: call.access.project).json)
-        } catch {
-            throw Problem(error)
-        }
+        return .json(
+            try obtain { () throws(CommandError) in
+                try ports.intakeItem(id, of: call.access.project)
+            }.json)
     }
 
     private func settle(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -12,7 +12,7 @@ struct MoveRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let purchase = "/v1/customers/{customer}/purchases/{purchase}"
+        let purchase = "/customers/{customer}/purchases/{purchase}"
         return [
             Route(
                 "POST", "\(purchase)/transfer", parameters: ["environment"],

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 import JSON
 import OpenAPI
 package import Service
@@ -25,28 +25,28 @@ package struct Operations: Sendable {
         self.testClock = testClock
     }
 
-    /// Those that the API's address answers.
-    var routes: [Route] {
-        let health = open("/healthz", health)
-        if isApart { return [health] }
-        return [
-            health, open("/readyz", readiness), open("/metrics", measures),
-            open("/openapi.json", document),
-        ]
+    /// What stands at the API's root.
+    var surface: Surface {
+        isApart ? Surface(prefix: "", routes: [open("/healthz", health)]) : wholeSurface
+    }
+
+    /// All of them, at an address of their own.
+    package func router(_ ports: Ports, keys: KeyRing) -> Router {
+        // Who measures Deed does not measure itself.
+        Router([wholeSurface], ports, keys: keys, Metrics(), log)
+    }
+
+    private var wholeSurface: Surface {
+        Surface(
+            prefix: "",
+            routes: [
+                open("/healthz", health), open("/readyz", readiness), open("/metrics", measures),
+                .file("/openapi.json", type: "application/json", Operations.openAPI),
+            ])
     }
 
     private func open(_ path: String, _ respond: @escaping @Sendable () -> Response) -> Route {
-        Route("GET", path, .memory) { _, _ in (.known, .answered(respond())) }
-    }
-
-    /// The answer where these calls have an address of their own.
-    package func answer(_ request: borrowing Request) -> Response {
-        let calls = [
-            "/healthz": health, "/readyz": readiness, "/metrics": measures,
-            "/openapi.json": document,
-        ]
-        guard let call = calls[request.path] else { return Problem.unknownRoute.response }
-        return request.isGet ? call() : Problem.wrongMethod(allowed: ["GET"]).response
+        Route("GET", path, .memory) { _ in (.known, respond().reaction) }
     }
 
     private func health() -> Response { .json(["alive": true]) }
@@ -59,12 +59,6 @@ package struct Operations: Sendable {
     }
 
     private static let openAPI = LastingBody(OpenAPI.document)
-
-    private func document() -> Response {
-        Response(
-            status: 200, headers: [Header("Content-Type", "application/json"), Response.askAgain],
-            body: Operations.openAPI)
-    }
 
     private func measures() -> Response {
         Response(

@@ -6,12 +6,11 @@ import Service
 /// The calls about announced purchases, and about what tells whose a purchase is.
 struct OrderRoutes: Sendable {
     private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
-    private static let pageLimit: Int64 = 1000
     let ports: Ports
     let reads: CustomerReads
 
     var routes: [Route] {
-        let customer = "/v1/customers/{customer}"
+        let customer = "/customers/{customer}"
         return [
             Route(
                 "POST", "\(customer)/orders", parameters: OrderRoutes.order,
@@ -23,7 +22,7 @@ struct OrderRoutes: Sendable {
                 "POST", "\(customer)/orders/{order}/close", parameters: ["environment"],
                 .administer, .memory, close),
             Route(
-                "GET", "/v1/orders/{order}", parameters: ["environment"],
+                "GET", "/orders/{order}", parameters: ["environment"],
                 .submit, .database, order),
             Route(
                 "PUT", "\(customer)/account_token", parameters: ["environment"],
@@ -57,11 +56,8 @@ struct OrderRoutes: Sendable {
         let environment = try call.query.environment() ?? .production
         // Before and after it: neither an order that is not there yet nor an older one is an answer.
         try reads.demand(call.after, within: nil)
-        let answer: OrderAnswer
-        do throws(CommandError) {
-            answer = try ports.order(id, of: call.access.project, in: environment)
-        } catch {
-            throw Problem(error)
+        let answer = try obtain { () throws(CommandError) in
+            try ports.order(id, of: call.access.project, in: environment)
         }
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -70,12 +66,9 @@ struct OrderRoutes: Sendable {
     private func list(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
-        let limit = try call.query.integer("limit", in: 1...OrderRoutes.pageLimit, default: 100)
-        let answer: OrdersAnswer
-        do throws(Fault) {
-            answer = try ports.orders(of: stream, after: Int(after), limit: Int(limit))
-        } catch {
-            throw Problem(error)
+        let limit = try call.query.pageSize()
+        let answer = try obtain { () throws(Fault) in
+            try ports.orders(of: stream, after: Int(after), limit: limit)
         }
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)

@@ -2,7 +2,7 @@ package import Core
 package import HTTPServer
 import JSON
 
-/// An answer that says no, in the shape of RFC 9457.
+/// A no, and what it says. Each surface has words of its own for it.
 package struct Problem: Error, Sendable {
     let status: Int
     let code: String
@@ -16,7 +16,8 @@ package struct Problem: Error, Sendable {
     /// What else the answer says, under names of its own.
     var extensions = JSONObject()
 
-    package var response: Response {
+    /// In the shape of RFC 9457.
+    package var document: Response {
         var body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
             "status": .integer(status), "code": .string(code), "detail": .string(detail),
@@ -96,7 +97,14 @@ extension Problem {
             headers: [Header("Allow", list)])
     }
 
-    static let noKey = Problem(
+    static let malformedPath = invalid(
+        "path", "The path is not validly percent-encoded UTF-8.")
+
+    static func noKey(_ detail: String) -> Problem {
+        Problem(status: 401, code: "key_missing", detail: detail)
+    }
+
+    static let noBearerKey = Problem(
         status: 401, code: "key_missing",
         detail: "Send a key of the project: Authorization: Bearer deed_<role>_…",
         headers: [Header("WWW-Authenticate", "Bearer")])
@@ -210,6 +218,30 @@ extension Problem {
                 detail: "The path or the query holds bytes that are no UTF-8; percent-encode"
                     + " text as UTF-8.")
         }
+    }
+}
+
+/// What a room below throws, and a call is told.
+protocol ToldAsProblem: Error {
+    var problem: Problem { get }
+}
+
+extension Fault: ToldAsProblem {
+    var problem: Problem { Problem(self) }
+}
+
+extension CommandError: ToldAsProblem {
+    var problem: Problem { Problem(self) }
+}
+
+/// What `body` gives, or the problem with it.
+func obtain<Value, Trouble: ToldAsProblem>(
+    _ body: () throws(Trouble) -> Value
+) throws(Problem) -> Value {
+    do throws(Trouble) {
+        return try body()
+    } catch {
+        throw error.problem
     }
 }
 

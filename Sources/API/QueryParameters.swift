@@ -5,6 +5,7 @@ import JSON
 struct QueryParameters: Sendable {
     /// What calls take that list a page of something about a customer.
     static let page = ["after", "limit", "environment"]
+    private static let pageLimit: Int64 = 1000
 
     /// A handful, so that comparing their names takes less than looking one up.
     private var given: [(name: String, value: String)] = []
@@ -82,6 +83,24 @@ struct QueryParameters: Sendable {
                     + "\(range.upperBound).")
         }
         return number
+    }
+
+    /// How many entries a page is to have.
+    func pageSize() throws(Problem) -> Int {
+        Int(try integer("limit", in: 1...QueryParameters.pageLimit, default: 100))
+    }
+
+    /// A page of what a project lists; `form` says what a place to go on from looks like.
+    func page<Place>(
+        by read: (String) -> Place?, like form: String
+    ) throws(Problem) -> (environment: Environment, after: Place?, limit: Int) {
+        let environment = try environment() ?? .production
+        let limit = try pageSize()
+        guard let text = self["after"] else { return (environment, nil, limit) }
+        guard let place = read(text) else {
+            throw .invalid("after", "\"after\" takes \(form).")
+        }
+        return (environment, place, limit)
     }
 
     func environment() throws(Problem) -> Environment? {

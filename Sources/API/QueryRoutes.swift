@@ -20,7 +20,7 @@ struct QueryRoutes: Sendable {
     var routes: [Route] {
         [
             Route(
-                "POST", "/v1/entitlements/query", bodyLimit: QueryRoutes.bodyLimit,
+                "POST", "/entitlements/query", bodyLimit: QueryRoutes.bodyLimit,
                 .read, .database, query)
         ]
     }
@@ -45,11 +45,8 @@ struct QueryRoutes: Sendable {
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)
         }
-        let answers: [FilledAnswer]
-        do throws(ReadError) {
-            answers = try reads.read(streams, after: call.after)
-        } catch {
-            throw Problem(error)
+        let answers = try obtain { () throws(ReadError) in
+            try reads.read(streams, after: call.after)
         }
         let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
         if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }

@@ -6,12 +6,11 @@ import Service
 
 /// The calls that read a customer.
 struct ReadRoutes: Sendable {
-    private static let pageLimit: Int64 = 1000
     let ports: Ports
     let reads: CustomerReads
 
     var routes: [Route] {
-        let customer = "/v1/customers/{customer}"
+        let customer = "/customers/{customer}"
         return [
             Route(
                 "GET", "\(customer)/entitlements", parameters: Question.names, .read, .memory,
@@ -48,11 +47,11 @@ struct ReadRoutes: Sendable {
         let (after, wanted) = (call.after, WantedAnswer(entitlement, knownTags: call.knownTags))
         guard question.isOfNow else {
             return .waiting { () throws(Problem) in
-                .answered(try derive(stream, question, after).response(to: wanted))
+                try derive(stream, question, after).response(to: wanted).reaction
             }
         }
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
-            return .answered(answer.response(to: wanted))
+            return answer.response(to: wanted).reaction
         }
         // Whether the log reaches a place in another shard may have to be asked for first.
         if let after, after.shard != stream.shard {
@@ -69,7 +68,7 @@ struct ReadRoutes: Sendable {
     ) -> Reaction {
         .asking { [reads] give in
             reads.read(stream, after: after, isStrong: question.isStrong) {
-                give(Response($0, to: wanted))
+                give($0.map { $0.response(to: wanted) }.mapError(\.problem))
             }
         }
     }
@@ -78,7 +77,7 @@ struct ReadRoutes: Sendable {
     private func derive(
         _ stream: Stream, _ question: Question, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
-        let answer = try ask { () throws(Fault) in
+        let answer = try obtain { () throws(Fault) in
             try ports.entitlements(of: stream, at: question.at, known: question.known)
         }
         try reads.demand(after, within: answer.position)
@@ -90,7 +89,7 @@ struct ReadRoutes: Sendable {
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let question = try Question(call.query)
-        let answer = try ask { () throws(Fault) in
+        let answer = try obtain { () throws(Fault) in
             try ports.customer(stream, at: question.at, known: question.known)
         }
         try reads.demand(call.after, within: answer.view.position)
@@ -104,7 +103,7 @@ struct ReadRoutes: Sendable {
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try Question(call.query)
-        let answer = try ask { () throws(Fault) in
+        let answer = try obtain { () throws(Fault) in
             try ports.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known)
         }
@@ -114,7 +113,7 @@ struct ReadRoutes: Sendable {
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let answer = try ask { () throws(Fault) in try ports.balances(of: stream) }
+        let answer = try obtain { () throws(Fault) in try ports.balances(of: stream) }
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -122,31 +121,19 @@ struct ReadRoutes: Sendable {
     private func events(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
-        let limit = try call.query.integer("limit", in: 1...ReadRoutes.pageLimit, default: 100)
-        let answer = try ask { () throws(Fault) in
-            try ports.events(of: stream, after: after, limit: Int(limit))
+        let limit = try call.query.pageSize()
+        let answer = try obtain { () throws(Fault) in
+            try ports.events(of: stream, after: after, limit: limit)
         }
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
-    }
-
-    private func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(Problem) -> Answer {
-        do throws(Fault) {
-            return try body()
-        } catch {
-            throw Problem(error)
-        }
     }
 }
 
 extension CustomerReads {
     /// The same as a problem, for routes.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
-        do throws(ReadError) {
-            try require(after, within: position)
-        } catch {
-            throw Problem(error)
-        }
+        try obtain { () throws(ReadError) in try require(after, within: position) }
     }
 }
 
@@ -171,26 +158,15 @@ private struct Question {
     var isOfNow: Bool { at == nil && known == nil }
 }
 
-extension Problem {
-    init(_ error: ReadError) {
-        switch error {
-        case .fault(let fault): self.init(fault)
+extension ReadError: ToldAsProblem {
+    var problem: Problem {
+        switch self {
+        case .fault(let fault): fault.problem
         case .notReached(let position, let head):
-            self = .busy(
+            .busy(
                 "The log ends at \(head) and does not reach \(position): send a position that "
                     + "Deed gave. After a failover, one that was given before may be lost.",
                 code: "position_not_reached")
-        }
-    }
-}
-
-extension Response {
-    fileprivate init(
-        _ result: Result<FilledAnswer, ReadError>, to wanted: WantedAnswer
-    ) {
-        switch result {
-        case .success(let answer): self = answer.response(to: wanted)
-        case .failure(let error): self = Problem(error).response
         }
     }
 }

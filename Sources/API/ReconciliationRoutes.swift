@@ -13,26 +13,23 @@ struct ReconciliationRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/reconciliations", .administer, .database, list),
-            Route("GET", "/v1/reconciliations/{id}", .administer, .database, one),
+            Route("GET", "/reconciliations", .administer, .database, list),
+            Route("GET", "/reconciliations/{id}", .administer, .database, one),
         ]
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
-        do throws(CommandError) {
-            let all = try ports.reconciliations(of: call.access.project)
-            return .json(["reconciliations": .array(all.map(\.json))])
-        } catch {
-            throw Problem(error)
+        let all = try obtain { () throws(CommandError) in
+            try ports.reconciliations(of: call.access.project)
         }
+        return .json(["reconciliations": .array(all.map(\.json))])
     }
 
     private func one(_ call: Call) throws(Problem) -> Response {
         let id = try ReconciliationID(member: "id", call.arguments[0])
-        do throws(CommandError) {
-            return .json(try ports.reconciliation(id, of: call.access.project).json)
-        } catch {
-            throw Problem(error)
-        }
+        return .json(
+            try obtain { () throws(CommandError) in
+                try ports.reconciliation(id, of: call.access.project)
+            }.json)
     }
 }

@@ -30,12 +30,12 @@ struct Route: Sendable {
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
-    /// Decides what a body may cost that came without a key.
-    typealias Receive =
-        @Sendable (_ body: [UInt8], _ client: ClientAddress?) throws(Problem) -> (Room, Reaction)
+    /// Decides what a call may cost that came without a key.
+    typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
-    /// As in `/v1/customers/{customer}/grants`.
+    /// Behind the prefix of its surface, as in `/customers/{customer}/grants`. A part `{name}` is an
+    /// argument, and a last one `{name*}` takes all that is left of the path.
     let pattern: String
     /// The parameters that the call takes.
     let parameters: [String]
@@ -62,59 +62,28 @@ struct Route: Sendable {
 
     /// A call for anyone.
     init(
-        _ method: String, _ pattern: String, bodyLimit: Int = Router.bodyLimit, _ cost: Cost,
-        anyone receive: @escaping Receive
+        _ method: String, _ pattern: String, parameters: [String] = [],
+        bodyLimit: Int = Router.bodyLimit, _ cost: Cost, anyone receive: @escaping Receive
     ) {
         self.method = method
         self.pattern = pattern
         self.bodyLimit = bodyLimit
         self.cost = cost
-        parameters = []
+        self.parameters = parameters
         callers = .anyone(receive)
+    }
+
+    /// A file for anyone, whose bytes are the same for as long as the process runs.
+    static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
+        let file = Response(
+            status: 200, headers: [Header("Content-Type", type), Response.askAgain], body: content)
+        return Route("GET", pattern, .memory) { _ in (.known, file.reaction) }
     }
 
     /// What a key may be; `nil` where none is needed.
     var roles: [Role]? {
         if case .keys(let roles, _) = callers { roles } else { nil }
     }
-}
-
-/// What a call comes to, as far as that is known.
-enum Reaction: Sendable {
-    case answered(Response)
-    /// Another thread gives the answer when it has it.
-    case asking(_ begin: @Sendable (_ give: @escaping @Sendable (Response) -> Void) -> Void)
-    /// A worker has to wait for it.
-    case waiting(@Sendable () throws(Problem) -> Reaction)
-    case writing(Wish<Response>)
-}
-
-protocol Reacting: SendableMetatype {
-    var reaction: Reaction { get }
-}
-
-extension Reaction: Reacting {
-    var reaction: Reaction { self }
-}
-
-extension Response: Reacting {
-    var reaction: Reaction { .answered(self) }
-}
-
-extension Wish<Response>: Reacting {
-    var reaction: Reaction { .writing(self) }
-}
-
-/// What comes of reading.
-enum Reading {
-    typealias Asking = (_ give: @escaping @Sendable (Response) -> Void) -> Void
-
-    /// Memory has the answer.
-    case now(Response)
-    /// It is given as soon as what it takes is there; to ask for that takes no time.
-    case underway(Asking)
-    /// The same, where to ask takes a while.
-    case waiting(Asking)
 }
 
 /// What a route says of itself to those who compare it with the document.
@@ -126,9 +95,9 @@ package struct RouteOutline: Sendable {
     /// The least that a key must be; `nil` where none is needed.
     package let role: Role?
 
-    init(_ route: Route) {
+    init(_ route: Route, behind prefix: String) {
         method = route.method
-        pattern = route.pattern
+        pattern = prefix + route.pattern
         parameters = route.parameters
         bodyLimit = route.bodyLimit
         role = route.roles?.first
@@ -150,6 +119,25 @@ extension Route.Access {
             throw .wrongRole(needed: roles.first ?? .admin, held: key.role)
         }
         self.init(key: key)
+    }
+}
+
+/// A request that came without a key, taken out of the connection.
+struct OpenCall: Sendable {
+    let arguments: [String]
+    let query: QueryParameters
+    let body: [UInt8]
+    let client: ClientAddress?
+
+    init(
+        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
+    ) throws(Problem) {
+        guard let arguments else { throw .malformedPath }
+        self.arguments = arguments
+        // A call that takes none is answered whatever a balancer or a store adds.
+        query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
+        body = request.body
+        client = request.client
     }
 }
 

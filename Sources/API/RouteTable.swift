@@ -4,6 +4,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         /// A handful, so that comparing them takes less than looking one up.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
+        /// What takes all that is left of the path.
+        var tail: Int?
         /// What is at the end of this path, by method.
         var ends: [(method: String, found: Found)] = []
     }
@@ -19,15 +21,21 @@ struct RouteTable<Found: Sendable>: Sendable {
     mutating func add(_ found: Found, method: String, pattern: String) {
         var at = 0
         for part in pattern.dropFirst().split(separator: "/") {
-            at = part.hasPrefix("{") ? argument(below: at) : text(Array(part.utf8), below: at)
+            if part.hasSuffix("*}") {
+                at = node(\.tail, below: at)
+            } else if part.hasPrefix("{") {
+                at = node(\.argument, below: at)
+            } else {
+                at = text(Array(part.utf8), below: at)
+            }
         }
         nodes[at].ends.append((method, found))
     }
 
-    private mutating func argument(below parent: Int) -> Int {
-        if let node = nodes[parent].argument { return node }
+    private mutating func node(_ kind: WritableKeyPath<Node, Int?>, below parent: Int) -> Int {
+        if let node = nodes[parent][keyPath: kind] { return node }
         nodes.append(Node())
-        nodes[parent].argument = nodes.count - 1
+        nodes[parent][keyPath: kind] = nodes.count - 1
         return nodes.count - 1
     }
 
@@ -38,7 +46,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Where the path leads; `nil` when no route has it. What a route names wins over an argument.
+    /// Where the path leads; `nil` when no route has it. What a route names wins over an argument, and an
+    /// argument over what takes all that is left.
     func find(_ path: Span<UInt8>) -> Place? {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
         var arguments: [String]? = []
@@ -60,15 +69,23 @@ struct RouteTable<Found: Sendable>: Sendable {
             let next = nodes[node].texts[place].node
             if let found = finish(path, after: end, at: next, &arguments) { return found }
         }
-        guard let next = nodes[node].argument,
+        if let next = nodes[node].argument,
             let found = finish(path, after: end, at: next, &arguments)
-        else { return nil }
-        if let text = percentDecoded(path.extracting(start..<end)) {
+        {
+            take(path.extracting(start..<end), into: &arguments)
+            return found
+        }
+        guard let next = nodes[node].tail else { return nil }
+        take(path.extracting(start..<path.count), into: &arguments)
+        return next
+    }
+
+    private func take(_ argument: Span<UInt8>, into arguments: inout [String]?) {
+        if let text = percentDecoded(argument) {
             arguments?.append(text)
         } else {
             arguments = nil
         }
-        return found
     }
 
     private func finish(

@@ -2,97 +2,106 @@ package import Answers
 import Core
 package import HTTPServer
 package import Service
-import Telemetry
+package import Telemetry
 import Threading
 
-/// From a request to its answer: route, method, key, role, and then the route's own work.
+/// From a request to its answer: surface, route, method, key, role, and then the route's own work.
 package struct Router: Sendable {
     /// The longest body of calls that do not need a longer one.
     package static let bodyLimit = 64 << 10
 
     /// Every call that it answers.
     package let outlines: [RouteOutline]
-    private let routes: RouteTable<MeasuredRoute>
+    private let routes: RouteTable<ServedRoute>
+    let surfaces: [Surface]
     let unrouted: RouteMeasures
-    let keys: KeyRing
     let failedKeys: FailedKeys
     private let submit: Submit
     private let announce: @Sendable () -> Announcement
 
+    /// What the API's address answers.
     package init(
         _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
         operations: Operations
     ) {
-        let submitting = SubmissionRoutes(
-            submissions, measures: NotificationMeasures(operations.metrics))
-        let all =
-            ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads).routes
-            + CustomerRoutes(ports).routes
-            + CatalogRoutes(ports).routes
-            + SettingsRoutes(ports, apps: submissions.apps).routes
-            + OrderRoutes(ports: ports, reads: reads).routes
-            + BalanceRoutes(ports).routes + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
-            + RefundRoutes(ports).routes
-            + submitting.routes
-            + IntakeRoutes(ports).routes + ReconciliationRoutes(ports).routes
-            + ClockRoutes(clock: operations.testClock).routes
-            + operations.routes
-        var table = RouteTable<MeasuredRoute>()
-        for route in all {
-            let measures = RouteMeasures(
-                operations.metrics, route: route.pattern, method: route.method)
-            table.add(
-                MeasuredRoute(route: route, measures: measures), method: route.method,
-                pattern: route.pattern)
+        self.init(
+            [.v1(ports, reads, submissions, operations), operations.surface], ports, keys: keys,
+            operations.metrics, operations.log)
+    }
+
+    init(
+        _ surfaces: [Surface], _ ports: Ports, keys: KeyRing, _ metrics: Metrics, _ log: Log
+    ) {
+        var table = RouteTable<ServedRoute>()
+        var outlines: [RouteOutline] = []
+        for surface in surfaces {
+            let door = KeyDoor(surface.keys, keys)
+            for route in surface.routes {
+                let outline = RouteOutline(route, behind: surface.prefix)
+                let measures = RouteMeasures(
+                    metrics, route: outline.pattern, method: outline.method)
+                table.add(
+                    ServedRoute(
+                        route: route, door: door, refusal: surface.refusal, measures: measures),
+                    method: outline.method, pattern: outline.pattern)
+                outlines.append(outline)
+            }
         }
-        outlines = all.map(RouteOutline.init)
+        self.surfaces = surfaces
+        self.outlines = outlines
         routes = table
-        unrouted = RouteMeasures(operations.metrics, route: "none", method: "any")
-        self.keys = keys
-        failedKeys = FailedKeys(operations, now: ports.machineClock)
+        unrouted = RouteMeasures(metrics, route: "none", method: "any")
+        failedKeys = FailedKeys(metrics, log, now: ports.machineClock)
         submit = ports.ledger.submit
         announce = ports.ledger.announce
     }
 
     package func answer(_ request: borrowing Request) -> Answer {
         let started = monotonicMicroseconds()
-        let found: (route: MeasuredRoute, arguments: [String]?)
+        let found: (route: ServedRoute, arguments: [String]?)
         do throws(Problem) {
             found = try find(request)
         } catch {
-            return .now(unrouted.record(error.response, since: started))
+            return .now(unrouted.record(surfaces.refusal(error, at: request.path), since: started))
         }
         do throws(Problem) {
-            switch found.route.route.callers {
-            case .anyone(let receive):
-                let (room, reaction) = try receive(request.body, request.client)
-                return answer(by: reaction, in: room, found.route, since: started)
-            case .keys(let roles, let work):
-                let key = try PresentedKey(request, keys)
-                let draft = try CallDraft(
-                    request, found.arguments, of: found.route.route.parameters)
-                if found.route.route.cost == .memory, let used = key.known {
-                    let call = try Call(draft, try Route.Access(used.key, roles))
-                    return answer(by: try work(call), in: .known, found.route, since: started)
-                }
-                let client = key.known == nil ? request.client : nil
-                if key.known == nil { try failedKeys.requirePatience(with: client) }
-                let reaction = Reaction.waiting { [keys, failedKeys] () throws(Problem) in
-                    let live = try key.find(in: keys, failedKeys, from: client)
+            let (room, reaction) = try begin(request, at: found.route, found.arguments)
+            return answer(by: reaction, in: room, found.route, since: started)
+        } catch {
+            return .now(found.route.end(.failure(error), since: started))
+        }
+    }
+
+    private func begin(
+        _ request: borrowing Request, at found: ServedRoute, _ arguments: [String]?
+    ) throws(Problem) -> (Room, Reaction) {
+        switch found.route.callers {
+        case .anyone(let receive):
+            return try receive(
+                try OpenCall(request, arguments, of: found.route.parameters))
+        case .keys(let roles, let work):
+            let key = try found.door.key(of: request)
+            let draft = try CallDraft(request, arguments, of: found.route.parameters)
+            if found.route.cost == .memory, let known = key.known {
+                return (.known, try work(try Call(draft, try Route.Access(known, roles))))
+            }
+            let client = key.known == nil ? request.client : nil
+            if key.known == nil { try failedKeys.requirePatience(with: client) }
+            return (
+                key.room,
+                .waiting { [failedKeys] () throws(Problem) in
+                    let live = try found.door.find(key, failedKeys, from: client)
                     return try work(try Call(draft, try Route.Access(live, roles)))
                 }
-                return answer(by: reaction, in: key.room, found.route, since: started)
-            }
-        } catch {
-            return .now(found.route.measures.record(error.response, since: started))
+            )
         }
     }
 
     private func answer(
-        by reaction: Reaction, in room: Room, _ found: MeasuredRoute, since started: Int64
+        by reaction: Reaction, in room: Room, _ found: ServedRoute, since started: Int64
     ) -> Answer {
         switch reaction {
-        case .answered(let response): return .now(found.measures.record(response, since: started))
+        case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
             // Commits wait for what is announced, and of what strangers send hardly any comes to one.
             let isLikely = found.route.cost == .evidence && room != .strangers
@@ -101,51 +110,74 @@ package struct Router: Sendable {
                 let reaction = Reaction(after: work)
                 announcement?.end()
                 reaction.perform(isPatient: true, submit, reply) {
-                    reply(found.measures.record($0, since: started))
+                    reply(found.end($0, since: started))
                 }
             }
         case .asking, .writing:
             return .underway { reply in
                 reaction.perform(isPatient: false, submit, reply) {
-                    reply(found.measures.record($0, since: started))
+                    reply(found.end($0, since: started))
                 }
             }
         }
     }
 
-    /// The longest body that a request may have.
-    package func bodyLimit(method: String, path: String) -> Int {
-        do throws(Problem) {
-            return try end(of: routes.find(path.utf8.span), for: method).route.route.bodyLimit
-        } catch {
-            return Router.bodyLimit
-        }
+    /// What is answered to a request that the server refuses before a route sees it.
+    package func refuse(_ refusal: ServerRefusal, at path: String) -> Response {
+        surfaces.refusal(Problem(refusal), at: path)
     }
 
     func find(
         _ request: borrowing Request
-    ) throws(Problem) -> (route: MeasuredRoute, arguments: [String]?) {
-        var place: RouteTable<MeasuredRoute>.Place?
+    ) throws(Problem) -> (route: ServedRoute, arguments: [String]?) {
+        var place: RouteTable<ServedRoute>.Place?
         request.withPath { place = routes.find($0) }
         return try end(of: place, for: request.method)
     }
 
     private func end(
-        of place: RouteTable<MeasuredRoute>.Place?, for method: String
-    ) throws(Problem) -> (route: MeasuredRoute, arguments: [String]?) {
+        of place: RouteTable<ServedRoute>.Place?, for method: String
+    ) throws(Problem) -> (route: ServedRoute, arguments: [String]?) {
         guard let place else { throw .unknownRoute }
         for end in place.ends where end.method == method { return (end.found, place.arguments) }
         throw .wrongMethod(allowed: place.ends.map(\.method))
     }
 }
 
-final class MeasuredRoute: Sendable {
-    let route: Route
-    let measures: RouteMeasures
+extension Server {
+    /// Serves what the router answers.
+    package convenience init(
+        _ settings: ServerSettings, metrics: Metrics, _ router: Router
+    ) throws(ServerError) {
+        try self.init(
+            settings, metrics: metrics, admit: { router.admit($0) },
+            refusal: { router.refuse($0, at: $1) }, handler: { router.answer($0) })
+    }
+}
 
-    init(route: Route, measures: RouteMeasures) {
+/// A route of a surface as it is served.
+final class ServedRoute: Sendable {
+    let route: Route
+    let door: KeyDoor
+    private let refusal: @Sendable (Problem) -> Response
+    private let measures: RouteMeasures
+
+    init(
+        route: Route, door: KeyDoor, refusal: @escaping @Sendable (Problem) -> Response,
+        measures: RouteMeasures
+    ) {
         self.route = route
+        self.door = door
+        self.refusal = refusal
         self.measures = measures
+    }
+
+    /// What a call ends with, in the words of its surface.
+    func end(_ result: Result<Response, Problem>, since started: Int64) -> Response {
+        switch result {
+        case .success(let response): measures.record(response, since: started)
+        case .failure(let problem): measures.record(refusal(problem), since: started)
+        }
     }
 }
 
@@ -201,9 +233,7 @@ private struct CallDraft: Sendable {
 
 extension Call {
     fileprivate init(_ draft: CallDraft, _ access: Route.Access) throws(Problem) {
-        guard let arguments = draft.arguments else {
-            throw .invalid("path", "The path is not validly percent-encoded UTF-8.")
-        }
+        guard let arguments = draft.arguments else { throw .malformedPath }
         let query = try QueryParameters(draft.query, of: draft.parameters)
         let idempotencyKey = try draft.validIdempotencyKey()
         self.init(
@@ -213,25 +243,12 @@ extension Call {
     }
 }
 
-extension PresentedKey {
-    /// Who may turn out to have no key waits with those who have none.
-    fileprivate var room: Room { known == nil ? .strangers : .known }
-
-    /// The key as it is now, after a look into the database where memory does not know it any more: the
-    /// call may have waited for a worker, and its key been revoked meanwhile.
-    fileprivate func find(
-        in keys: KeyRing, _ failed: FailedKeys, from client: ClientAddress?
+extension KeyDoor {
+    /// The key as it is now.
+    func find(
+        _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
     ) throws(Problem) -> LiveKey {
-        let found: LiveKey?
-        do throws(Fault) {
-            found =
-                switch self {
-                case .known(let used): try keys.find(used)
-                case .other(let digest): try keys.find(digest)
-                }
-        } catch {
-            throw Problem(error)
-        }
+        let found = try obtain { () throws(Fault) in try find(key) }
         guard let found else {
             failed.note(from: client)
             throw .unknownKey

@@ -15,12 +15,12 @@ struct SettingsRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route("GET", "/v1/settings", .administer, .database, settings),
-            Route("PATCH", "/v1/settings", .administer, .memory, changeSettings),
+            Route("GET", "/settings", .administer, .database, settings),
+            Route("PATCH", "/settings", .administer, .memory, changeSettings),
             Route(
-                "PUT", "/v1/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
+                "PUT", "/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
                 .administer, .database, setApp),
-            Route("DELETE", "/v1/apps/{bundle}", .administer, .database, removeApp),
+            Route("DELETE", "/apps/{bundle}", .administer, .database, removeApp),
         ]
     }
 
@@ -28,11 +28,10 @@ struct SettingsRoutes: Sendable {
     private static let appBodyLimit = 1 << 20
 
     private func settings(_ call: Call) throws(Problem) -> Response {
-        do throws(CommandError) {
-            return .json(try ports.settings(of: call.access.project).json)
-        } catch {
-            throw Problem(error)
-        }
+        .json(
+            try obtain { () throws(CommandError) in
+                try ports.settings(of: call.access.project)
+            }.json)
     }
 
     private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -17,7 +17,7 @@ struct SubmissionRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let customer = "/v1/customers/{customer}"
+        let customer = "/customers/{customer}"
         return [
             Route(
                 "POST", "\(customer)/receipts", parameters: ["environment"],
@@ -30,7 +30,7 @@ struct SubmissionRoutes: Sendable {
                 .submit, .evidence
             ) { call throws(Problem) in try submit(call, isRestore: true) },
             Route(
-                "POST", "/v1/stores/apple/notifications",
+                "POST", "/stores/apple/notifications",
                 bodyLimit: SubmissionRoutes.notificationLimit, .evidence, anyone: receive),
         ]
     }
@@ -46,30 +46,31 @@ struct SubmissionRoutes: Sendable {
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(
             try body.evidence(), isRestore: isRestore, order: order)
-        do throws(CommandError) {
-            let wish = try submissions.submitting(request, for: stream, by: call.sender)
-            return wish.response { answer in
-                .json(
-                    answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
-            }
-        } catch {
-            throw Problem(error)
+        let wish = try obtain { () throws(CommandError) in
+            try submissions.submitting(request, for: stream, by: call.sender)
+        }
+        return wish.response { answer in
+            .json(answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
         }
     }
 
-    private func receive(
-        _ body: [UInt8], from client: ClientAddress?
-    ) throws(Problem) -> (Room, Reaction) {
-        let entry = gate.enter(from: client?.description)
-        return (entry.isTrusted ? .proven : .strangers, .waiting { lookAt(body, entry) })
+    private func receive(_ call: OpenCall) throws(Problem) -> (Room, Reaction) {
+        let entry = gate.enter(from: call.client?.description)
+        let body = call.body
+        return (
+            entry.isTrusted ? .proven : .strangers,
+            .waiting { () throws(Problem) in try lookAt(body, entry) }
+        )
     }
 
-    private func lookAt(_ body: [UInt8], _ entry: NotificationGate.Entry) -> Reaction {
+    private func lookAt(
+        _ body: [UInt8], _ entry: NotificationGate.Entry
+    ) throws(Problem) -> Reaction {
         switch gate.judge(body, entry) {
-        case .open(let raw, let isCounted): notify(raw, entry, isCounted: isCounted)
-        case .refused(let refusal): .answered(problem(.unproven(refusal)).response)
-        case .unreadable(let refusal): .answered(problem(.unreadable(refusal)).response)
-        case .throttled: .answered(throttled().response)
+        case .open(let raw, let isCounted): return try notify(raw, entry, isCounted: isCounted)
+        case .refused(let refusal): throw problem(.unproven(refusal))
+        case .unreadable(let refusal): throw problem(.unreadable(refusal))
+        case .throttled: throw throttled()
         }
     }
 
@@ -87,7 +88,7 @@ struct SubmissionRoutes: Sendable {
 
     private func notify(
         _ raw: RawEvidence, _ entry: NotificationGate.Entry, isCounted: Bool
-    ) -> Reaction {
+    ) throws(Problem) -> Reaction {
         do throws(NotificationError) {
             let wish = try submissions.recordingNotification(raw)
             gate.noteGenuine(entry)
@@ -102,8 +103,7 @@ struct SubmissionRoutes: Sendable {
             case .unreadable, .unknownApp: if isCounted { gate.noteUnfollowed(entry) }
             case .unproven, .fault: break
             }
-            measures.count(NotificationMeasures.Outcome(error))
-            return .answered(Problem(error).response)
+            throw problem(error)
         }
     }
 }

@@ -4,7 +4,6 @@ import Service
 
 /// The calls about purchases that no customer claimed.
 struct UnclaimedRoutes: Sendable {
-    private static let pageLimit: Int64 = 1000
     private let ports: Ports
 
     init(_ ports: Ports) {
@@ -14,45 +13,35 @@ struct UnclaimedRoutes: Sendable {
     var routes: [Route] {
         [
             Route(
-                "GET", "/v1/unclaimed", parameters: QueryParameters.page, .administer, .database,
+                "GET", "/unclaimed", parameters: QueryParameters.page, .administer, .database,
                 list),
             Route(
-                "GET", "/v1/unclaimed/{purchase}", parameters: ["environment"],
+                "GET", "/unclaimed/{purchase}", parameters: ["environment"],
                 .administer, .database, show),
             Route(
-                "POST", "/v1/unclaimed/{purchase}/attach", parameters: ["environment"],
+                "POST", "/unclaimed/{purchase}/attach", parameters: ["environment"],
                 .administer, .database, attach),
         ]
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
-        let environment = try call.query.environment() ?? .production
-        let limit = try call.query.integer("limit", in: 1...UnclaimedRoutes.pageLimit, default: 100)
-        let after = try call.query["after"].map { text throws(Problem) in
-            guard let purchase = PurchaseID(text) else {
-                throw .invalid("after", "\"after\" takes a purchase's id like apple:2000000123.")
-            }
-            return purchase
-        }
-        do throws(CommandError) {
-            let answer = try ports.unclaimed(
-                of: call.access.project, in: environment, after: after, limit: Int(limit))
-            return .json(answer.json)
-        } catch {
-            throw Problem(error)
-        }
+        let page = try call.query.page(
+            by: PurchaseID.init, like: "a purchase's id like apple:2000000123")
+        return .json(
+            try obtain { () throws(CommandError) in
+                try ports.unclaimed(
+                    of: call.access.project, in: page.environment, after: page.after,
+                    limit: page.limit)
+            }.json)
     }
 
     private func show(_ call: Call) throws(Problem) -> Response {
         let purchase = try call.purchase(0)
         let environment = try call.query.environment() ?? .production
-        do throws(CommandError) {
-            let answer = try ports.unclaimed(
-                purchase, of: call.access.project, in: environment)
-            return .json(answer.wholeJSON)
-        } catch {
-            throw Problem(error)
-        }
+        return .json(
+            try obtain { () throws(CommandError) in
+                try ports.unclaimed(purchase, of: call.access.project, in: environment)
+            }.wholeJSON)
     }
 
     private func attach(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -6,31 +6,38 @@ import Service
 typealias Submit =
     @Sendable (Command, _ respond: @escaping @Sendable (CommandResult) -> Void) -> Void
 
-typealias Give = @Sendable (Response) -> Void
+typealias Give = @Sendable (Result<Response, Problem>) -> Void
+
+/// What a call comes to, as far as that is known.
+enum Reaction: Sendable {
+    case answered(Result<Response, Problem>)
+    /// Another thread gives the answer when it has it.
+    case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
+    /// A worker has to wait for it.
+    case waiting(@Sendable () throws(Problem) -> Reaction)
+    case writing(Wish<Response>)
+}
+
+protocol Reacting: SendableMetatype {
+    var reaction: Reaction { get }
+}
+
+extension Reaction: Reacting {
+    var reaction: Reaction { self }
+}
+
+extension Response: Reacting {
+    var reaction: Reaction { .answered(.success(self)) }
+}
+
+extension Wish<Response>: Reacting {
+    var reaction: Reaction { .writing(self) }
+}
 
 extension Wish {
     /// The wish for what the call answers with.
-    func response(
-        _ render: @escaping @Sendable (Answer) throws(Problem) -> Response
-    ) -> Wish<Response> {
-        then { result in .answered(.success(Response(result, render))) }
-    }
-}
-
-extension Response {
-    init<Answer>(
-        _ result: Result<Answer, CommandError>, _ render: (Answer) throws(Problem) -> Response
-    ) {
-        do throws(CommandError) {
-            let answer = try result.get()
-            do throws(Problem) {
-                self = try render(answer)
-            } catch {
-                self = error.response
-            }
-        } catch {
-            self = Problem(error).response
-        }
+    func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
+        then { .answered($0.map(render)) }
     }
 }
 
@@ -41,7 +48,7 @@ extension Wish<Response> {
         isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
     ) {
         switch self {
-        case .answered(let result): give(Response(result) { $0 })
+        case .answered(let result): give(result.mapError(\.problem))
         case .write(let command, let then):
             submit(command) { then($0).perform(isPatient: false, submit, reply, give) }
         case .look(let look):
@@ -59,7 +66,7 @@ extension Reaction {
         do throws(Problem) {
             self = try work()
         } catch {
-            self = .answered(error.response)
+            self = .answered(.failure(error))
         }
     }
 
@@ -68,7 +75,7 @@ extension Reaction {
         isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
     ) {
         switch self {
-        case .answered(let response): give(response)
+        case .answered(let result): give(result)
         case .asking(let begin): begin(give)
         case .writing(let wish): wish.perform(isPatient: isPatient, submit, reply, give)
         case .waiting(let work):

@@ -49,7 +49,7 @@ package struct RunningService: Sendable {
         operations.isApart = settings.operations != nil
         do throws(ServerError) {
             servers = try Servers(
-                settings, parts.router(operations), operations, stamp: testClock?.stamp)
+                settings, parts, operations, stamp: testClock?.stamp)
         } catch {
             ledger.close()
             throw .fault(error.description)

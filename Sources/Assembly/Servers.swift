@@ -8,22 +8,21 @@ struct Servers: Sendable {
     private let operations: Server?
 
     init(
-        _ settings: ServiceSettings, _ router: Router, _ calls: Operations,
+        _ settings: ServiceSettings, _ parts: Parts, _ calls: Operations,
         stamp: (@Sendable () -> Header)?
     ) throws(ServerError) {
         if var apart = settings.operations {
             apart.stamp = stamp
+            let router = calls.router(parts.live.ports, keys: parts.keys)
             operations = try Server(
                 apart, metrics: Metrics(), admit: { _ in .body(limit: 0, .strangers) },
-                refusal: { Problem($0).response }, handler: { .now(calls.answer($0)) })
+                refusal: { router.refuse($0, at: $1) }, handler: { router.answer($0) })
         } else {
             operations = nil
         }
         var settings = settings.server
         settings.stamp = stamp
-        server = try Server(
-            settings, metrics: calls.metrics, admit: { router.admit($0) },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        server = try Server(settings, metrics: calls.metrics, parts.router(calls))
     }
 
     var port: UInt16 { server.port }

@@ -121,7 +121,7 @@ final class Connection: @unchecked Sendable {
         current.stage = .body
         isInFlight.store(true, ordering: .sequentiallyConsistent)
         expire(after: reception.timeouts.body)
-        if let fault = framingFault { return refuse(.unframed(fault), closing: true) }
+        if let fault = framingFault { return refuse(.unframed(fault), line, closing: true) }
         let declared = headerValue("Content-Length", of: handle).flatMap { Int($0) } ?? 0
         if isExcess {
             current.refusal = .tooManyConnections
@@ -131,13 +131,13 @@ final class Connection: @unchecked Sendable {
             current.refusal = .malformedTarget
         } else if declared > 0 || headerValue("Transfer-Encoding", of: handle) != nil {
             let head = request(line)
-            return follow(reception.rules.admit(head), head.client, declared)
+            return follow(reception.rules.admit(head), head.client, line, declared)
         }
-        return readOn(declared)
+        return readOn(line, declared)
     }
 
     private func follow(
-        _ admission: Admission, _ client: ClientAddress?, _ declared: Int
+        _ admission: Admission, _ client: ClientAddress?, _ line: RequestLine, _ declared: Int
     ) -> MHD_Result {
         switch admission {
         case .body(let limit, let room):
@@ -163,7 +163,7 @@ final class Connection: @unchecked Sendable {
             if isQueued { return .YES }
             current.refusal = .throttled
         }
-        return readOn(declared)
+        return readOn(line, declared)
     }
 
     /// A worker has told what becomes of the body.
@@ -171,21 +171,21 @@ final class Connection: @unchecked Sendable {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
         let declared = headerValue("Content-Length", of: handle).flatMap { Int($0) } ?? 0
-        return follow(admission, request(line).client, declared)
+        return follow(admission, request(line).client, line, declared)
     }
 
     /// Has the body read, if only to be dropped, or answers instead.
-    private func readOn(_ declared: Int) -> MHD_Result {
+    private func readOn(_ line: RequestLine, _ declared: Int) -> MHD_Result {
         guard current.isDropping else { return .YES }
         let isReadable =
             current.isTolerable(declared) && headerValue("Expect", of: handle) == nil
-        return isReadable ? .YES : dismiss(closing: true)
+        return isReadable ? .YES : dismiss(line, closing: true)
     }
 
     /// Answers a request of which nothing was kept.
-    private func dismiss(closing: Bool) -> MHD_Result {
+    private func dismiss(_ line: RequestLine, closing: Bool) -> MHD_Result {
         if let early = current.early { return send(early, closing: closing) }
-        return current.refusal.map { refuse($0, closing: closing) } ?? .NO
+        return current.refusal.map { refuse($0, line, closing: closing) } ?? .NO
     }
 
     private func request(_ line: RequestLine) -> Request {
@@ -238,8 +238,8 @@ final class Connection: @unchecked Sendable {
             return send(answer)
         }
         guard deadline.exchange(Self.never, ordering: .relaxed) != Self.swept else { return .NO }
-        if let fault = framingFault { return refuse(.unframed(fault), closing: true) }
-        if current.isDropping { return dismiss(closing: isExcess) }
+        if let fault = framingFault { return refuse(.unframed(fault), line, closing: true) }
+        if current.isDropping { return dismiss(line, closing: isExcess) }
         switch reception.rules.handler(request(line)) {
         case .now(let response): return send(response)
         case .underway(let begin):
@@ -270,7 +270,7 @@ final class Connection: @unchecked Sendable {
         let isQueued = reception.submit(
             in: room, of: current.stranger ?? request(line).client, prepare: suspend
         ) { [self] in work(reply(in: room)) }
-        return isQueued ? .YES : refuse(room == .known ? .busy : .throttled)
+        return isQueued ? .YES : refuse(room == .known ? .busy : .throttled, line)
     }
 
     private func suspend() {
@@ -288,9 +288,11 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    private func refuse(_ refusal: ServerRefusal, closing: Bool = false) -> MHD_Result {
+    private func refuse(
+        _ refusal: ServerRefusal, _ line: RequestLine, closing: Bool = false
+    ) -> MHD_Result {
         reception.count(refusal)
-        var response = reception.rules.refusal(refusal)
+        var response = reception.rules.refusal(refusal, line.pathText)
         if refusal.isPassing, !response.headers.contains(where: { $0.name == "Retry-After" }) {
             response.headers.append(Header("Retry-After", "1"))
         }

@@ -8,7 +8,7 @@ final class Reception: Sendable {
     /// What the layer above decides about requests.
     struct Rules: Sendable {
         let admit: @Sendable (borrowing Request) -> Admission
-        let refusal: @Sendable (ServerRefusal) -> Response
+        let refusal: @Sendable (ServerRefusal, _ path: String) -> Response
         let handler: @Sendable (borrowing Request) -> Answer
     }
     let rules: Rules

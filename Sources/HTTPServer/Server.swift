@@ -20,11 +20,11 @@ package final class Server: Sendable {
     static let memoryPerConnection = 12 << 10
 
     /// Serves from now on. `admit` tells of a head that announces a body what becomes of that;
-    /// `refusal` what a request is answered that `handler` never sees.
+    /// `refusal` what a request to a path is answered that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         admit: @escaping @Sendable (borrowing Request) -> Admission,
-        refusal: @escaping @Sendable (ServerRefusal) -> Response,
+        refusal: @escaping @Sendable (ServerRefusal, _ path: String) -> Response,
         handler: @escaping @Sendable (borrowing Request) -> Answer
     ) throws(ServerError) {
         guard receive_is_interposed() else { throw .unguarded }
@@ -52,7 +52,7 @@ package final class Server: Sendable {
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
-        refusal: @escaping @Sendable (ServerRefusal) -> Response,
+        refusal: @escaping @Sendable (ServerRefusal, _ path: String) -> Response,
         handler: @escaping @Sendable (borrowing Request) -> Answer
     ) throws(ServerError) {
         try self.init(

@@ -27,7 +27,7 @@ package final class PracticeServer: Sendable {
         do throws(ServerError) {
             server = try Server(
                 settings, metrics: Metrics(), bodyLimit: { _, _ in Self.bodyLimit },
-                refusal: { refusal in
+                refusal: { refusal, _ in
                     let body: JSON = ["error": .string("\(refusal)")]
                     return Response(json: body, status: 503)
                 },

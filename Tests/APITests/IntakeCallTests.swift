@@ -113,7 +113,7 @@ struct IntakeCallTests {
 
     @Test("A full queue is told with 429 and when to come again")
     func full() {
-        let problem = Problem(Refusal.intakeFull).response
+        let problem = Problem(Refusal.intakeFull).document
         #expect(problem.status == 429)
         #expect(problem.headers.contains(Header("Retry-After", "60")))
     }

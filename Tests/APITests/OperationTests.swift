@@ -84,10 +84,7 @@ struct OperationTests {
             var settings = ServerSettings()
             settings.listen = "127.0.0.1:0"
             settings.tls = tls
-            let server = try Server(
-                settings, metrics: Metrics(), bodyLimit: { _, _ in Router.bodyLimit },
-                refusal: { Problem($0).response },
-                handler: { [router = service.router] in router.answer($0) })
+            let server = try Server(settings, metrics: Metrics(), service.router)
             defer { server.drain(milliseconds: 2000) }
             var client = try HTTPClient(caFile: tls == nil ? nil : files.certificate)
             let url = "\(tls == nil ? "http" : "https")://127.0.0.1:\(server.port)"

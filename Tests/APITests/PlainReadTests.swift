@@ -86,7 +86,7 @@ struct PlainReadTests {
         settings.listen = "127.0.0.1:0"
         return try Server(
             settings, metrics: service.metrics, bodyLimit: { _, _ in 1000 },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+            refusal: { router.refuse($0, at: $1) }, handler: { router.answer($0) })
     }
 
     @Test("A connection's key opens what its role may, on whatever call, until it is revoked")

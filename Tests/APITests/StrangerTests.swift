@@ -26,10 +26,7 @@ struct StrangerTests {
         // Says who is asking, so that a test can be many.
         settings.trustedProxies = TrustedProxies("127.0.0.1") ?? .none
         change(&settings)
-        let router = front.service.router
-        return try Server(
-            settings, metrics: front.service.metrics, admit: { router.admit($0) },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        return try Server(settings, metrics: front.service.metrics, front.service.router)
     }
 
     private func head(
@@ -215,9 +212,7 @@ struct StrangerTests {
             keys: service.keys, operations: operations)
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
-        let server = try Server(
-            settings, metrics: Metrics(), admit: { router.admit($0) },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        let server = try Server(settings, metrics: Metrics(), router)
         let client = try RawClient(port: server.port, milliseconds: 20_000)
         func ask(_ key: String) -> Int? {
             client.send(
@@ -244,9 +239,7 @@ struct StrangerTests {
         let lines = Mutex<[String]>([])
         let service = front.service
         let failed = FailedKeys(
-            Operations(
-                obstacles: { [] }, metrics: Metrics(),
-                log: Log { line in lines.withLock { $0.append(line) } }),
+            Metrics(), Log { line in lines.withLock { $0.append(line) } },
             now: service.ports.machineClock)
         let addresses = (0..<2000).compactMap { ClientAddress("198.51.\($0 / 250).\($0 % 250)") }
         for _ in 0..<3 {

@@ -26,11 +26,7 @@ struct SubmissionSocketTests {
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         change(&settings)
-        let router = front.service.router
-        return try Server(
-            settings, metrics: front.service.metrics,
-            admit: { router.admit($0) },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        return try Server(settings, metrics: front.service.metrics, front.service.router)
     }
 
     private func request(_ path: String, _ body: String) -> String {

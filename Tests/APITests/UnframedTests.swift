@@ -10,10 +10,7 @@ struct UnframedTests {
         "Every fault of the table is a problem with a code of its status, and nothing is executed")
     func table() throws {
         let service = try TestService()
-        let router = service.router
-        let server = try Server(
-            settings(), metrics: service.metrics, admit: { router.admit($0) },
-            refusal: { Problem($0).response }, handler: { router.answer($0) })
+        let server = try Server(settings(), metrics: service.metrics, service.router)
         let document = try APIDocument.current.get()
         let call = try #require(document.operations.first { $0.pattern == "/healthz" })
         var codes: Set<String> = []

@@ -62,7 +62,7 @@ final class CannedStore: Sendable {
         settings.listen = "127.0.0.1:0"
         server = try Server(
             settings, metrics: Metrics(), bodyLimit: { _, _ in 8 << 20 },
-            refusal: { _ in Response(status: 503) },
+            refusal: { _, _ in Response(status: 503) },
             handler: { request in .now(answer(counter.next(), request.path)) })
     }
 

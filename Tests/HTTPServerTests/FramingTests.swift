@@ -31,7 +31,7 @@ struct FramingTests {
                     change(&$0)
                 },
                 metrics: Metrics(), bodyLimit: { _, _ in 1 << 20 },
-                refusal: { refusal in
+                refusal: { refusal, _ in
                     guard case .unframed(let fault) = refusal else { return Response(status: 503) }
                     return Response(status: fault.status, body: Array("\(fault)".utf8))
                 },

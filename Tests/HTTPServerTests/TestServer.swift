@@ -19,7 +19,7 @@ func makeServer(
             if path == "/boundless" { return .max }
             return path == "/large" && method == "POST" ? 1 << 20 : 1000
         },
-        refusal: { refusal in
+        refusal: { refusal, _ in
             let status =
                 switch refusal {
                 case .bodyTooLarge: 413

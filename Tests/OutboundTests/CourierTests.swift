@@ -14,7 +14,7 @@ struct CourierTests {
         settings.listen = "127.0.0.1:0"
         return try Server(
             settings, metrics: metrics, bodyLimit: { _, _ in 1 << 20 },
-            refusal: { _ in Response(status: 503) },
+            refusal: { _, _ in Response(status: 503) },
             handler: { request in
                 .now(Response(status: 200, body: Array(request.path.utf8)))
             })
@@ -91,7 +91,7 @@ struct CourierTests {
         settings.listen = "127.0.0.1:0"
         let server = try Server(
             settings, metrics: Metrics(), bodyLimit: { _, _ in 1 << 20 },
-            refusal: { _ in Response(status: 503) },
+            refusal: { _, _ in Response(status: 503) },
             handler: { _ in
                 .later {
                     let now = open.withLock { open in

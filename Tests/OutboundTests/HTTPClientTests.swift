@@ -17,7 +17,7 @@ struct HTTPClientTests {
         settings.tls = tls
         return try Server(
             settings, metrics: metrics, bodyLimit: { _, _ in 1 << 20 },
-            refusal: { _ in Response(status: 503) }, handler: answer)
+            refusal: { _, _ in Response(status: 503) }, handler: answer)
     }
 
     @Test(arguments: ["GET", "POST", "PUT", "DELETE", "PATCH"])

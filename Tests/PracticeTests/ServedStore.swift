@@ -26,7 +26,7 @@ final class ServedStore: Sendable {
         self.received = received
         backend = try Server(
             settings, metrics: Metrics(), bodyLimit: { _, _ in 1 << 20 },
-            refusal: { _ in Response(status: 503) },
+            refusal: { _, _ in Response(status: 503) },
             handler: { request in
                 let body = request.body
                 received.bodies.withLock { $0.append(body) }

@@ -105,7 +105,7 @@ package final class TestService: Sendable {
             method: method, path: String(parts[0]),
             query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
             body: Array(body.utf8))
-        let (response, isImmediate) = response(to: request)
+        let (response, isImmediate) = router.response(to: request)
         let reply = Reply(response, isImmediate: isImmediate)
         ReceivedAnswer(
             method, target, status: reply.status,
@@ -114,19 +114,25 @@ package final class TestService: Sendable {
         return reply
     }
 
+}
+
+extension Router {
+    /// The answer as it is when it is there, and whether it was there at once.
+    package func response(
+        to request: borrowing Request
+    ) -> (response: Response, isImmediate: Bool) {
+        switch answer(request) {
+        case .now(let response): (response, true)
+        case .later(_, let work): (work(), false)
+        case .underway(let begin): (awaited(begin), false)
+        case .eventually(_, let work): (awaited(work), false)
+        }
+    }
+
     private func awaited(_ begin: (HTTPServer.Reply) -> Void) -> Response {
         let given = Monitor<Response??>(nil)
         begin(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
         return given.wait { $0 } ?? Response(status: 0)
-    }
-
-    private func response(to request: borrowing Request) -> (Response, isImmediate: Bool) {
-        switch router.answer(request) {
-        case .now(let response): return (response, true)
-        case .later(_, let work): return (work(), false)
-        case .underway(let begin): return (awaited(begin), false)
-        case .eventually(_, let work): return (awaited(work), false)
-        }
     }
 }
 

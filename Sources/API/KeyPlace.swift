@@ -1,0 +1,80 @@
+import HTTPServer
+
+/// Where the calls of a surface show their key.
+enum KeyPlace: Sendable {
+    /// `Authorization: Bearer <key>`
+    case bearer
+    /// A header that holds the key and nothing else.
+    case header(StaticString)
+    /// A cookie. A browser sends it along with whatever another site makes it ask for, so that it opens no
+    /// call that changes anything unless the browser says that the call came from Deed's own pages.
+    case cookie(String)
+
+    /// The header that holds it.
+    var header: StaticString {
+        switch self {
+        case .bearer: "Authorization"
+        case .header(let name): name
+        case .cookie: "Cookie"
+        }
+    }
+
+    /// Whether a key counts that the request shows here.
+    func counts(in request: borrowing Request) throws(Problem) -> Bool {
+        guard case .cookie = self, !request.isGet else { return true }
+        guard let site = try request.single("Sec-Fetch-Site") else { return false }
+        return site == "same-origin"
+    }
+
+    /// The key in a value of the header.
+    func key(in value: String) -> String? {
+        switch self {
+        case .bearer: bearerKey(in: value)
+        case .header: trimmed(value.utf8.span)
+        case .cookie(let name): cookieValue(name, in: value)
+        }
+    }
+
+    /// The answer to a call that shows none.
+    var missing: Problem {
+        switch self {
+        case .bearer: .noBearerKey
+        case .header(let name): .noKey("Send a key of the project in the header \(name).")
+        case .cookie: .noKey("Sign in; your browser then sends the key by itself.")
+        }
+    }
+}
+
+/// What follows `Bearer `, which may be written in any case, without the blanks around it.
+private func bearerKey(in authorization: String) -> String? {
+    let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
+    guard bytes.count > scheme.count else { return nil }
+    for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
+    return trimmed(bytes.extracting(scheme.count...))
+}
+
+/// The cookie's value; `nil` where it is there twice: whoever planted the other one must not choose.
+private func cookieValue(_ name: String, in value: String) -> String? {
+    var found: [String] = []
+    for pair in value.split(separator: ";") {
+        let text = pair.drop { $0 == " " || $0 == "\t" }
+        guard let mark = text.firstIndex(of: "="), text[..<mark] == name else { continue }
+        found.append(String(text[text.index(after: mark)...]))
+    }
+    return found.count == 1 ? found.first.flatMap { trimmed($0.utf8.span) } : nil
+}
+
+/// The text without the blanks around it; `nil` when nothing is left.
+private func trimmed(_ bytes: Span<UInt8>) -> String? {
+    var (start, end) = (0, bytes.count)
+    while start < end, bytes[start].isBlank { start += 1 }
+    while start < end, bytes[end - 1].isBlank { end -= 1 }
+    guard start < end, let text = try? UTF8Span(validating: bytes.extracting(start..<end)) else {
+        return nil
+    }
+    return String(copying: text)
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+}
