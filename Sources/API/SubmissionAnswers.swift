@@ -32,16 +32,16 @@ extension SubmittedItem {
         // The app finishes it by the name that it knows.
         if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
-        case .recorded, .alreadyKnown: break
-        case .alreadySettled(let order): object.append("order", .string(order.text))
-        case .queued(let intake): object.append("intake", .string(intake.text))
-        case .heldByAnother(let refusal):
+        case .believed(.recorded), .believed(.alreadyKnown): break
+        case .believed(.alreadySettled(let order)): object.append("order", .string(order.text))
+        case .undecided(let intake): object.append("intake", .string(intake.text))
+        case .believed(.refused(let refusal)):
             object.append("code", .string(refusal.code))
             object.append("detail", .string(refusal.sentence))
         case .refused(let refused):
             object.append("code", .string(refused.code))
             object.append("detail", .string(refused.sentence))
-            object.append("retryable", .bool(refused.maySendAgain))
+            object.append("retryable", .bool(refused.cure != .none))
         }
         if let unknownProduct {
             object.append("warning", "product_unknown")

@@ -155,7 +155,7 @@ extension Problem {
         case .unproven(let refused):
             self.init(
                 status: 401, code: refused.code, detail: refused.sentence,
-                isRetryable: refused.maySendAgain)
+                isRetryable: refused.cure != .none)
         case .unknownApp(let app):
             self.init(
                 status: 404, code: "app_unknown",

@@ -27,7 +27,9 @@ package struct ReceiptClient: Sendable {
         self.hosts = hosts
     }
 
-    package func judge(_ inquiry: ReceiptInquiry) -> Judgement {
+    package func judge(
+        _ inquiry: ReceiptInquiry
+    ) -> Judgement<ProvenEvidence, Postponement> {
         do throws(StoreTrouble) {
             let credentials = try port.credentials(inquiry.storeApp)
             guard let secret = credentials.sharedSecret else {
@@ -45,7 +47,7 @@ package struct ReceiptClient: Sendable {
 
     private func judge(
         _ inquiry: ReceiptInquiry, _ secret: String, _ hosts: StoreHosts
-    ) throws(StoreTrouble) -> Judgement {
+    ) throws(StoreTrouble) -> Judgement<ProvenEvidence, Postponement> {
         var environment = inquiry.environment
         if hosts.receipts[environment] == nil { environment = hosts.order[0] }
         var asked: Set<Environment> = []
@@ -69,7 +71,7 @@ package struct ReceiptClient: Sendable {
     private func verdict(
         on reply: FetchedReply, _ status: (number: Int64, verdict: ReplyVerdict),
         _ inquiry: ReceiptInquiry
-    ) -> Judgement {
+    ) -> Judgement<ProvenEvidence, Postponement> {
         let isMalformed =
             status.number == ReceiptClient.malformedOrFault
             && inquiry.tries >= ReceiptClient.malformedAfterTries
@@ -78,9 +80,8 @@ package struct ReceiptClient: Sendable {
                 try prover.prove(reply, for: [inquiry.app.trusted], now: inquiry.now))
         } catch {
             if status.number == ReceiptClient.wrongSecret { return .tryAgain(.wrongSecret) }
-            let reason = IntakeReason(error)
-            if isMalformed { return .refused(reason) }
-            return error.isRetryable ? .tryAgain(reason) : .refused(reason)
+            let isFinal = isMalformed || error.cure != .time
+            return isFinal ? .refused(error) : .tryAgain(IntakeReason(error))
         }
     }
 

@@ -115,7 +115,7 @@ extension Parts {
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.ports)
         let intake = IntakeJobs(
-            ports, IntakeWorker(ports, record: submissions.recording), log: outside.log,
+            ports, IntakeWorker(submissions), log: outside.log,
             metrics: outside.metrics)
         return Runner(
             jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]

@@ -106,22 +106,21 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
     package let code: String
     /// What is wrong with it, in one sentence.
     package let sentence: String
-    /// Whether the same bytes may be believed later.
-    package let isRetryable: Bool
+    package let cure: Cure
 
-    package init(code: String, sentence: String, isRetryable: Bool) {
+    /// What may have the same bytes believed after all.
+    package enum Cure: Hashable, Sendable {
+        case none
+        case time
+        /// It is for none of the apps as they are set: an operator sets the app.
+        case settingTheApp
+    }
+
+    package init(code: String, sentence: String, cure: Cure = .none) {
         self.code = code
         self.sentence = sentence
-        self.isRetryable = isRetryable
+        self.cure = cure
     }
-}
-
-extension RefusedEvidence {
-    /// Whether it is for none of the apps as they are set: an operator who sets the app cures that.
-    package var isForeignApp: Bool { code == "foreign_bundle_id" || code == "foreign_app_id" }
-
-    /// Whether sending the same bytes again may be of use.
-    package var maySendAgain: Bool { isRetryable || isForeignApp }
 }
 
 extension App {

@@ -82,6 +82,16 @@ package struct ItemOutcome: Hashable, Sendable {
         case refused(Refusal)
         /// Support settled the order before; the client is to finish the transaction.
         case alreadySettled(OrderID)
+
+        /// Its stable name.
+        package var word: String {
+            switch self {
+            case .recorded: "recorded"
+            case .alreadyKnown: "already_known"
+            case .refused: "held_by_another"
+            case .alreadySettled: "already_settled"
+            }
+        }
     }
     /// The place of the piece of evidence in the submission.
     package let index: Int

@@ -58,12 +58,13 @@ extension EvidenceRefusal {
         }
     }
 
-    /// Whether the same bytes may be believed later.
-    package var isRetryable: Bool {
+    /// What may have the same bytes believed after all.
+    package var cure: RefusedEvidence.Cure {
         switch self {
-        case .signedInFuture, .replyLater, .replyFromOtherEnvironment: true
-        case .inside(_, let refusal): refusal.isRetryable
-        default: false
+        case .signedInFuture, .replyLater, .replyFromOtherEnvironment: .time
+        case .foreignBundleID, .foreignAppID: .settingTheApp
+        case .inside(_, let refusal): refusal.cure
+        default: .none
         }
     }
 

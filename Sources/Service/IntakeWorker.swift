@@ -6,9 +6,6 @@ import Synchronization
 /// The commit that records comes before the row says so. Whoever dies in between leaves an item that
 /// is judged again; its cause was obeyed, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
-    package typealias Record =
-        @Sendable (IntakeItem, [ProvenEvidence], Cause) -> Wish<[IntakeResult]>
-
     /// What was done about one item.
     package struct Work: Sendable {
         package let item: IntakeItem
@@ -17,13 +14,12 @@ package struct IntakeWorker: Sendable {
         /// Whether this try is the one at which somebody should look.
         package let isAlarming: Bool
     }
-    private let ports: Ports
-    private let record: Record
+    private let submissions: Submissions
+    private var ports: Ports { submissions.ports }
     private let visits = StoreVisits()
 
-    package init(_ ports: Ports, record: @escaping Record) {
-        self.ports = ports
-        self.record = record
+    package init(_ submissions: Submissions) {
+        self.submissions = submissions
     }
 
     /// Judges the item that is due and was tried least; `nil` when none is due.
@@ -33,35 +29,41 @@ package struct IntakeWorker: Sendable {
         }
         guard let taken else { return nil }
         defer { visits.end(taken) }
-        let verdict = verdict(on: taken)
+        let judgement = judgeAndRecord(taken)
         let jitter = ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
-        let item = taken.item.judged(verdict, now: ports.now(), jitter: jitter)
+        let item = taken.item.judged(judgement, now: ports.now(), jitter: jitter)
         let isKept = try ports.intake.change(item)
         return Work(
             item: item, isKept: isKept,
             isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
     }
 
-    private func verdict(on taken: TakenIntake) -> IntakeVerdict {
+    private func judgeAndRecord(
+        _ taken: TakenIntake
+    ) -> Judgement<[IntakeResult], Postponement> {
         do throws(CommandError) {
             switch try judge(taken) {
             case .believed(let proven):
                 let all = receipt(of: taken, beside: proven) + [proven]
-                return .believed(
-                    try ports.perform(record(taken.item, all, cause(of: taken.item))))
-            case .refused(let reason): return .refused(reason)
-            case .tryAgain(let reason, let after): return .tryAgain(reason, after: after)
+                let wish = submissions.recording(taken.item, all, cause(of: taken.item))
+                return .believed(try ports.perform(wish))
+            case .refused(let refused): return .refused(refused)
+            case .undecided(let wait): return .undecided(wait)
             }
         } catch {
             let reason = IntakeReason(error)
             // The same evidence is as much the next time.
-            if case .refused(.tooMuchAtOnce) = error { return .refused(reason) }
+            if case .refused(.tooMuchAtOnce) = error {
+                return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
+            }
             // What is genuine is never given up because it could not be recorded this time.
             return .tryAgain(reason)
         }
     }
 
-    private func judge(_ taken: TakenIntake) throws(CommandError) -> Judgement {
+    private func judge(
+        _ taken: TakenIntake
+    ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
         let heading = taken.item.wish.heading
         let project = try ports.existing(taken.item.wish.project)
         guard let app = project.app(AppKey(id: heading.app)) else {
@@ -74,12 +76,8 @@ package struct IntakeWorker: Sendable {
                     environment: heading.environment, tries: taken.item.tries,
                     now: ports.evidenceClock))
         }
-        do throws(RefusedEvidence) {
-            return .believed(
-                try ports.evidence.prove(taken.evidence, [app.trusted], ports.evidenceClock))
-        } catch {
-            let reason = IntakeReason(error)
-            return error.isRetryable ? .tryAgain(reason) : .refused(reason)
+        return Judgement { () throws(RefusedEvidence) in
+            try ports.evidence.prove(taken.evidence, [app.trusted], ports.evidenceClock)
         }
     }
 

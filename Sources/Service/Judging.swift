@@ -1,15 +1,7 @@
 package import Core
 
-/// A piece of evidence after somebody looked at it.
-enum JudgedPiece: Sendable {
-    case proven(ProvenEvidence)
-    case refused(RefusedEvidence)
-    case queued(IntakeID)
-
-    var proven: ProvenEvidence? {
-        if case .proven(let proven) = self { proven } else { nil }
-    }
-}
+/// What came of a piece of evidence: what nobody can judge yet waits in the queue.
+typealias JudgedPiece = Judgement<ProvenEvidence, IntakeID>
 
 extension Submissions {
     /// Looks at each piece of evidence by itself. What nobody can judge yet is queued.
@@ -20,13 +12,15 @@ extension Submissions {
             request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
         var judged: [Int: JudgedPiece] = [:]
         for (index, piece) in request.pieces.enumerated() where piece.kind != .renewalInfo {
-            if let verdict = try judge(piece, of: stream.project) {
-                judged[index] = verdict
-            } else {
-                judged[index] = try queue(piece, purpose, request.order, of: stream.project)
+            switch try judge(piece, of: stream.project) {
+            case .believed(let proven): judged[index] = .believed(proven)
+            case .refused(let refused): judged[index] = .refused(refused)
+            case .undecided(let heading):
+                judged[index] = try queue(
+                    piece, heading, purpose, request.order, of: stream.project)
             }
         }
-        let beside = judged.values.compactMap(\.proven)
+        let beside = judged.values.compactMap(\.belief)
         for (index, piece) in request.pieces.enumerated() where piece.kind == .renewalInfo {
             judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
         }
@@ -48,7 +42,7 @@ extension Submissions {
                     one.app == app && one.environment == renewal.environment
                         && one.facts.transactions.contains { originals.contains($0.original) }
                 }
-                if isBeside { return .proven(renewal) }
+                if isBeside { return .believed(renewal) }
             } catch {
                 return .refused(error)
             }
@@ -56,19 +50,19 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// What can be told of it now, if anything can.
+    /// What can be told of it now; by its heading it can be queued.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
-    ) throws(CommandError) -> JudgedPiece? {
+    ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
         guard let (app, heading) = try forStore(piece, of: project) else {
-            return try proveOrRefuse(piece, of: project)
+            return try prove(own: piece, of: project)
         }
         let isKnown = try obtain { () throws(Fault) in
             try ports.evidence.wasBelieved(heading.digest)
         }
-        if !isKnown { return nil }
+        if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
-            return .proven(
+            return .believed(
                 try ports.evidence.readVouched(piece, [app.trusted], ports.evidenceClock))
         } catch {
             return .refused(error)
@@ -87,53 +81,46 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// What can be told of it now; `nil` when it may be believed later.
-    private func proveOrRefuse(
-        _ piece: RawEvidence, of project: ProjectID
-    ) throws(CommandError) -> JudgedPiece? {
-        for isFirst in [true, false] {
-            do throws(RefusedEvidence) {
-                return .proven(try prove(piece, of: project))
-            } catch {
-                let mayCount = error.isRetryable || isFirst && error.isForeignApp
-                if !mayCount { return .refused(error) }
-                if try !isOwnApp(in: piece, of: project) { return .refused(error) }
-                if error.isRetryable { return nil }
-                // Whoever set or changed the app a moment ago may have done it on another instance.
-                try obtain { () throws(Fault) in try apps.refresh() }
+    /// What can be told of it without asking the store.
+    private func prove(
+        own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
+    ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
+        do throws(RefusedEvidence) {
+            return .believed(try prove(piece, of: project))
+        } catch {
+            let mayCount = error.cure == .time || !isSecond && error.cure == .settingTheApp
+            guard mayCount, let heading = try ownHeading(of: piece, in: project) else {
+                return .refused(error)
             }
+            if error.cure == .time { return .undecided(heading) }
         }
-        return nil
+        // Whoever set or changed the app a moment ago may have done it on another instance.
+        try obtain { () throws(Fault) in try apps.refresh() }
+        return try prove(own: piece, of: project, isSecond: true)
     }
 
-    /// Whether the project has the app, after a look into the database if need be.
-    private func isOwnApp(
-        in piece: RawEvidence, of project: ProjectID
-    ) throws(CommandError) -> Bool {
-        guard let heading = try? ports.evidence.heading(piece) else { return false }
+    /// What the evidence says of itself, where it names an app of the project, after a look into the
+    /// database if need be.
+    private func ownHeading(
+        of piece: RawEvidence, in project: ProjectID
+    ) throws(CommandError) -> EvidenceHeading? {
+        guard let heading = try? ports.evidence.heading(piece) else { return nil }
         let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
-        return app?.project == project
+        return app?.project == project ? heading : nil
     }
 
     /// Has it judged later. Where no more may wait it is refused, and may be sent again.
     private func queue(
-        _ piece: RawEvidence, _ purpose: IntakeWish.Purpose, _ order: OrderID?,
-        of project: ProjectID
+        _ piece: RawEvidence, _ heading: EvidenceHeading, _ purpose: IntakeWish.Purpose,
+        _ order: OrderID?, of project: ProjectID
     ) throws(CommandError) -> JudgedPiece {
-        let heading: EvidenceHeading
-        do throws(RefusedEvidence) {
-            heading = try ports.evidence.heading(piece)
-        } catch {
-            return .refused(error)
-        }
         do throws(CommandError) {
-            return .queued(
+            return .undecided(
                 try ports.queue(piece, purpose, order: order, heading: heading, of: project).id)
         } catch {
             guard case .refused(let refusal) = error else { throw error }
             return .refused(
-                RefusedEvidence(
-                    code: refusal.code, sentence: refusal.sentence, isRetryable: true))
+                RefusedEvidence(code: refusal.code, sentence: refusal.sentence, cure: .time))
         }
     }
 }
@@ -197,18 +184,17 @@ extension IntakeWish.Purpose {
 
 extension IntakeResult {
     init(_ outcome: ItemOutcome) {
-        let result = SubmittedItem.Result(outcome.result)
         var order: OrderID?
         var reason: IntakeReason?
-        switch result {
-        case .heldByAnother(let refusal):
+        switch outcome.result {
+        case .refused(let refusal):
             reason = IntakeReason(code: refusal.code, sentence: refusal.sentence)
         case .alreadySettled(let settled): order = settled
-        default: break
+        case .recorded, .alreadyKnown: break
         }
         self.init(
             purchase: outcome.purchase?.description, transaction: outcome.transaction?.text,
-            outcome: result.word, order: order?.text, reason: reason,
+            outcome: outcome.result.word, order: order?.text, reason: reason,
             unknownProduct: outcome.unknownProduct?.id.text)
     }
 }
@@ -218,6 +204,5 @@ extension RefusedEvidence {
         code: "renewal_without_transaction",
         sentence:
             "No transaction of the same subscription came with this renewal info, which names no "
-            + "app itself; send both in one call.",
-        isRetryable: false)
+            + "app itself; send both in one call.")
 }

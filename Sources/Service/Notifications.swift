@@ -42,8 +42,8 @@ extension Submissions {
             do throws(RefusedEvidence) {
                 proven = try prove(raw, of: app.project)
             } catch {
-                if error.isRetryable { break }
-                if !isFirst || !error.isForeignApp { throw .unproven(error) }
+                if error.cure == .time { break }
+                if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
                 // Whoever changed the app a moment ago may have done it on another instance.
                 try obtain { () throws(Fault) in try apps.refresh() }
                 continue
@@ -146,7 +146,7 @@ extension Actor {
 
 extension RefusedEvidence {
     fileprivate static let noNotification = RefusedEvidence(
-        code: "wrong_kind", sentence: "It is no notification.", isRetryable: false)
+        code: "wrong_kind", sentence: "It is no notification.")
 }
 
 extension SecretsPort {

@@ -98,7 +98,7 @@ package struct StoreQuestions: Sendable {
         if proven.environment == environment { return proven }
         throw RefusedEvidence(
             code: "foreign_environment",
-            sentence: "It is of \(proven.environment.rawValue).", isRetryable: false)
+            sentence: "It is of \(proven.environment.rawValue).")
     }
 
     /// Refuses an answer about something else than was asked.
@@ -171,8 +171,7 @@ extension [ProvenPiece] {
         else {
             throw RefusedEvidence(
                 code: "renewal_without_transaction",
-                sentence: "A renewal stands beside another subscription's transaction.",
-                isRetryable: false)
+                sentence: "A renewal stands beside another subscription's transaction.")
         }
         self[place].proven.append(renewal)
     }

@@ -13,7 +13,7 @@ package struct SubmissionAnswer: Sendable {
 
     /// Whether something is still to come of it.
     package var isPending: Bool {
-        items.contains { if case .queued = $0.result { true } else { false } }
+        items.contains { if case .undecided = $0.result { true } else { false } }
     }
 
     /// With the customer as the snapshots show it, and its sandbox where that counts.
@@ -36,27 +36,9 @@ package struct SubmissionAnswer: Sendable {
 
 /// What came of one piece of evidence for one purchase.
 package struct SubmittedItem: Hashable, Sendable {
-    package enum Result: Hashable, Sendable {
-        case recorded
-        case alreadyKnown
-        case heldByAnother(Refusal)
-        case alreadySettled(OrderID)
-        /// Nobody can tell yet; it is told later what came of it.
-        case queued(IntakeID)
-        case refused(RefusedEvidence)
+    /// What nobody can judge yet waits in the queue, which tells later what came of it.
+    package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
 
-        /// Its stable name.
-        package var word: String {
-            switch self {
-            case .recorded: "recorded"
-            case .alreadyKnown: "already_known"
-            case .heldByAnother: "held_by_another"
-            case .alreadySettled: "already_settled"
-            case .queued: "queued"
-            case .refused: "refused"
-            }
-        }
-    }
     /// The place of the piece of evidence in the submission.
     package let index: Int
     /// Where it was recorded, when that is not the environment that is answered.
@@ -78,18 +60,18 @@ extension SubmittedItem {
     fileprivate init(_ outcome: ItemOutcome, otherEnvironment: Environment?) {
         self.init(
             index: outcome.index, otherEnvironment: otherEnvironment, purchase: outcome.purchase,
-            transaction: outcome.transaction, result: Result(outcome.result),
+            transaction: outcome.transaction, result: .believed(outcome.result),
             unknownProduct: outcome.unknownProduct)
     }
 }
 
 extension SubmittedItem.Result {
-    init(_ result: ItemOutcome.Result) {
-        switch result {
-        case .recorded: self = .recorded
-        case .alreadyKnown: self = .alreadyKnown
-        case .refused(let refusal): self = .heldByAnother(refusal)
-        case .alreadySettled(let order): self = .alreadySettled(order)
+    /// Its stable name.
+    package var word: String {
+        switch self {
+        case .believed(let result): result.word
+        case .undecided: "queued"
+        case .refused: "refused"
         }
     }
 }
@@ -101,8 +83,8 @@ extension [JudgedPiece] {
         return enumerated().flatMap { index, piece -> [SubmittedItem] in
             switch piece {
             case .refused(let refused): return [SubmittedItem(.refused(refused), at: index)]
-            case .queued(let id): return [SubmittedItem(.queued(id), at: index)]
-            case .proven(let proven):
+            case .undecided(let id): return [SubmittedItem(.undecided(id), at: index)]
+            case .believed(let proven):
                 let other = proven.environment == environment ? nil : proven.environment
                 return (outcomes[index] ?? []).map { SubmittedItem($0, otherEnvironment: other) }
             }

@@ -116,7 +116,7 @@ private struct SubmissionPart: Sendable {
         var items: [Submission.Item] = []
         var evidence: [EvidenceRecord] = []
         for (index, piece) in judged.enumerated() {
-            guard let proven = piece.proven, proven.environment == stream.environment else {
+            guard let proven = piece.belief, proven.environment == stream.environment else {
                 continue
             }
             items.append(Submission.Item(index: index, facts: proven.facts))
@@ -167,7 +167,7 @@ extension SecretsPort {
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
-        guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.proven).first
+        guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.belief).first
         else {
             return cause(
                 of: sender, request.isRestore ? "restore" : "submit",
@@ -183,8 +183,7 @@ extension RefusedEvidence {
     fileprivate static let tooLong = RefusedEvidence(
         code: "too_many_transactions",
         sentence: "It tells of more than \(Submissions.transactionLimit) transactions, the most "
-            + "that are taken at once; submit signed transactions instead.",
-        isRetryable: false)
+            + "that are taken at once; submit signed transactions instead.")
 }
 
 extension [UInt8] {

@@ -69,17 +69,18 @@ extension SubmittedItem {
     /// Whether the customer has nothing of it.
     fileprivate var isRefused: Bool {
         switch result {
-        case .recorded, .alreadyKnown, .alreadySettled, .queued: false
-        case .heldByAnother, .refused: true
+        case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:
+            false
+        case .believed(.refused), .refused: true
         }
     }
 
     private var sentence: String? {
         switch result {
-        case .recorded, .alreadyKnown: nil
-        case .heldByAnother(let refusal): refusal.sentence
-        case .alreadySettled(let order): "Support settled the order \(order) before."
-        case .queued(let id): "Nobody can tell yet; see: deed intake show \(id)"
+        case .believed(.recorded), .believed(.alreadyKnown): nil
+        case .believed(.refused(let refusal)): refusal.sentence
+        case .believed(.alreadySettled(let order)): "Support settled the order \(order) before."
+        case .undecided(let id): "Nobody can tell yet; see: deed intake show \(id)"
         case .refused(let refused): refused.sentence
         }
     }

@@ -22,7 +22,7 @@ struct VerifyReport {
         object.append("signed_at", .optional(statement?.signedAt.text))
         object.append("refusal", .optional(examination.refusal?.code))
         object.append("refusal_detail", .optional(examination.refusal?.description))
-        object.append("retryable", .bool(examination.refusal?.isRetryable ?? false))
+        object.append("retryable", .bool(examination.refusal?.cure == .time))
         object.append("checks", .array(examination.checks.map(check)))
         object.append("purchases", .array((statement?.purchases ?? []).map(purchase)))
         if let head = statement?.notification {

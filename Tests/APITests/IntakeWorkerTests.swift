@@ -40,8 +40,7 @@ struct IntakeWorkerTests {
 
     private func worker(_ ports: Ports? = nil) -> IntakeWorker {
         let ports = ports ?? service.ports
-        let submissions = Submissions(ports, apps: service.apps)
-        return IntakeWorker(ports, record: submissions.recording)
+        return IntakeWorker(Submissions(ports, apps: service.apps))
     }
 
     private func purchases() throws -> Int64 {
@@ -59,7 +58,7 @@ struct IntakeWorkerTests {
             do throws(RefusedEvidence) {
                 return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
             } catch {
-                return .refused(IntakeReason(error))
+                return .refused(error)
             }
         }
     }
@@ -95,11 +94,11 @@ struct IntakeWorkerTests {
 
     @Test("What the store refuses is refused, with its reason, and nothing is recorded")
     func refused() throws {
-        let reason = IntakeReason(code: "reply_refused", sentence: "The store says no.")
-        service.store.answer { _, _, _, _ in .refused(reason) }
+        let refused = RefusedEvidence(code: "reply_refused", sentence: "The store says no.")
+        service.store.answer { _, _, _, _ in .refused(refused) }
         let item = try queue()
         _ = try worker().work()
-        #expect(try found(item).state == .refused(reason))
+        #expect(try found(item).state == .refused(IntakeReason(refused)))
         #expect(try purchases() == 0)
     }
 

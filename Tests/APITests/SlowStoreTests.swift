@@ -40,13 +40,12 @@ struct SlowStoreTests {
         service.store.answer { _, app, _, _ in
             judged.withLock { $0[app.key.id.text, default: 0] += 1 }
             if app.key.id.text == "com.example.ill" { isOver.wait { $0 ? () : nil } }
-            return .refused(IntakeReason(code: "test", sentence: "The test says no."))
+            return .refused(RefusedEvidence(code: "test", sentence: "The test says no."))
         }
         for number in 1...10 { try queue("com.example.ill", number) }
         for number in 1...5 { try queue("com.example.well", number) }
         let ports = service.ports
-        let submissions = Submissions(ports, apps: service.apps)
-        let worker = IntakeWorker(ports, record: submissions.recording)
+        let worker = IntakeWorker(Submissions(ports, apps: service.apps))
         let running = Monitor(4)
         for number in 0..<4 {
             startThread("slow-\(number)") {

@@ -80,8 +80,7 @@ struct Storefront {
 
     /// Works one item of the queue off.
     func work() throws -> IntakeWorker.Work? {
-        let submissions = Submissions(service.ports, apps: service.apps)
-        return try IntakeWorker(service.ports, record: submissions.recording).work()
+        return try IntakeWorker(Submissions(service.ports, apps: service.apps)).work()
     }
 
     /// What the store posts.

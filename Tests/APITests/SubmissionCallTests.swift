@@ -265,7 +265,7 @@ struct SubmissionCallTests {
             do throws(RefusedEvidence) {
                 return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
             } catch {
-                return .refused(IntakeReason(error))
+                return .refused(error)
             }
         }
         #expect(try front.work()?.item.id.text == id)

@@ -21,11 +21,11 @@ struct ReceiptClientTests {
     }
 
     /// The code of a refusal, or of a reason to wait with a mark in front.
-    private func word(_ judgement: Judgement) -> String {
+    private func word(_ judgement: Judgement<ProvenEvidence, Postponement>) -> String {
         switch judgement {
         case .believed(let proven): "believed \(proven.facts.transactions.count)"
         case .refused(let reason): reason.code
-        case .tryAgain(let reason, _): "later: \(reason.code)"
+        case .undecided(let wait): "later: \(wait.reason.code)"
         }
     }
 
@@ -132,13 +132,13 @@ struct ReceiptClientTests {
         let waiting = try Asking(limited.url, secret: secret)
         for _ in 0..<2 {
             guard
-                case .tryAgain(let reason, .some) = waiting.receipts.judge(
-                    try inquiry("AAAA", waiting))
+                case .undecided(let wait) = waiting.receipts.judge(try inquiry("AAAA", waiting)),
+                wait.until != nil
             else {
                 Issue.record("it was judged")
                 return
             }
-            #expect(reason.code == "store_limited")
+            #expect(wait.reason.code == "store_limited")
         }
         #expect(limited.count == 1)
     }

@@ -28,6 +28,8 @@ struct IntakeTests {
     }
 
     private static let reason = IntakeReason(code: "21005", sentence: "The store is down.")
+    private static let refusal = RefusedEvidence(
+        code: reason.code, sentence: reason.sentence)
 
     @Test(
         "The pause after a try grows by steps up to three hours",
@@ -88,7 +90,7 @@ struct IntakeTests {
         let believed = tried(1).judged(.believed([result]), now: later, jitter: 0)
         #expect(believed.state == .believed([result]) && believed.nextTry == nil)
         #expect(believed.changedAt == later && believed.revision == 3 && believed.tries == 1)
-        let refused = tried(1).judged(.refused(Self.reason), now: later, jitter: 0)
+        let refused = tried(1).judged(.refused(Self.refusal), now: later, jitter: 0)
         #expect(refused.state == .refused(Self.reason) && refused.reason == Self.reason)
         let waiting = tried(1).judged(.tryAgain(Self.reason), now: later, jitter: 0)
         #expect(waiting.state.word == .waiting && waiting.reason == Self.reason)
@@ -96,7 +98,7 @@ struct IntakeTests {
 
     @Test("What waits or was refused can be settled or dropped, once")
     func ended() throws {
-        let refused = tried(1).judged(.refused(Self.reason), now: Self.now, jitter: 0)
+        let refused = tried(1).judged(.refused(Self.refusal), now: Self.now, jitter: 0)
         for item in [fresh, refused] {
             let settled = try item.settled(by: act, now: Self.now)
             #expect(settled.state == .settled(act) && settled.act == act)
@@ -117,7 +119,7 @@ struct IntakeTests {
     func retried() throws {
         let later = Self.now.advanced(byMilliseconds: Self.minute)
         let waiting = tried(9).judged(.tryAgain(Self.reason), now: Self.now, jitter: 0)
-        let refused = tried(9).judged(.refused(Self.reason), now: Self.now, jitter: 0)
+        let refused = tried(9).judged(.refused(Self.refusal), now: Self.now, jitter: 0)
         let items = [
             waiting, refused, try waiting.settled(by: act, now: Self.now),
             try waiting.dropped(by: act, now: Self.now),

@@ -273,7 +273,7 @@ struct ForgedTransactionTests {
         terms.now = terms.now.advanced(byMilliseconds: -1)
         let refused = refusal(of: good.bytes, as: .signedTransaction, on: terms)
         #expect(refused == .signedInFuture)
-        #expect(refused?.isRetryable == true)
+        #expect(refused?.cure == .time)
     }
 
     @Test("Dates at the ends of time are refused without harm")

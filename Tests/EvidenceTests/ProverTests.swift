@@ -147,7 +147,7 @@ struct ProverTests {
             _ = try prove(.signedTransaction, bytes, now: Instant(milliseconds: 0))
             Issue.record("evidence of the future was believed")
         } catch {
-            #expect(error.code == "signed_in_future" && error.isRetryable)
+            #expect(error.code == "signed_in_future" && error.cure == .time)
             #expect(error.sentence.contains("five minutes"))
         }
         #expect(refusal(.appReceipt, Array("AA A".utf8)) == "bad_base64")

@@ -146,8 +146,8 @@ struct ReplyTests {
         #expect(refused("status", "21005") == .replyLater(status: 21005))
         #expect(refused("status", 21007) == .replyFromOtherEnvironment(.sandbox))
         #expect(refused("status", nil) == .invalidMember("status"))
-        #expect(refused("status", 21003)?.isRetryable == false)
-        #expect(refused("status", 21005)?.isRetryable == true)
+        #expect(refused("status", 21003)?.cure == RefusedEvidence.Cure.none)
+        #expect(refused("status", 21005)?.cure == .time)
     }
 
     @Test("Internal errors are tried again only when the reply says so", arguments: ["1", "true"])

@@ -11,6 +11,8 @@ struct IntakeLossTests {
     private let ledger: Ledger
     private let start = Instant(milliseconds: 1_795_202_460_000)
     private static let reason = IntakeReason(code: "later", sentence: "Not now.")
+    private static let refusal = RefusedEvidence(
+        code: reason.code, sentence: reason.sentence)
 
     init() throws {
         database = try ScratchDatabase()
@@ -45,7 +47,7 @@ struct IntakeLossTests {
         let item = try add(1)
         let verdicts = [
             item.judged(.tryAgain(Self.reason), now: start, jitter: 0),
-            item.judged(.refused(Self.reason), now: start, jitter: 0),
+            item.judged(.refused(Self.refusal), now: start, jitter: 0),
             item.judged(.believed([]), now: start, jitter: 0),
             try item.settled(by: act(), now: start), try item.dropped(by: act(), now: start),
             try item.retried(by: act(), now: start),
@@ -62,14 +64,15 @@ struct IntakeLossTests {
     @Test("A change that somebody else made of the same item is not taken for one's own")
     func othersChange() throws {
         let item = try add(1)
-        let ended = item.judged(.refused(Self.reason), now: start, jitter: 0)
+        let ended = item.judged(.refused(Self.refusal), now: start, jitter: 0)
         #expect(try ledger.changeIntake(ended))
         let later = start.advanced(byMilliseconds: 1)
         let others = [
             item.judged(.tryAgain(Self.reason), now: start, jitter: 0),
-            item.judged(.refused(Self.reason), now: later, jitter: 0),
+            item.judged(.refused(Self.refusal), now: later, jitter: 0),
             item.judged(
-                .refused(IntakeReason(code: "other", sentence: "Not now.")), now: start, jitter: 0),
+                .refused(RefusedEvidence(code: "other", sentence: "Not now.")), now: start,
+                jitter: 0),
             item.judged(.believed([]), now: start, jitter: 0),
             try item.settled(by: act(), now: start),
         ]

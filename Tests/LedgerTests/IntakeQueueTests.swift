@@ -12,6 +12,8 @@ struct IntakeQueueTests {
     private let project: ProjectID
     private let start = Instant(milliseconds: 1_795_202_460_000)
     private static let reason = IntakeReason(code: "later", sentence: "Not now.")
+    private static let refusal = RefusedEvidence(
+        code: reason.code, sentence: reason.sentence)
 
     init() throws {
         database = try ScratchDatabase()
@@ -66,11 +68,11 @@ struct IntakeQueueTests {
         let again = try #require(try ledger.takeIntake(now: time(300)))
         #expect(again.item.id == added.id && again.item.tries == 2)
         // Or was only slow: what the other one has now is not touched.
-        let late = taken.item.judged(.refused(Self.reason), now: time(301), jitter: 0)
+        let late = taken.item.judged(.refused(Self.refusal), now: time(301), jitter: 0)
         #expect(try !ledger.changeIntake(late))
         let found = try #require(try ledger.intake(added.id, of: project))
         #expect(found.state.word == .waiting && found.revision == again.item.revision)
-        let inTime = again.item.judged(.refused(Self.reason), now: time(302), jitter: 0)
+        let inTime = again.item.judged(.refused(Self.refusal), now: time(302), jitter: 0)
         #expect(try ledger.changeIntake(inTime))
         #expect(try ledger.takeIntake(now: time(100_000)) == nil)
     }
@@ -110,7 +112,7 @@ struct IntakeQueueTests {
         let refreshed = try #require(try ledger.intake(items[0].id, of: project))
         items[0] = refreshed.judged(.tryAgain(Self.reason), now: time(1), jitter: 0)
         items[1] = items[1].judged(.believed([result]), now: time(1), jitter: 0)
-        items[2] = items[2].judged(.refused(Self.reason), now: time(1), jitter: 0)
+        items[2] = items[2].judged(.refused(Self.refusal), now: time(1), jitter: 0)
         items[3] = try items[3].settled(by: act, now: time(1))
         items[4] = try items[4].dropped(by: act, now: time(1)).retried(by: act, now: time(2))
         for item in items { #expect(try ledger.changeIntake(item)) }
@@ -146,7 +148,7 @@ struct IntakeQueueTests {
             #expect(try again("i_9", purpose)?.id.text == "i_\(number + 3)")
         }
         // Once it was refused the same evidence may be asked about anew, but not both at once.
-        let refused = first.judged(.refused(Self.reason), now: start, jitter: 0)
+        let refused = first.judged(.refused(Self.refusal), now: start, jitter: 0)
         #expect(try ledger.changeIntake(refused))
         #expect(try again("i_7", wish.purpose)?.id.text == "i_7")
         let found = try #require(try ledger.intake(first.id, of: project))
@@ -276,7 +278,7 @@ struct IntakeQueueTests {
         _ = try ledger.addIntake(.test(8, project: "other", at: start), [8])
         let refused = try #require(try ledger.takeIntake(now: time(9))).item
         #expect(
-            try ledger.changeIntake(refused.judged(.refused(Self.reason), now: start, jitter: 0)))
+            try ledger.changeIntake(refused.judged(.refused(Self.refusal), now: start, jitter: 0)))
         var seen: [String] = []
         var last: IntakeItem?
         while true {

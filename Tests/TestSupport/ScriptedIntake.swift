@@ -4,7 +4,9 @@ import Synchronization
 
 /// A store that says what the test tells it to; nothing yet when it was told nothing.
 package final class ScriptedStore: Sendable {
-    package typealias Judge = @Sendable (RawEvidence, App, Environment, Instant) -> Judgement
+    package typealias Judge =
+        @Sendable (RawEvidence, App, Environment, Instant) ->
+        Judgement<ProvenEvidence, Postponement>
 
     private let judge = Mutex<Judge?>(nil)
     private let asked = Mutex(0)

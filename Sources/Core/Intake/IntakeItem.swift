@@ -160,14 +160,6 @@ package struct AdminAct: Hashable, Sendable {
     }
 }
 
-/// What judging an item once came to.
-package enum IntakeVerdict: Hashable, Sendable {
-    case believed([IntakeResult])
-    case refused(IntakeReason)
-    /// Nobody can tell yet; not to be asked again before an instant, where one is named.
-    case tryAgain(IntakeReason, after: Instant? = nil)
-}
-
 extension IntakeItem.State {
     package enum Word: String, Hashable, Sendable, CaseIterable {
         case waiting
@@ -211,17 +203,20 @@ extension IntakeItem {
     }
 
     /// The item after it was judged once.
-    package func judged(_ verdict: IntakeVerdict, now: Instant, jitter: UInt16) -> IntakeItem {
+    package func judged(
+        _ judgement: Judgement<[IntakeResult], Postponement>, now: Instant, jitter: UInt16
+    ) -> IntakeItem {
         var item = self
         item.changedAt = now
-        switch verdict {
+        switch judgement {
         case .believed(let results): item.state = .believed(results)
-        case .refused(let reason): item.state = .refused(reason)
-        case .tryAgain(let reason, let after):
+        case .refused(let refused): item.state = .refused(IntakeReason(refused))
+        case .undecided(let wait):
             let pause = IntakeItem.pause(afterTries: tries, jitter: jitter)
-            let nextTry = max(now.advanced(byMilliseconds: pause), after ?? now)
+            let nextTry = max(now.advanced(byMilliseconds: pause), wait.until ?? now)
             item.state = .waiting(
-                reason, nextTry: min(nextTry, now.advanced(byMilliseconds: IntakeItem.longestWait)))
+                wait.reason,
+                nextTry: min(nextTry, now.advanced(byMilliseconds: IntakeItem.longestWait)))
         }
         return item
     }

@@ -22,11 +22,3 @@ package struct ReceiptInquiry: Sendable {
         self.now = now
     }
 }
-
-/// Whether evidence is believed.
-package enum Judgement: Sendable {
-    case believed(ProvenEvidence)
-    case refused(IntakeReason)
-    /// The store cannot tell yet; not to be asked again before an instant, where one is named.
-    case tryAgain(IntakeReason, after: Instant? = nil)
-}

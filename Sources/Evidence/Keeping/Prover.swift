@@ -150,8 +150,7 @@ struct BareEvidence {
 
 extension RefusedEvidence {
     init(_ refusal: EvidenceRefusal) {
-        self.init(
-            code: refusal.code, sentence: refusal.description, isRetryable: refusal.isRetryable)
+        self.init(code: refusal.code, sentence: refusal.description, cure: refusal.cure)
     }
 }
 
