@@ -4,10 +4,10 @@ import Service
 
 /// The calls about evidence that waits to be judged.
 struct IntakeRoutes: Sendable {
-    private let ports: Ports
+    private let intake: Intake
 
-    init(_ ports: Ports) {
-        self.ports = ports
+    init(_ intake: Intake) {
+        self.intake = intake
     }
 
     var routes: [Route] {
@@ -23,27 +23,27 @@ struct IntakeRoutes: Sendable {
         let id = try call.intakeID()
         return .json(
             try obtain { () throws(CommandError) in
-                try ports.intakeItem(id, of: call.access.project)
+                try intake.item(id, of: call.access.project)
             }.json)
     }
 
     private func settle(_ call: Call) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return ports.settlingIntake(
+        return intake.settling(
             try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
         ).response { .json($0.json) }
     }
 
     private func drop(_ call: Call) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return ports.droppingIntake(
+        return intake.dropping(
             try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
         ).response { .json($0.json) }
     }
 
     private func retry(_ call: Call) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return ports.retryingIntake(
+        return intake.retrying(
             try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
         ).response { .json($0.json) }
     }

@@ -13,7 +13,7 @@ struct SubmissionRoutes: Sendable {
     init(_ submissions: Submissions, measures: NotificationMeasures) {
         self.submissions = submissions
         self.measures = measures
-        gate = NotificationGate(submissions.ports)
+        gate = NotificationGate(submissions.intake)
     }
 
     var routes: [Route] {

@@ -17,7 +17,7 @@ extension Surface {
                 + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
                 + RefundRoutes(ports).routes
                 + SubmissionRoutes(submissions, measures: measures).routes
-                + IntakeRoutes(ports).routes + ReconciliationRoutes(ports).routes
+                + IntakeRoutes(submissions.intake).routes + ReconciliationRoutes(ports).routes
                 + ClockRoutes(clock: operations.testClock).routes)
     }
 }

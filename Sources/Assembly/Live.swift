@@ -53,6 +53,7 @@ package struct Outside: Sendable {
 package struct Live: Sendable {
     package let ledger: Ledger
     package let ports: Ports
+    package let intake: Intake
     package let store: LiveStore
 
     /// `answers` follow the log where there are any.
@@ -66,16 +67,17 @@ package struct Live: Sendable {
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
             accounts: AccountPort(ledger),
-            evidence: EvidencePort(prover, ledger),
             reading: ReadingPort(
                 heads: { () throws(Fault) in try ledger.heads() },
                 customers: { streams throws(Fault) in try ledger.customers(streams) }),
-            intake: IntakePort(ledger), store: outside.store ?? store.port,
             credentials: store.credentials,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
                 hexDigest: { SHA256.digest($0).hex }),
             now: settings.clock, machineClock: outside.machineClock)
+        intake = Intake(
+            ports: ports, evidence: EvidencePort(prover, ledger), queue: IntakePort(ledger),
+            store: outside.store ?? store.port)
     }
 }
 

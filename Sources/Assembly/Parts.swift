@@ -27,7 +27,7 @@ package struct Parts: Sendable {
         reads.publish(to: outside.metrics)
         let unknown = UnknownProducts(
             outside.metrics, log: outside.log, clock: outside.machineClock)
-        submissions = Submissions(live.ports, apps: AppRing(live.ports)) {
+        submissions = Submissions(live.intake, apps: AppRing(live.ports)) {
             unknown.notice($1, of: $0)
         }
     }

@@ -114,9 +114,7 @@ extension Parts {
     /// Every job of a service: those given, and those that need no more than the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.ports)
-        let intake = IntakeJobs(
-            ports, IntakeWorker(submissions), log: outside.log,
-            metrics: outside.metrics)
+        let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
         return Runner(
             jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]
                 + [

@@ -9,16 +9,16 @@ package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
     /// Twice as many as one app's receipts may hold up: a store may be slow for one app.
     private static let threads = 4
-    private let ports: Ports
+    private let intake: Intake
     private let worker: IntakeWorker
     private let log: Log
     private let measures: IntakeMeasures
 
-    package init(_ ports: Ports, _ worker: IntakeWorker, log: Log, metrics: Metrics) {
-        self.ports = ports
-        self.worker = worker
+    package init(_ submissions: Submissions, log: Log, metrics: Metrics) {
+        intake = submissions.intake
+        worker = IntakeWorker(submissions)
         self.log = log
-        measures = IntakeMeasures(metrics, ports.now)
+        measures = IntakeMeasures(metrics, intake.ports.now)
     }
 
     package var all: [Job] {
@@ -28,7 +28,7 @@ package struct IntakeJobs: Sendable {
                 urgency: .patient, work: judge),
             Job("intake-counts", .everywhere(milliseconds: 10_000), urgency: .patient) {
                 _ throws(Fault) in
-                measures.tell(try ports.intake.counts())
+                measures.tell(try intake.queue.counts())
                 return .asScheduled
             },
             Job(
@@ -65,7 +65,7 @@ package struct IntakeJobs: Sendable {
         guard let lease = run.lease else { return .asScheduled }
         let end = run.startedAt.advanced(byMilliseconds: -IntakeItem.retention)
         var forgotten = 0
-        while run.goesOn, case let some = try ports.intake.clean(end, lease), some > 0 {
+        while run.goesOn, case let some = try intake.queue.clean(end, lease), some > 0 {
             forgotten += some
         }
         if forgotten > 0 { log.info("intake_cleaned", ["items": .integer(forgotten)]) }

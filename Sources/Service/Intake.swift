@@ -1,89 +1,120 @@
 package import Core
 
-extension Ports {
+/// Taking evidence in: proving it, having it wait while nobody can, and asking the store.
+package struct Intake: Sendable {
+    package var ports: Ports
+    package var evidence: EvidencePort
+    package var queue: IntakePort
+    package var store: StorePort
+
+    package init(
+        ports: Ports, evidence: EvidencePort, queue: IntakePort, store: StorePort
+    ) {
+        self.ports = ports
+        self.evidence = evidence
+        self.queue = queue
+        self.store = store
+    }
+
+    /// Proves evidence for some apps, as of now.
+    func prove(
+        _ raw: RawEvidence, for apps: [TrustedApp]
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        try evidence.prove(raw, apps, ports.evidenceClock)
+    }
+
+    /// What evidence states that the store vouches for.
+    func read(
+        vouchedFor raw: RawEvidence, for app: TrustedApp
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        try evidence.readVouched(raw, [app], ports.evidenceClock)
+    }
+}
+
+extension Intake {
     /// Queues evidence that nobody can judge yet. The same evidence for the same purpose waits once,
     /// whoever sends it how often.
-    package func queue(
+    package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
         let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
-        let item = IntakeItem(secrets.newID(prefix: "i_"), wish, now: now())
-        let added = try obtain { () throws(Fault) in try intake.add(item, evidence.bytes) }
+        let item = IntakeItem(ports.secrets.newID(prefix: "i_"), wish, now: ports.now())
+        let added = try obtain { () throws(Fault) in try queue.add(item, evidence.bytes) }
         guard let added else { throw .refused(.intakeFull) }
         return added
     }
 
     /// What became of queued evidence.
-    package func intakeItem(
+    package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
-        let found = try obtain { () throws(Fault) in try intake.find(project, id) }
+        let found = try obtain { () throws(Fault) in try queue.find(project, id) }
         guard let found else { throw .refused(.intakeUnknown(id)) }
         return found
     }
 
     /// Some of a project's queue, oldest first.
-    package func intakeItems(
+    package func items(
         _ filter: IntakeFilter, of project: ProjectID
     ) throws(CommandError) -> [IntakeItem] {
-        try requireProject(project)
-        return try obtain { () throws(Fault) in try intake.list(project, filter) }
+        try ports.requireProject(project)
+        return try obtain { () throws(Fault) in try queue.list(project, filter) }
     }
 
     /// The wish to end an item that support staff took care of in another way.
-    package func settlingIntake(
+    package func settling(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
-        changingIntake(id, of: project) { item, now throws(Refusal) in
+        changing(id, of: project) { item, now throws(Refusal) in
             try item.settled(by: AdminAct(sender, reason), now: now)
         }
     }
 
     /// The wish to end an item of which nothing is to come.
-    package func droppingIntake(
+    package func dropping(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
-        changingIntake(id, of: project) { item, now throws(Refusal) in
+        changing(id, of: project) { item, now throws(Refusal) in
             try item.dropped(by: AdminAct(sender, reason), now: now)
         }
     }
 
     /// The wish to have an item judged now, as if it had just come, also one that was refused or ended
     /// by hand.
-    package func retryingIntake(
+    package func retrying(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
-        changingIntake(id, of: project) { item, now throws(Refusal) in
+        changing(id, of: project) { item, now throws(Refusal) in
             try item.retried(by: AdminAct(sender, reason), now: now)
         }
     }
 
     /// The queue is no part of the log: it is changed by a look.
-    private func changingIntake(
+    private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
     ) -> Wish<IntakeItem> {
         .look { () throws(CommandError) in
-            .answered(.success(try changeIntake(id, of: project, change)))
+            .answered(.success(try changed(id, of: project, change)))
         }
     }
 
-    private func changeIntake(
+    private func changed(
         _ id: IntakeID, of project: ProjectID,
         _ change: (IntakeItem, Instant) throws(Refusal) -> IntakeItem
     ) throws(CommandError) -> IntakeItem {
         let attempts = 5
         for _ in 0..<attempts {
-            let item = try intakeItem(id, of: project)
+            let item = try self.item(id, of: project)
             let changed: IntakeItem
             do throws(Refusal) {
-                changed = try change(item, now())
+                changed = try change(item, ports.now())
             } catch {
                 throw .refused(error)
             }
             if changed == item { return item }
-            if try intake.change(changed) { return changed }
+            if try queue.change(changed) { return changed }
             // A worker, or somebody else, was quicker: look at what they made of it.
         }
         throw .fault(.busy)

@@ -15,7 +15,7 @@ package struct IntakeWorker: Sendable {
         package let isAlarming: Bool
     }
     private let submissions: Submissions
-    private var ports: Ports { submissions.ports }
+    private var intake: Intake { submissions.intake }
     private let visits = StoreVisits()
 
     package init(_ submissions: Submissions) {
@@ -25,14 +25,15 @@ package struct IntakeWorker: Sendable {
     /// Judges the item that is due and was tried least; `nil` when none is due.
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain { () throws(Fault) in
-            try visits.begin { full throws(Fault) in try ports.intake.take(ports.now(), full) }
+            try visits.begin { full throws(Fault) in try intake.queue.take(intake.ports.now(), full)
+            }
         }
         guard let taken else { return nil }
         defer { visits.end(taken) }
         let judgement = judgeAndRecord(taken)
-        let jitter = ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
-        let item = taken.item.judged(judgement, now: ports.now(), jitter: jitter)
-        let isKept = try ports.intake.change(item)
+        let jitter = intake.ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
+        let item = taken.item.judged(judgement, now: intake.ports.now(), jitter: jitter)
+        let isKept = try intake.queue.change(item)
         return Work(
             item: item, isKept: isKept,
             isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
@@ -46,7 +47,7 @@ package struct IntakeWorker: Sendable {
             case .believed(let proven):
                 let all = receipt(of: taken, beside: proven) + [proven]
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
-                return .believed(try ports.perform(wish))
+                return .believed(try intake.ports.perform(wish))
             case .refused(let refused): return .refused(refused)
             case .undecided(let wait): return .undecided(wait)
             }
@@ -65,19 +66,19 @@ package struct IntakeWorker: Sendable {
         _ taken: TakenIntake
     ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
         let heading = taken.item.wish.heading
-        let project = try ports.existing(taken.item.wish.project)
+        let project = try intake.ports.existing(taken.item.wish.project)
         guard let app = project.app(AppKey(id: heading.app)) else {
             throw .refused(.appUnknown(heading.app))
         }
         if heading.kind == .appReceipt, app.receipts == .store {
-            return ports.store.judge(
+            return intake.store.judge(
                 ReceiptInquiry(
                     receipt: taken.evidence, project: taken.item.wish.project, app: app,
                     environment: heading.environment, tries: taken.item.tries,
-                    now: ports.evidenceClock))
+                    now: intake.ports.evidenceClock))
         }
         return Judgement { () throws(RefusedEvidence) in
-            try ports.evidence.prove(taken.evidence, [app.trusted], ports.evidenceClock)
+            try intake.prove(taken.evidence, for: [app.trusted])
         }
     }
 
@@ -90,14 +91,14 @@ package struct IntakeWorker: Sendable {
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
         // What Deed cannot read of it, the reply tells.
-        let read = try? ports.evidence.readVouched(taken.evidence, [app], ports.evidenceClock)
+        let read = try? intake.read(vouchedFor: taken.evidence, for: app)
         return [read].compactMap(\.self)
     }
 
     /// The same at every try, whatever the store says of the evidence by then.
     private func cause(of item: IntakeItem) -> Cause {
         let text = "intake:\(item.id)"
-        return Cause(text: text, digest: ports.secrets.digest(Array(text.utf8)))
+        return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))
     }
 }
 

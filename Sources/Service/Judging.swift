@@ -58,12 +58,11 @@ extension Submissions {
             return try prove(own: piece, of: project)
         }
         let isKnown = try obtain { () throws(Fault) in
-            try ports.evidence.wasBelieved(heading.digest)
+            try intake.evidence.wasBelieved(heading.digest)
         }
         if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
-            return .believed(
-                try ports.evidence.readVouched(piece, [app.trusted], ports.evidenceClock))
+            return .believed(try intake.read(vouchedFor: piece, for: app.trusted))
         } catch {
             return .refused(error)
         }
@@ -73,7 +72,7 @@ extension Submissions {
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
-        guard piece.kind == .appReceipt, let heading = try? ports.evidence.heading(piece) else {
+        guard piece.kind == .appReceipt, let heading = try? intake.evidence.heading(piece) else {
             return nil
         }
         let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
@@ -104,7 +103,7 @@ extension Submissions {
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
-        guard let heading = try? ports.evidence.heading(piece) else { return nil }
+        guard let heading = try? intake.evidence.heading(piece) else { return nil }
         let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
         return app?.project == project ? heading : nil
     }
@@ -116,7 +115,7 @@ extension Submissions {
     ) throws(CommandError) -> JudgedPiece {
         do throws(CommandError) {
             return .undecided(
-                try ports.queue(piece, purpose, order: order, heading: heading, of: project).id)
+                try intake.hold(piece, purpose, order: order, heading: heading, of: project).id)
         } catch {
             guard case .refused(let refusal) = error else { throw error }
             return .refused(

@@ -22,7 +22,8 @@ package final class NotificationGate: Sendable {
         case throttled
     }
 
-    private let ports: Ports
+    private let evidence: EvidencePort
+    private let machineClock: @Sendable () -> Instant
     private let chains = Throttle(
         each: .init(10, perSecond: 2), all: .init(60, perSecond: 20))
     /// Those of trusted addresses that are not known to be genuine, or not yet.
@@ -31,8 +32,9 @@ package final class NotificationGate: Sendable {
     /// Of how many addresses it is remembered that a genuine one came from there.
     private static let limit = 10_000
 
-    package init(_ ports: Ports) {
-        self.ports = ports
+    package init(_ intake: Intake) {
+        evidence = intake.evidence
+        machineClock = intake.ports.machineClock
     }
 
     /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
@@ -42,21 +44,21 @@ package final class NotificationGate: Sendable {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
             genuine.withLock { $0[client] != nil }
-            && unproven.take(client, at: ports.machineClock())
+            && unproven.take(client, at: machineClock())
         return Entry(client: client, isTrusted: isTrusted)
     }
 
     /// Decides when it is the turn of one that waited.
     package func judge(_ bytes: [UInt8], _ entry: Entry) -> Verdict {
         do throws(RefusedEvidence) {
-            let bare = try ports.evidence.bare(
+            let bare = try evidence.bare(
                 RawEvidence(.notification, bytes, rank: .notification))
-            switch ports.evidence.standing(bare) {
+            switch evidence.standing(bare) {
             case .believed, .missing: return .open(bare, isCounted: false)
             case .refused(let refusal): return .refused(refusal)
             case .unknown:
                 guard let client = entry.client else { return .open(bare, isCounted: false) }
-                return chains.take(client, at: ports.machineClock())
+                return chains.take(client, at: machineClock())
                     ? .open(bare, isCounted: true) : .throttled
             }
         } catch {
@@ -68,7 +70,7 @@ package final class NotificationGate: Sendable {
     package func noteGenuine(_ entry: Entry) {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.giveBack(client) }
-        let now = ports.machineClock()
+        let now = machineClock()
         genuine.withLock { genuine in
             if genuine[client] == nil, genuine.count >= NotificationGate.limit,
                 let oldest = genuine.min(by: { $0.value < $1.value })

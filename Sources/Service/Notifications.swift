@@ -62,7 +62,7 @@ extension Submissions {
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain { () throws(Fault) in
-                try ports.evidence.wasBelieved(proven.record.digest)
+                try intake.evidence.wasBelieved(proven.record.digest)
             }
         }
         let submission = Submission(
@@ -71,7 +71,7 @@ extension Submissions {
         let command = Command(
             submission, in: submission.stream(in: project, proven.environment),
             on: [proven.record], by: .appStore,
-            cause: ports.secrets.cause(of: head, proven.record))
+            cause: intake.ports.secrets.cause(of: head, proven.record))
         return Wish(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
             return .kept(
@@ -88,7 +88,7 @@ extension Submissions {
         for consent in proven.facts.consents {
             customers.formUnion(
                 try obtain { () throws(Fault) in
-                    try ports.accounts.holders(
+                    try intake.ports.accounts.holders(
                         consent.appTransaction, project, proven.environment, AccountAnswer.limit)
                 })
         }
@@ -99,7 +99,7 @@ extension Submissions {
         _ raw: RawEvidence, _ heading: EvidenceHeading, of project: ProjectID
     ) throws(NotificationError) -> IntakeID {
         do throws(CommandError) {
-            return try ports.queue(raw, .notification, order: nil, heading: heading, of: project).id
+            return try intake.hold(raw, .notification, order: nil, heading: heading, of: project).id
         } catch {
             switch error {
             // As much waits as may: the store keeps it and sends it again.
@@ -113,8 +113,8 @@ extension Submissions {
         _ raw: RawEvidence
     ) throws(NotificationError) -> (RawEvidence, EvidenceHeading) {
         do throws(RefusedEvidence) {
-            let bare = try ports.evidence.bare(raw)
-            return (bare, try ports.evidence.heading(bare))
+            let bare = try intake.evidence.bare(raw)
+            return (bare, try intake.evidence.heading(bare))
         } catch {
             throw .unreadable(error)
         }

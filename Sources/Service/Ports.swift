@@ -1,14 +1,12 @@
 package import Core
 
-/// Every effect that the use cases have. They are wired in one place, and tests bring their own.
+/// What the use cases of the log need; taking evidence in has more of its own (`Intake`). They are wired in
+/// one place, and tests bring their own.
 package struct Ports: Sendable {
     package var ledger: LedgerPort
     package var directory: DirectoryPort
     package var accounts: AccountPort
-    package var evidence: EvidencePort
     package var reading: ReadingPort
-    package var intake: IntakePort
-    package var store: StorePort
     package var credentials: CredentialsPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
@@ -16,19 +14,15 @@ package struct Ports: Sendable {
     package var machineClock: @Sendable () -> Instant
 
     package init(
-        ledger: LedgerPort, directory: DirectoryPort, accounts: AccountPort, evidence: EvidencePort,
-        reading: ReadingPort, intake: IntakePort, store: StorePort, credentials: CredentialsPort,
-        secrets: SecretsPort,
+        ledger: LedgerPort, directory: DirectoryPort, accounts: AccountPort, reading: ReadingPort,
+        credentials: CredentialsPort, secrets: SecretsPort,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
         self.ledger = ledger
         self.directory = directory
         self.accounts = accounts
-        self.evidence = evidence
         self.reading = reading
-        self.intake = intake
-        self.store = store
         self.credentials = credentials
         self.secrets = secrets
         self.now = now

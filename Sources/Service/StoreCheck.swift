@@ -26,11 +26,11 @@ package struct StoreCheck: Sendable {
     private static let notYetKnown: Int64 = 4_040_008
     private static let pause: Int64 = 3000
 
-    private let ports: Ports
+    private let intake: Intake
     private let pause: @Sendable (_ milliseconds: Int64) -> Void
 
-    package init(_ ports: Ports, pause: @escaping @Sendable (_ milliseconds: Int64) -> Void) {
-        self.ports = ports
+    package init(_ intake: Intake, pause: @escaping @Sendable (_ milliseconds: Int64) -> Void) {
+        self.intake = intake
         self.pause = pause
     }
 
@@ -38,13 +38,13 @@ package struct StoreCheck: Sendable {
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
-        guard let app = try ports.existing(project).app(key) else {
+        guard let app = try intake.ports.existing(project).app(key) else {
             throw .refused(.appUnknown(key.id))
         }
         var results: [Result] = []
         let name = StoreApp(project: project, key: key)
         do throws(StoreTrouble) {
-            let sent = try ports.store.ask(.test, name, environment)
+            let sent = try intake.store.ask(.test, name, environment)
             results += [.passed(.key), .passed(.token), .passed(.address)]
             guard case .testSent(let token) = sent.remark else {
                 throw .unreadable("it names no test notification")
@@ -115,7 +115,7 @@ package struct StoreCheck: Sendable {
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
         do throws(StoreTrouble) {
-            let answer = try ports.store.ask(.testResult(token), name, environment)
+            let answer = try intake.store.ask(.testResult(token), name, environment)
             guard case .attempts(let lists) = answer.remark else { return (nil, []) }
             return (answer.evidence.first, lists.flatMap(\.self))
         } catch {
@@ -126,7 +126,7 @@ package struct StoreCheck: Sendable {
 
     private func verified(_ raw: RawEvidence, _ app: App, _ environment: Environment) -> Result {
         do throws(RefusedEvidence) {
-            let proven = try ports.evidence.prove(raw, [app.trusted], ports.evidenceClock)
+            let proven = try intake.prove(raw, for: [app.trusted])
             if proven.environment == environment { return .passed(.verified) }
             return .failed(.verified, "It is of \(proven.environment.rawValue).")
         } catch {

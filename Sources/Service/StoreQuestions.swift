@@ -7,7 +7,7 @@ package struct StoreQuestions: Sendable {
     private static let byteLimit = 64 << 20
 
     private let submissions: Submissions
-    private var ports: Ports { submissions.ports }
+    private var intake: Intake { submissions.intake }
 
     package init(_ submissions: Submissions) {
         self.submissions = submissions
@@ -30,7 +30,7 @@ package struct StoreQuestions: Sendable {
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
         let found: App?
         do throws(CommandError) {
-            found = try ports.existing(project).app(key)
+            found = try intake.ports.existing(project).app(key)
         } catch {
             throw .command(error)
         }
@@ -63,7 +63,7 @@ package struct StoreQuestions: Sendable {
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
         do throws(StoreTrouble) {
-            return try ports.store.ask(call, app, environment)
+            return try intake.store.ask(call, app, environment)
         } catch {
             throw .trouble(error)
         }
@@ -94,7 +94,7 @@ package struct StoreQuestions: Sendable {
         var raw = raw
         // It counts for the app whose transaction stands in front of it.
         if raw.kind == .renewalInfo { raw.companion = app.key.id }
-        let proven = try ports.evidence.prove(raw, [app.trusted], ports.evidenceClock)
+        let proven = try intake.prove(raw, for: [app.trusted])
         if proven.environment == environment { return proven }
         throw RefusedEvidence(
             code: "foreign_environment",
@@ -147,7 +147,7 @@ package struct StoreQuestions: Sendable {
             throw StoreQuestionError(error)
         }
         do throws(CommandError) {
-            return try ports.perform(wish)
+            return try intake.ports.perform(wish)
         } catch {
             throw .command(error)
         }
@@ -227,9 +227,9 @@ extension Submissions {
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store)
         // The same answer, asked for twice, is recorded once.
-        let digest = ports.secrets.digest(proven.flatMap(\.record.digest))
-        let text = "store:\(ports.secrets.hexDigest(digest))"
-        let outcome = try ports.ledger.append(
+        let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
+        let text = "store:\(intake.ports.secrets.hexDigest(digest))"
+        let outcome = try intake.ports.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),
                 on: proven.map(\.record), by: .appStore,

@@ -5,16 +5,16 @@ package struct Submissions: Sendable {
     /// How many transactions one piece of evidence may tell of.
     package static let transactionLimit = 5000
 
-    package let ports: Ports
+    package let intake: Intake
     package let apps: AppRing
     /// Is told of each purchase that was recorded and whose product the catalog does not know.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
     package init(
-        _ ports: Ports, apps: AppRing,
+        _ intake: Intake, apps: AppRing,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
     ) {
-        self.ports = ports
+        self.intake = intake
         self.apps = apps
         self.noticeUnknown = noticeUnknown
     }
@@ -38,11 +38,11 @@ package struct Submissions: Sendable {
             SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
         ].compactMap(\.self)
         let held = try obtain { () throws(Fault) in try unwritten(by: parts, around: stream) }
-        let cause = ports.secrets.cause(of: sender, request, judged)
+        let cause = intake.ports.secrets.cause(of: sender, request, judged)
         let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
         // The request with all its bytes is let go of meanwhile.
         return Wish(commands) {
-            [now = ports.now, order = request.order] results throws(CommandError) in
+            [now = intake.ports.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
             var snapshots = held
             for (part, result) in zip(parts, results) {
@@ -71,7 +71,7 @@ package struct Submissions: Sendable {
         }
         var snapshots: [Stream: CustomerSnapshot] = [:]
         for stream in wanted where !parts.contains(where: { $0.stream == stream }) {
-            snapshots[stream] = try ports.ledger.customer(stream)
+            snapshots[stream] = try intake.ports.ledger.customer(stream)
         }
         return snapshots
     }
@@ -80,7 +80,7 @@ package struct Submissions: Sendable {
         _ piece: RawEvidence, of project: ProjectID
     ) throws(RefusedEvidence) -> ProvenEvidence {
         let trusted = apps.apps(of: project).map(\.trusted)
-        let proven = try ports.evidence.prove(piece, trusted, ports.evidenceClock)
+        let proven = try intake.prove(piece, for: trusted)
         if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
         return proven
     }

@@ -16,8 +16,8 @@ let checkAppCommand = CommandSpec(
     let project = try invocation.project()
     let environment = try invocation.environment()
     let seconds = try invocation.integer("wait", in: 0...600) ?? 60
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let check = StoreCheck(ports) { pause(milliseconds: $0) }
+    try invocation.withIntake(in: project) { intake throws(CommandEnd) in
+        let check = StoreCheck(intake) { pause(milliseconds: $0) }
         let results = try obey { () throws(CommandError) in
             try check.run(app, of: project, in: environment, waiting: seconds)
         }

@@ -21,9 +21,9 @@ private let listIntakeCommand = CommandSpec(
     let state = try invocation.intakeState()
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
+    try invocation.withIntake { intake throws(CommandEnd) in
         let items = try obey { () throws(CommandError) in
-            try ports.intakeItems(IntakeFilter(state: state, limit: limit), of: project)
+            try intake.items(IntakeFilter(state: state, limit: limit), of: project)
         }
         invocation.show(
             ["items": .array(items.map(\.json))],
@@ -40,9 +40,9 @@ private let showIntakeCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let id = try invocation.intakeID()
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
+    try invocation.withIntake { intake throws(CommandEnd) in
         let item = try obey { () throws(CommandError) in
-            try ports.intakeItem(id, of: project)
+            try intake.item(id, of: project)
         }
         invocation.show(item.json, text: item.text)
     }
@@ -72,17 +72,17 @@ private enum IntakeChange: String, CaseIterable {
             let reason = try invocation.adminReason()
             let project = try invocation.project()
             let sender = try invocation.sender()
-            try invocation.withPorts { ports, _ throws(CommandEnd) in
+            try invocation.withIntake { intake throws(CommandEnd) in
                 let wish =
                     switch self {
                     case .retry:
-                        ports.retryingIntake(id, of: project, reason: reason, by: sender)
+                        intake.retrying(id, of: project, reason: reason, by: sender)
                     case .settle:
-                        ports.settlingIntake(id, of: project, reason: reason, by: sender)
+                        intake.settling(id, of: project, reason: reason, by: sender)
                     case .drop:
-                        ports.droppingIntake(id, of: project, reason: reason, by: sender)
+                        intake.dropping(id, of: project, reason: reason, by: sender)
                     }
-                let item = try ports.fulfil(wish)
+                let item = try intake.ports.fulfil(wish)
                 invocation.show(item.json, text: item.line)
             }
         }

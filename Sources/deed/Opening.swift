@@ -73,6 +73,13 @@ extension Invocation {
         }
     }
 
+    /// The same with what it takes to take evidence in.
+    func withIntake(
+        in project: ProjectID? = nil, _ body: (Intake) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        try withLive(in: project) { live throws(CommandEnd) in try body(live.intake) }
+    }
+
     func withLive(
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (Live) throws(CommandEnd) -> Void

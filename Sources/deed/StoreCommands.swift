@@ -140,8 +140,8 @@ private func question(
         let project = try invocation.project()
         let environment =
             invocation["environment"] == nil ? nil : try invocation.environment()
-        try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-            let questions = StoreQuestions(Submissions(ports, apps: AppRing(ports)))
+        try invocation.withIntake(in: project) { intake throws(CommandEnd) in
+            let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
             do throws(StoreQuestionError) {
                 let report = try questions.ask(call, about: app, of: project, in: environment)
                 invocation.show(report.json, text: report.text)

@@ -22,10 +22,10 @@ let submitCommand = CommandSpec(
     let stream = try invocation.stream(of: invocation["customer"] ?? "")
     let request = try invocation.submissionRequest()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let submissions = Submissions(ports, apps: AppRing(ports))
+    try invocation.withIntake(in: stream.project) { intake throws(CommandEnd) in
+        let submissions = Submissions(intake, apps: AppRing(intake.ports))
         let answer = try obey { () throws(CommandError) in
-            try ports.perform(try submissions.submitting(request, for: stream, by: sender))
+            try intake.ports.perform(try submissions.submitting(request, for: stream, by: sender))
         }
         invocation.show(answer.json, text: answer.text(of: invocation.allPositionals))
         if let refused = answer.items.first(where: \.isRefused) {
@@ -55,13 +55,7 @@ extension Invocation {
             throw .refused(
                 code: "unrecognized", sentence: "\(file) resembles no evidence that a store signs.")
         }
-        let rank: Rank =
-            switch kind {
-            case .appReceipt: .offlineReceipt
-            case .notification: .notification
-            default: .clientTransaction
-            }
-        return RawEvidence(kind, bytes, rank: rank)
+        return RawEvidence(kind, bytes)
     }
 }
 

@@ -33,14 +33,13 @@ struct IntakeWorkerTests {
         _ receipt: [UInt8] = ReceiptPlan().bytes, kind: EvidenceKind = .appReceipt
     ) throws -> IntakeItem {
         let evidence = RawEvidence(kind, receipt)
-        return try service.ports.queue(
+        return try service.intake.hold(
             evidence, .submit(CustomerID("u1")), order: nil,
-            heading: service.ports.evidence.heading(evidence), of: project)
+            heading: service.intake.evidence.heading(evidence), of: project)
     }
 
-    private func worker(_ ports: Ports? = nil) -> IntakeWorker {
-        let ports = ports ?? service.ports
-        return IntakeWorker(Submissions(ports, apps: service.apps))
+    private func worker(_ intake: Intake? = nil) -> IntakeWorker {
+        IntakeWorker(Submissions(intake ?? service.intake, apps: service.apps))
     }
 
     private func purchases() throws -> Int64 {
@@ -49,14 +48,14 @@ struct IntakeWorkerTests {
     }
 
     private func found(_ item: IntakeItem) throws -> IntakeItem {
-        try service.ports.intakeItem(item.id, of: project)
+        try service.intake.item(item.id, of: project)
     }
 
     /// Says that the store believes every receipt.
     private func believeAll() {
-        service.store.answer { [ports = service.ports] evidence, app, _, now in
+        service.store.answer { [intake = service.intake] evidence, app, _, now in
             do throws(RefusedEvidence) {
-                return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
+                return .believed(try intake.evidence.readVouched(evidence, [app.trusted], now))
             } catch {
                 return .refused(error)
             }
@@ -126,9 +125,9 @@ struct IntakeWorkerTests {
         believeAll()
         let item = try queue()
         struct Died: Error {}
-        var ports = service.ports
-        ports.intake.change = { _ throws(CommandError) in throw .fault(.unavailable) }
-        #expect(throws: CommandError.self) { try worker(ports).work() }
+        var intake = service.intake
+        intake.queue.change = { _ throws(CommandError) in throw .fault(.unavailable) }
+        #expect(throws: CommandError.self) { try worker(intake).work() }
         #expect(try purchases() == 1 && found(item).state.word == .waiting)
         let events = try service.eventCount()
         #expect(try worker().work() == nil)
@@ -142,9 +141,9 @@ struct IntakeWorkerTests {
     func unrecorded() throws {
         believeAll()
         let item = try queue()
-        var ports = service.ports
-        ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
-        _ = try worker(ports).work()
+        var intake = service.intake
+        intake.ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        _ = try worker(intake).work()
         #expect(try found(item).reason?.code == "database_unavailable")
         service.clock.advance(byMilliseconds: 6000)
         _ = try worker().work()
@@ -155,11 +154,11 @@ struct IntakeWorkerTests {
     func tooMuch() throws {
         believeAll()
         let item = try queue()
-        var ports = service.ports
-        ports.ledger.append = { _ throws(CommandError) in
+        var intake = service.intake
+        intake.ports.ledger.append = { _ throws(CommandError) in
             throw .refused(.tooMuchAtOnce(limit: Submission.eventLimit))
         }
-        _ = try worker(ports).work()
+        _ = try worker(intake).work()
         #expect(try found(item).state.word == .refused)
         #expect(try found(item).reason?.code == "too_much_at_once")
     }
@@ -168,9 +167,9 @@ struct IntakeWorkerTests {
     func decidedMeanwhile() throws {
         let item = try queue()
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
-        service.store.answer { [ports = service.ports, project] _, _, _, _ in
-            _ = try? ports.perform(
-                ports.droppingIntake(
+        service.store.answer { [intake = service.intake, project] _, _, _, _ in
+            _ = try? intake.ports.perform(
+                intake.dropping(
                     item.id, of: project, reason: reason,
                     by: Sender(actor: .intake, idempotencyKey: nil)))
             return .tryAgain(.scripted)

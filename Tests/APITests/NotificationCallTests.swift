@@ -185,12 +185,12 @@ struct NotificationCallTests {
     @Test("Many unknown apps ask the database no more than some times a second")
     func flood() throws {
         let asked = Counter()
-        var ports = front.service.ports
-        ports.directory.apps = { [apps = ports.directory.apps] () throws(Fault) in
+        var intake = front.service.intake
+        intake.ports.directory.apps = { [apps = intake.ports.directory.apps] () throws(Fault) in
             asked.add()
             return try apps()
         }
-        let submissions = Submissions(ports, apps: AppRing(ports))
+        let submissions = Submissions(intake, apps: AppRing(intake.ports))
         for number in 0..<100 {
             var store = front.store
             store.bundleID = "com.example.\(number)"

@@ -28,7 +28,7 @@ struct SlowStoreTests {
         let heading = EvidenceHeading(
             digest: Array(repeating: UInt8(number), count: 31) + [UInt8(app.utf8.count)],
             kind: .appReceipt, environment: .sandbox, app: try AppID(app))
-        _ = try service.ports.queue(
+        _ = try service.intake.hold(
             RawEvidence(.appReceipt, [1]), .submit(CustomerID("u1")), order: nil,
             heading: heading, of: project)
     }
@@ -44,8 +44,7 @@ struct SlowStoreTests {
         }
         for number in 1...10 { try queue("com.example.ill", number) }
         for number in 1...5 { try queue("com.example.well", number) }
-        let ports = service.ports
-        let worker = IntakeWorker(Submissions(ports, apps: service.apps))
+        let worker = IntakeWorker(Submissions(service.intake, apps: service.apps))
         let running = Monitor(4)
         for number in 0..<4 {
             startThread("slow-\(number)") {

@@ -80,7 +80,7 @@ struct Storefront {
 
     /// Works one item of the queue off.
     func work() throws -> IntakeWorker.Work? {
-        return try IntakeWorker(Submissions(service.ports, apps: service.apps)).work()
+        try IntakeWorker(Submissions(service.intake, apps: service.apps)).work()
     }
 
     /// What the store posts.

@@ -117,7 +117,7 @@ struct StrangerTests {
     @Test(
         "From where genuine ones came others go before strangers, until too many were not genuine")
     func trustedAddresses() {
-        let gate = NotificationGate(front.service.ports)
+        let gate = NotificationGate(front.service.intake)
         func isTrusted(_ address: String) -> Bool { gate.enter(from: address).isTrusted }
         #expect(!isTrusted("192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.7"))
@@ -208,7 +208,7 @@ struct StrangerTests {
             obstacles: { [] }, metrics: service.metrics,
             log: Log { line in lines.withLock { $0.append(line) } })
         let router = Router(
-            service.ports, service.reads, Submissions(service.ports, apps: service.apps),
+            service.ports, service.reads, Submissions(service.intake, apps: service.apps),
             keys: service.keys, operations: operations)
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"

@@ -261,9 +261,9 @@ struct SubmissionCallTests {
         #expect(try again.json["items"]?.array?.first?["intake"]?.string == id)
         let waiting = front.send("GET", "/v1/intake/\(id)")
         #expect(try waiting.json["state"]?.string == "waiting")
-        front.service.store.answer { [ports = front.service.ports] evidence, app, _, now in
+        front.service.store.answer { [intake = front.service.intake] evidence, app, _, now in
             do throws(RefusedEvidence) {
-                return .believed(try ports.evidence.readVouched(evidence, [app.trusted], now))
+                return .believed(try intake.evidence.readVouched(evidence, [app.trusted], now))
             } catch {
                 return .refused(error)
             }

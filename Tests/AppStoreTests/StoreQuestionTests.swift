@@ -28,17 +28,17 @@ struct StoreQuestionTests {
     }
 
     private func questions(_ asking: Asking) -> StoreQuestions {
-        var ports = service.ports
+        var intake = service.intake
         let prover = asking.prover
-        ports.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
+        intake.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
             try prover.prove(raw, for: apps, now: now)
         }
-        ports.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw) }
-        ports.evidence.heading = { raw throws(RefusedEvidence) in try prover.heading(of: raw) }
-        ports.store.ask = { call, app, environment throws(StoreTrouble) in
+        intake.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw) }
+        intake.evidence.heading = { raw throws(RefusedEvidence) in try prover.heading(of: raw) }
+        intake.store.ask = { call, app, environment throws(StoreTrouble) in
             try asking.client.ask(call, about: app, in: environment)
         }
-        return StoreQuestions(Submissions(ports, apps: AppRing(ports)))
+        return StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
     }
 
     private func ask(_ call: StoreCall, _ asking: Asking) throws -> StoreReport {

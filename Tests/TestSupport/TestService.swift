@@ -54,6 +54,7 @@ package final class TestService: Sendable {
     }
 
     package var ports: Ports { parts.live.ports }
+    package var intake: Intake { parts.live.intake }
     package var reads: CustomerReads { parts.reads }
     package var keys: KeyRing { parts.keys }
     package var apps: AppRing { parts.submissions.apps }
