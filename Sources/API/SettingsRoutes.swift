@@ -76,7 +76,7 @@ struct SettingsRoutes: Sendable {
 
 extension Call {
     fileprivate func app() throws(Problem) -> AppKey {
-        AppKey(id: try AppID(member: "bundle", arguments[0]))
+        AppKey(store: .apple, id: try AppID(member: "bundle", arguments[0]))
     }
 }
 

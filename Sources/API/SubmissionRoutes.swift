@@ -8,12 +8,14 @@ struct SubmissionRoutes: Sendable {
     static let notificationLimit = 256 << 10
     private let submissions: Submissions
     private let measures: NotificationMeasures
-    private let gate: NotificationGate
+    private let gates: [(store: Store, gate: NotificationGate)]
 
     init(_ submissions: Submissions, measures: NotificationMeasures) {
         self.submissions = submissions
         self.measures = measures
-        gate = NotificationGate(submissions.intake)
+        gates = submissions.intake.adapters.map {
+            ($0.store, NotificationGate(submissions.intake, of: $0.news))
+        }
     }
 
     var routes: [Route] {
@@ -29,10 +31,22 @@ struct SubmissionRoutes: Sendable {
                 bodyLimit: SubmissionRoutes.evidenceLimit,
                 .submit, .evidence
             ) { call throws(Problem) in try submit(call, isRestore: true) },
-            Route(
-                "POST", "/stores/apple/notifications",
-                bodyLimit: SubmissionRoutes.notificationLimit, .evidence, anyone: receive),
-        ]
+        ] + gates.map { notifications(of: $0.store, through: $0.gate) }
+    }
+
+    /// The call by which a store tells something by itself.
+    private func notifications(of store: Store, through gate: NotificationGate) -> Route {
+        Route(
+            "POST", "/stores/\(store.rawValue)/notifications",
+            bodyLimit: SubmissionRoutes.notificationLimit, .evidence
+        ) { call in
+            let entry = gate.enter(from: call.client?.description)
+            let body = call.body
+            return (
+                entry.isTrusted ? .proven : .strangers,
+                .waiting { () throws(Problem) in try lookAt(body, entry, gate) }
+            )
+        }
     }
 
     private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Wish<Response> {
@@ -54,20 +68,12 @@ struct SubmissionRoutes: Sendable {
         }
     }
 
-    private func receive(_ call: OpenCall) throws(Problem) -> (Room, Reaction) {
-        let entry = gate.enter(from: call.client?.description)
-        let body = call.body
-        return (
-            entry.isTrusted ? .proven : .strangers,
-            .waiting { () throws(Problem) in try lookAt(body, entry) }
-        )
-    }
-
     private func lookAt(
-        _ body: [UInt8], _ entry: NotificationGate.Entry
+        _ body: [UInt8], _ entry: NotificationGate.Entry, _ gate: NotificationGate
     ) throws(Problem) -> Reaction {
         switch gate.judge(body, entry) {
-        case .open(let raw, let isCounted): return try notify(raw, entry, isCounted: isCounted)
+        case .open(let raw, let isCounted):
+            return try notify(raw, entry, gate, isCounted: isCounted)
         case .refused(let refusal): throw problem(.unproven(refusal))
         case .unreadable(let refusal): throw problem(.unreadable(refusal))
         case .throttled: throw throttled()
@@ -87,7 +93,8 @@ struct SubmissionRoutes: Sendable {
     }
 
     private func notify(
-        _ raw: RawEvidence, _ entry: NotificationGate.Entry, isCounted: Bool
+        _ raw: RawEvidence, _ entry: NotificationGate.Entry, _ gate: NotificationGate,
+        isCounted: Bool
     ) throws(Problem) -> Reaction {
         do throws(NotificationError) {
             let wish = try submissions.recordingNotification(raw)
@@ -113,7 +120,7 @@ extension Body {
     fileprivate func evidence() throws(Problem) -> [RawEvidence] {
         var pieces: [RawEvidence] = []
         if let receipt = try optionalText("receipt") {
-            pieces.append(RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt))
+            pieces.append(RawEvidence(.appReceipt, Array(receipt.utf8)))
         }
         pieces += try signed("signed_transactions").map {
             RawEvidence(.signedTransaction, Array($0.utf8))

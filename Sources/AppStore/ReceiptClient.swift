@@ -69,7 +69,7 @@ package struct ReceiptClient: Sendable {
     }
 
     private func verdict(
-        on reply: FetchedReply, _ status: (number: Int64, verdict: ReplyVerdict),
+        on reply: FetchedAnswer, _ status: (number: Int64, verdict: ReplyVerdict),
         _ inquiry: ReceiptInquiry
     ) -> Judgement<ProvenEvidence, Postponement> {
         let isMalformed =
@@ -87,7 +87,7 @@ package struct ReceiptClient: Sendable {
 
     private func fetch(
         _ inquiry: ReceiptInquiry, _ secret: String, from host: String, _ environment: Environment
-    ) throws(StoreTrouble) -> FetchedReply {
+    ) throws(StoreTrouble) -> FetchedAnswer {
         let now = port.machineClock()
         try port.takeTurn(inquiry.storeApp, environment, .verifyReceipt, now: now)
         // It may have come in base64 already.
@@ -102,7 +102,7 @@ package struct ReceiptClient: Sendable {
         ).limited(patience, lane: inquiry.storeApp.lane)
         let response = try port.answer(to: request)
         if response.status == 200 {
-            return FetchedReply(body: response.body, host: environment)
+            return FetchedAnswer(.verifyReceiptReply, body: response.body, host: environment)
         }
         if response.status == 429 {
             let until = response.pauseEnd(now: now)

@@ -1,4 +1,5 @@
 package import Answers
+import AppStore
 package import Core
 package import Crypto
 package import Evidence
@@ -76,8 +77,16 @@ package struct Live: Sendable {
                 hexDigest: { SHA256.digest($0).hex }),
             now: settings.clock, machineClock: outside.machineClock)
         intake = Intake(
-            ports: ports, evidence: EvidencePort(prover, ledger), queue: IntakePort(ledger),
-            store: outside.store ?? store.port)
+            ports: ports, queue: IntakePort(ledger),
+            stores: [
+                StoreAdapter(
+                    .apple, news: .notification,
+                    codes: StoreCodes(
+                        noAddress: AppStoreCodes.noAddress,
+                        testUnknown: AppStoreCodes.testUnknown),
+                    evidence: EvidencePort(prover), asking: outside.store ?? store.port)
+            ],
+            wasBelieved: { digest throws(Fault) in try ledger.hasBelieved(digest) })
     }
 }
 
@@ -131,8 +140,7 @@ extension AccountPort {
 }
 
 extension EvidencePort {
-    /// What was believed before is looked up where there is a ledger.
-    package init(_ prover: Prover, _ ledger: Ledger?) {
+    package init(_ prover: Prover) {
         self.init(
             prove: { raw, apps, now throws(RefusedEvidence) in
                 try prover.prove(raw, for: apps, now: now)
@@ -142,7 +150,6 @@ extension EvidencePort {
             },
             bare: { raw throws(RefusedEvidence) in try prover.bare(raw) },
             heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
-            wasBelieved: { digest throws(Fault) in try ledger?.hasBelieved(digest) ?? false },
             standing: { prover.standing(ofSigner: $0) })
     }
 }

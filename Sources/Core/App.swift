@@ -28,7 +28,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
     /// Apple's bundle id, Google's package name.
     package let id: AppID
 
-    package init(store: Store = .apple, id: AppID) {
+    package init(store: Store, id: AppID) {
         self.store = store
         self.id = id
     }

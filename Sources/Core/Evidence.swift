@@ -8,6 +8,39 @@ package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
     case verifyReceiptReply = "verify_receipt_reply"
 }
 
+/// What the use cases must know of a kind; its words and its proof are its store's adapter's.
+extension EvidenceKind {
+    package enum Content: Sendable {
+        case purchases
+        /// That an app was installed; it tells of no purchase and of no customer.
+        case installation
+        /// What a store tells by itself.
+        case news
+    }
+
+    package var store: Store {
+        switch self {
+        case .appReceipt, .signedTransaction, .renewalInfo, .appTransaction, .notification,
+            .verifyReceiptReply:
+            .apple
+        }
+    }
+
+    package var content: Content {
+        switch self {
+        case .appReceipt, .signedTransaction, .renewalInfo, .verifyReceiptReply: .purchases
+        case .appTransaction: .installation
+        case .notification: .news
+        }
+    }
+
+    /// Whether it says itself which app it is for. Else it counts beside a transaction.
+    package var namesApp: Bool { self != .renewalInfo }
+
+    /// Whether an app may leave it to its store to judge it.
+    package var isForStoreToJudge: Bool { self == .appReceipt }
+}
+
 /// An app whose evidence is taken.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
@@ -42,7 +75,7 @@ package struct NotificationHead: Hashable, Sendable {
 package struct RawEvidence: Hashable, Sendable {
     package let kind: EvidenceKind
     package let bytes: [UInt8]
-    /// How it came; receipts and notifications have a rank of their own.
+    /// How it came; for receipts and notifications what they are counts instead.
     package let rank: Rank
     /// SHA-256 of the bytes, where it was taken already and nothing is wrapped around them.
     package let digest: [UInt8]?
@@ -74,6 +107,9 @@ package struct EvidenceHeading: Hashable, Sendable {
         self.environment = environment
         self.app = app
     }
+
+    /// What the store knows the app by.
+    package var key: AppKey { AppKey(store: kind.store, id: app) }
 }
 
 /// What evidence states, once it is proven that the store says so, of a trusted app.

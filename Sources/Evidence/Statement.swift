@@ -105,8 +105,22 @@ extension Statement where Trust == Unverified {
     }
 
     /// Only the verifier may say so, after every check has passed.
-    func vouched(by chain: VerifiedChain?) -> Statement<Verified> {
-        Statement<Verified>(self, signedBy: chain?.names ?? [])
+    func vouched(by voucher: Voucher) -> Statement<Verified> {
+        Statement<Verified>(self, signedBy: voucher.names)
+    }
+}
+
+/// What makes a statement count.
+enum Voucher {
+    /// Signatures from it up to a trusted root.
+    case chain(VerifiedChain)
+    /// The store itself, which our own client asked over TLS.
+    case fetched(FetchedAnswer)
+    /// That just these bytes were believed before, for one of the two reasons above.
+    case belief
+
+    fileprivate var names: [String] {
+        if case .chain(let chain) = self { chain.names } else { [] }
     }
 }
 

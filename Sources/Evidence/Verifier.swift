@@ -51,7 +51,7 @@ package final class Verifier: Sendable {
         try terms.requireNotInFuture(statement.signedAt)
         try terms.requireApp(statement)
         try terms.requireLicence(statement)
-        return statement.vouched(by: nil)
+        return statement.vouched(by: .belief)
     }
 
     /// What the bytes state, believed or not, for people who look into a refusal.

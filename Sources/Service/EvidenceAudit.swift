@@ -147,7 +147,7 @@ package struct EvidenceAudit {
             guard case .proven(let facts) = proof else { continue }
             let subjects = facts.subjects
             let supported = subjects.filter { waiting.removeValue(forKey: $0) != nil }
-            let isNews = filed.kind == EvidenceKind.notification.rawValue
+            let isNews = EvidenceKind(rawValue: filed.kind)?.content == .news
             let isSupporting = !supported.isEmpty || !supportedBefore.isDisjoint(with: subjects)
             supportedBefore.formUnion(supported)
             if isNews || isSupporting { continue }

@@ -15,8 +15,6 @@ package struct EvidencePort: Sendable {
     package var bare: @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence
     /// What the evidence says of itself, whoever wrote it: whom to ask about it.
     package var heading: @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// Whether evidence of that digest was believed before and is kept.
-    package var wasBelieved: @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
     /// What it will cost to tell whether bare evidence is genuine.
     package var standing: @Sendable (RawEvidence) -> SignerStanding
 
@@ -29,14 +27,12 @@ package struct EvidencePort: Sendable {
             throws(RefusedEvidence) -> ProvenEvidence,
         bare: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence,
         heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading,
-        wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool,
         standing: @escaping @Sendable (RawEvidence) -> SignerStanding
     ) {
         self.prove = prove
         self.readVouched = readVouched
         self.bare = bare
         self.heading = heading
-        self.wasBelieved = wasBelieved
         self.standing = standing
     }
 }

@@ -1,33 +1,21 @@
 package import Core
 
-/// Taking evidence in: proving it, having it wait while nobody can, and asking the store.
+/// Taking evidence in: proving it, having it wait while nobody can, and asking the stores.
 package struct Intake: Sendable {
     package var ports: Ports
-    package var evidence: EvidencePort
     package var queue: IntakePort
-    package var store: StorePort
+    package var stores: [Store: StoreAdapter]
+    /// Whether evidence of that digest was believed before and is kept.
+    package var wasBelieved: @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
 
     package init(
-        ports: Ports, evidence: EvidencePort, queue: IntakePort, store: StorePort
+        ports: Ports, queue: IntakePort, stores: [StoreAdapter],
+        wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
     ) {
         self.ports = ports
-        self.evidence = evidence
         self.queue = queue
-        self.store = store
-    }
-
-    /// Proves evidence for some apps, as of now.
-    func prove(
-        _ raw: RawEvidence, for apps: [TrustedApp]
-    ) throws(RefusedEvidence) -> ProvenEvidence {
-        try evidence.prove(raw, apps, ports.evidenceClock)
-    }
-
-    /// What evidence states that the store vouches for.
-    func read(
-        vouchedFor raw: RawEvidence, for app: TrustedApp
-    ) throws(RefusedEvidence) -> ProvenEvidence {
-        try evidence.readVouched(raw, [app], ports.evidenceClock)
+        self.stores = Dictionary(stores.map { ($0.store, $0) }) { first, _ in first }
+        self.wasBelieved = wasBelieved
     }
 }
 

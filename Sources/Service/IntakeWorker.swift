@@ -67,11 +67,11 @@ package struct IntakeWorker: Sendable {
     ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
         let heading = taken.item.wish.heading
         let project = try intake.ports.existing(taken.item.wish.project)
-        guard let app = project.app(AppKey(id: heading.app)) else {
+        guard let app = project.app(heading.key) else {
             throw .refused(.appUnknown(heading.app))
         }
-        if heading.kind == .appReceipt, app.receipts == .store {
-            return intake.store.judge(
+        if heading.kind.isForStoreToJudge, app.receipts == .store {
+            return intake.judge(
                 ReceiptInquiry(
                     receipt: taken.evidence, project: taken.item.wish.project, app: app,
                     environment: heading.environment, tries: taken.item.tries,
@@ -132,7 +132,7 @@ private final class StoreVisits: Sendable {
 }
 
 extension TakenIntake {
-    fileprivate var isReceipt: Bool { item.wish.heading.kind == .appReceipt }
+    fileprivate var isReceipt: Bool { item.wish.heading.kind.isForStoreToJudge }
 }
 
 extension IntakeReason {

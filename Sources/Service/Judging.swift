@@ -11,7 +11,7 @@ extension Submissions {
         let purpose: IntakeWish.Purpose =
             request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
         var judged: [Int: JudgedPiece] = [:]
-        for (index, piece) in request.pieces.enumerated() where piece.kind != .renewalInfo {
+        for (index, piece) in request.pieces.enumerated() where piece.kind.namesApp {
             switch try judge(piece, of: stream.project) {
             case .believed(let proven): judged[index] = .believed(proven)
             case .refused(let refused): judged[index] = .refused(refused)
@@ -21,7 +21,7 @@ extension Submissions {
             }
         }
         let beside = judged.values.compactMap(\.belief)
-        for (index, piece) in request.pieces.enumerated() where piece.kind == .renewalInfo {
+        for (index, piece) in request.pieces.enumerated() where !piece.kind.namesApp {
             judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
         }
         return request.pieces.indices.compactMap { judged[$0] }
@@ -58,7 +58,7 @@ extension Submissions {
             return try prove(own: piece, of: project)
         }
         let isKnown = try obtain { () throws(Fault) in
-            try intake.evidence.wasBelieved(heading.digest)
+            try intake.wasBelieved(heading.digest)
         }
         if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
@@ -72,10 +72,10 @@ extension Submissions {
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
-        guard piece.kind == .appReceipt, let heading = try? intake.evidence.heading(piece) else {
+        guard piece.kind.isForStoreToJudge, let heading = try? intake.heading(of: piece) else {
             return nil
         }
-        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
         guard let app, app.project == project, app.receipts == .store else { return nil }
         return (app, heading)
     }
@@ -103,8 +103,8 @@ extension Submissions {
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
-        guard let heading = try? intake.evidence.heading(piece) else { return nil }
-        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        guard let heading = try? intake.heading(of: piece) else { return nil }
+        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
         return app?.project == project ? heading : nil
     }
 

@@ -22,8 +22,8 @@ package final class NotificationGate: Sendable {
         case throttled
     }
 
-    private let evidence: EvidencePort
-    private let machineClock: @Sendable () -> Instant
+    private let intake: Intake
+    private let news: EvidenceKind
     private let chains = Throttle(
         each: .init(10, perSecond: 2), all: .init(60, perSecond: 20))
     /// Those of trusted addresses that are not known to be genuine, or not yet.
@@ -32,9 +32,10 @@ package final class NotificationGate: Sendable {
     /// Of how many addresses it is remembered that a genuine one came from there.
     private static let limit = 10_000
 
-    package init(_ intake: Intake) {
-        evidence = intake.evidence
-        machineClock = intake.ports.machineClock
+    /// Of what a store tells by itself.
+    package init(_ intake: Intake, of news: EvidenceKind) {
+        self.intake = intake
+        self.news = news
     }
 
     /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
@@ -44,21 +45,20 @@ package final class NotificationGate: Sendable {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
             genuine.withLock { $0[client] != nil }
-            && unproven.take(client, at: machineClock())
+            && unproven.take(client, at: intake.ports.machineClock())
         return Entry(client: client, isTrusted: isTrusted)
     }
 
     /// Decides when it is the turn of one that waited.
     package func judge(_ bytes: [UInt8], _ entry: Entry) -> Verdict {
         do throws(RefusedEvidence) {
-            let bare = try evidence.bare(
-                RawEvidence(.notification, bytes, rank: .notification))
-            switch evidence.standing(bare) {
+            let bare = try intake.bare(RawEvidence(news, bytes))
+            switch intake.standing(of: bare) {
             case .believed, .missing: return .open(bare, isCounted: false)
             case .refused(let refusal): return .refused(refusal)
             case .unknown:
                 guard let client = entry.client else { return .open(bare, isCounted: false) }
-                return chains.take(client, at: machineClock())
+                return chains.take(client, at: intake.ports.machineClock())
                     ? .open(bare, isCounted: true) : .throttled
             }
         } catch {
@@ -70,7 +70,7 @@ package final class NotificationGate: Sendable {
     package func noteGenuine(_ entry: Entry) {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.giveBack(client) }
-        let now = machineClock()
+        let now = intake.ports.machineClock()
         genuine.withLock { genuine in
             if genuine[client] == nil, genuine.count >= NotificationGate.limit,
                 let oldest = genuine.min(by: { $0.value < $1.value })

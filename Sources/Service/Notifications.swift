@@ -26,13 +26,6 @@ extension Submissions {
     /// Anybody may call: so what costs least is looked at first, and a signature is verified only
     /// for an app that there is.
     package func recordingNotification(
-        _ bytes: [UInt8]
-    ) throws(NotificationError) -> Wish<NotificationAnswer> {
-        try recordingNotification(RawEvidence(.notification, bytes, rank: .notification))
-    }
-
-    /// The same for one that was taken out of its body before.
-    package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let (raw, heading) = try opened(raw)
@@ -62,7 +55,7 @@ extension Submissions {
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain { () throws(Fault) in
-                try intake.evidence.wasBelieved(proven.record.digest)
+                try intake.wasBelieved(proven.record.digest)
             }
         }
         let submission = Submission(
@@ -70,7 +63,7 @@ extension Submissions {
             concerned: try concerned(by: proven, in: project))
         let command = Command(
             submission, in: submission.stream(in: project, proven.environment),
-            on: [proven.record], by: .appStore,
+            on: [proven.record], by: proven.kind.store.actor,
             cause: intake.ports.secrets.cause(of: head, proven.record))
         return Wish(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
@@ -113,15 +106,15 @@ extension Submissions {
         _ raw: RawEvidence
     ) throws(NotificationError) -> (RawEvidence, EvidenceHeading) {
         do throws(RefusedEvidence) {
-            let bare = try intake.evidence.bare(raw)
-            return (bare, try intake.evidence.heading(bare))
+            let bare = try intake.bare(raw)
+            return (bare, try intake.heading(of: bare))
         } catch {
             throw .unreadable(error)
         }
     }
 
     private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
-        let app = try obtain { () throws(Fault) in try apps.find(AppKey(id: heading.app)) }
+        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
         guard let app else { throw .unknownApp(heading.app) }
         return app
     }
@@ -138,8 +131,6 @@ extension Submissions {
 }
 
 extension Actor {
-    static let appStore = Actor(prefix: "store:", random: "apple")
-
     /// Whoever works the queue off.
     package static let intake = Actor(prefix: "deed:", random: "intake")
 }

@@ -22,8 +22,6 @@ package struct StoreCheck: Sendable {
         package let detail: String
     }
 
-    private static let noAddress: Int64 = 4_040_007
-    private static let notYetKnown: Int64 = 4_040_008
     private static let pause: Int64 = 3000
 
     private let intake: Intake
@@ -44,14 +42,15 @@ package struct StoreCheck: Sendable {
         var results: [Result] = []
         let name = StoreApp(project: project, key: key)
         do throws(StoreTrouble) {
-            let sent = try intake.store.ask(.test, name, environment)
+            let sent = try intake.ask(.test, name, environment)
             results += [.passed(.key), .passed(.token), .passed(.address)]
             guard case .testSent(let token) = sent.remark else {
                 throw .unreadable("it names no test notification")
             }
             try follow(token, name, app, sent.environment, seconds, &results)
         } catch {
-            results += failures(of: error, after: results.count)
+            results += failures(
+                of: error, after: results.count, intake.stores[key.store]?.codes)
         }
         let reached = Set(results.map(\.step))
         return results
@@ -61,12 +60,14 @@ package struct StoreCheck: Sendable {
     }
 
     /// What the first call's trouble says of the steps that it takes.
-    private func failures(of trouble: StoreTrouble, after count: Int) -> [Result] {
+    private func failures(
+        of trouble: StoreTrouble, after count: Int, _ codes: StoreCodes?
+    ) -> [Result] {
         if count >= 4 { return [.failed(.verified, trouble.sentence)] }
         if count == 3 { return [.failed(.arrived, trouble.sentence)] }
         switch trouble {
         case .noKey, .noSharedSecret, .locked, .fault: return [.failed(.key, trouble.sentence)]
-        case .refused(StoreCheck.noAddress, _):
+        case .refused(codes?.noAddress, _):
             return [
                 .passed(.key), .passed(.token),
                 .failed(
@@ -115,11 +116,12 @@ package struct StoreCheck: Sendable {
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
         do throws(StoreTrouble) {
-            let answer = try intake.store.ask(.testResult(token), name, environment)
+            let answer = try intake.ask(.testResult(token), name, environment)
             guard case .attempts(let lists) = answer.remark else { return (nil, []) }
             return (answer.evidence.first, lists.flatMap(\.self))
         } catch {
-            guard case .refused(StoreCheck.notYetKnown, _) = error else { throw error }
+            let codes = intake.stores[name.key.store]?.codes
+            guard case .refused(codes?.testUnknown, _) = error else { throw error }
             return (nil, [])
         }
     }

@@ -63,7 +63,7 @@ package struct StoreQuestions: Sendable {
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
         do throws(StoreTrouble) {
-            return try intake.store.ask(call, app, environment)
+            return try intake.ask(call, app, environment)
         } catch {
             throw .trouble(error)
         }
@@ -76,7 +76,7 @@ package struct StoreQuestions: Sendable {
         for raw in answer.evidence {
             do throws(RefusedEvidence) {
                 let proven = try prove(raw, app, in: answer.environment)
-                if raw.kind == .renewalInfo {
+                if !raw.kind.namesApp {
                     try pieces.addRenewal(proven)
                 } else {
                     pieces.append(ProvenPiece(raw: raw, proven: [proven]))
@@ -93,7 +93,7 @@ package struct StoreQuestions: Sendable {
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
         // It counts for the app whose transaction stands in front of it.
-        if raw.kind == .renewalInfo { raw.companion = app.key.id }
+        if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         if proven.environment == environment { return proven }
         throw RefusedEvidence(
@@ -121,11 +121,10 @@ package struct StoreQuestions: Sendable {
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
         var items: [StoreReport.Item] = []
         for piece in pieces {
-            switch piece.raw.kind {
-            case .notification: items.append(.notification(try recordNotification(piece.raw)))
-            // It tells of no purchase and of no customer.
-            case .appTransaction: items += piece.proven.map { .appTransaction($0.environment) }
-            default:
+            switch piece.raw.kind.content {
+            case .news: items.append(.notification(try recordNotification(piece.raw)))
+            case .installation: items += piece.proven.map { .appTransaction($0.environment) }
+            case .purchases:
                 do throws(CommandError) {
                     items += try submissions.record(fromStore: piece.proven, of: project)
                         .map(StoreReport.Item.purchase)
@@ -232,7 +231,7 @@ extension Submissions {
         let outcome = try intake.ports.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),
-                on: proven.map(\.record), by: .appStore,
+                on: proven.map(\.record), by: first.kind.store.actor,
                 cause: Cause(text: text, digest: digest)))
         notice(outcome, in: project)
         return submission.outcomes(of: outcome).map(IntakeResult.init)

@@ -79,7 +79,8 @@ package struct Submissions: Sendable {
     func prove(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(RefusedEvidence) -> ProvenEvidence {
-        let trusted = apps.apps(of: project).map(\.trusted)
+        let trusted = apps.apps(of: project).filter { $0.app.store == piece.kind.store }
+            .map(\.trusted)
         let proven = try intake.prove(piece, for: trusted)
         if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
         return proven

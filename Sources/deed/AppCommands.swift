@@ -66,7 +66,7 @@ extension Option {
 
 extension Invocation {
     func app() throws(CommandEnd) -> AppKey {
-        AppKey(id: try requiredID("bundle-id"))
+        AppKey(store: .apple, id: try requiredID("bundle-id"))
     }
 
     /// A flag that is left out changes nothing.

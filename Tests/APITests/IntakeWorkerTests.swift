@@ -15,7 +15,7 @@ struct IntakeWorkerTests {
     init() throws {
         service = try TestService()
         project = try ProjectID("default")
-        app = AppKey(id: try AppID(Payload.bundleID))
+        app = AppKey(store: .apple, id: try AppID(Payload.bundleID))
         try judge(.store)
     }
 
@@ -35,7 +35,7 @@ struct IntakeWorkerTests {
         let evidence = RawEvidence(kind, receipt)
         return try service.intake.hold(
             evidence, .submit(CustomerID("u1")), order: nil,
-            heading: service.intake.evidence.heading(evidence), of: project)
+            heading: service.intake.heading(of: evidence), of: project)
     }
 
     private func worker(_ intake: Intake? = nil) -> IntakeWorker {
@@ -53,9 +53,9 @@ struct IntakeWorkerTests {
 
     /// Says that the store believes every receipt.
     private func believeAll() {
-        service.store.answer { [intake = service.intake] evidence, app, _, now in
+        service.store.answer { [intake = service.intake] evidence, app, _, _ in
             do throws(RefusedEvidence) {
-                return .believed(try intake.evidence.readVouched(evidence, [app.trusted], now))
+                return .believed(try intake.read(vouchedFor: evidence, for: app.trusted))
             } catch {
                 return .refused(error)
             }

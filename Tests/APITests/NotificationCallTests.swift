@@ -197,7 +197,7 @@ struct NotificationCallTests {
             let sent = Array(body("TEST", from: store, nil).utf8)
             let app = try AppID(store.bundleID)
             #expect(throws: NotificationError.unknownApp(app)) {
-                try submissions.recordingNotification(sent)
+                try submissions.recordingNotification(RawEvidence(.notification, sent))
             }
         }
         // The clock stands still: what may be asked at once is all that is asked.

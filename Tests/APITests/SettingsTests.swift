@@ -112,7 +112,7 @@ struct SettingsTests {
         #expect(send("DELETE", app).status == 200)
         #expect(try service.ports.directory.apps().isEmpty)
         #expect(send("PUT", app, "{}", key: other).status == 200)
-        let key = AppKey(id: try AppID("com.example.game"))
+        let key = AppKey(store: .apple, id: try AppID("com.example.game"))
         let project = try ProjectID("other")
         #expect(
             try service.ports.directory.apps() == [ListedApp(app: key, project: project)])

@@ -17,7 +17,7 @@ struct SlowStoreTests {
         project = try ProjectID("default")
         for name in ["com.example.ill", "com.example.well"] {
             let wish = service.ports.settingApp(
-                AppKey(id: try AppID(name)),
+                AppKey(store: .apple, id: try AppID(name)),
                 AppChange(appleID: nil, sandboxAccess: nil, receipts: .store), of: project,
                 by: Sender(actor: try Actor("test"), idempotencyKey: nil))
             _ = try service.ports.perform(wish)

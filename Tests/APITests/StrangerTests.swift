@@ -117,7 +117,7 @@ struct StrangerTests {
     @Test(
         "From where genuine ones came others go before strangers, until too many were not genuine")
     func trustedAddresses() {
-        let gate = NotificationGate(front.service.intake)
+        let gate = NotificationGate(front.service.intake, of: .notification)
         func isTrusted(_ address: String) -> Bool { gate.enter(from: address).isTrusted }
         #expect(!isTrusted("192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.7"))

@@ -261,9 +261,9 @@ struct SubmissionCallTests {
         #expect(try again.json["items"]?.array?.first?["intake"]?.string == id)
         let waiting = front.send("GET", "/v1/intake/\(id)")
         #expect(try waiting.json["state"]?.string == "waiting")
-        front.service.store.answer { [intake = front.service.intake] evidence, app, _, now in
+        front.service.store.answer { [intake = front.service.intake] evidence, app, _, _ in
             do throws(RefusedEvidence) {
-                return .believed(try intake.evidence.readVouched(evidence, [app.trusted], now))
+                return .believed(try intake.read(vouchedFor: evidence, for: app.trusted))
             } catch {
                 return .refused(error)
             }

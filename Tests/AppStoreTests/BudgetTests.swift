@@ -11,7 +11,8 @@ struct BudgetTests {
 
     init() throws {
         database = try ScratchDatabase()
-        app = StoreApp(project: try ProjectID("p"), key: AppKey(id: try AppID("com.example.a")))
+        app = StoreApp(
+            project: try ProjectID("p"), key: AppKey(store: .apple, id: try AppID("com.example.a")))
     }
 
     /// How many calls are left at an instant, asked of several instances in turn.
@@ -51,7 +52,8 @@ struct BudgetTests {
         let ledger = database.ledger()
         defer { ledger.close() }
         _ = try left([ledger], .test, at: start)
-        let other = StoreApp(project: app.project, key: AppKey(id: try AppID("com.example.b")))
+        let other = StoreApp(
+            project: app.project, key: AppKey(store: .apple, id: try AppID("com.example.b")))
         #expect(try left([ledger], .test, at: start, of: other) > 5)
         #expect(try left([ledger], .extendAll, at: start) > 5)
         let sandbox = try left([ledger], .order, .sandbox, at: start)

@@ -100,7 +100,7 @@ final class Asking: Sendable {
         patience: StorePatience = StorePatience(firstByte: 15_000, whole: 20_000)
     ) throws {
         let app = StoreApp(
-            project: try ProjectID("default"), key: AppKey(id: try AppID(bundle)))
+            project: try ProjectID("default"), key: AppKey(store: .apple, id: try AppID(bundle)))
         self.app = app
         let courier = try Courier()
         self.courier = courier

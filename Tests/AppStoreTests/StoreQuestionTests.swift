@@ -20,7 +20,7 @@ struct StoreQuestionTests {
     init() throws {
         service = try TestService()
         project = try ProjectID("default")
-        app = AppKey(id: try AppID(Shop.example.app.bundleID))
+        app = AppKey(store: .apple, id: try AppID(Shop.example.app.bundleID))
         let wish = service.ports.settingApp(
             app, AppChange(appleID: nil, sandboxAccess: nil, receipts: nil), of: project,
             by: Sender(actor: try Actor("test"), idempotencyKey: nil))
@@ -30,12 +30,15 @@ struct StoreQuestionTests {
     private func questions(_ asking: Asking) -> StoreQuestions {
         var intake = service.intake
         let prover = asking.prover
-        intake.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
+        intake.stores[.apple]?.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
             try prover.prove(raw, for: apps, now: now)
         }
-        intake.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw) }
-        intake.evidence.heading = { raw throws(RefusedEvidence) in try prover.heading(of: raw) }
-        intake.store.ask = { call, app, environment throws(StoreTrouble) in
+        intake.stores[.apple]?.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw)
+        }
+        intake.stores[.apple]?.evidence.heading = { raw throws(RefusedEvidence) in
+            try prover.heading(of: raw)
+        }
+        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
             try asking.client.ask(call, about: app, in: environment)
         }
         return StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
@@ -204,7 +207,7 @@ struct StoreQuestionTests {
         let asking = try Asking(served.url)
         #expect(throws: StoreQuestionError.command(.refused(.appUnknown(try AppID("none"))))) {
             try questions(asking).ask(
-                .test, about: AppKey(id: try AppID("none")), of: project, in: nil)
+                .test, about: AppKey(store: .apple, id: try AppID("none")), of: project, in: nil)
         }
     }
 }

@@ -16,7 +16,8 @@ struct VaultTests {
     init() throws {
         database = try ScratchDatabase()
         ledger = database.ledger()
-        app = StoreApp(project: try ProjectID("p"), key: AppKey(id: try AppID("com.example.a")))
+        app = StoreApp(
+            project: try ProjectID("p"), key: AppKey(store: .apple, id: try AppID("com.example.a")))
     }
 
     private var change: CredentialsChange {
@@ -62,7 +63,8 @@ struct VaultTests {
         }
         #expect(try stranger.lockedApps() == [app])
         try database.run("update deed.store_credentials set app = 'com.example.b'")
-        let other = StoreApp(project: app.project, key: AppKey(id: try AppID("com.example.b")))
+        let other = StoreApp(
+            project: app.project, key: AppKey(store: .apple, id: try AppID("com.example.b")))
         #expect(throws: StoreTrouble.locked(other.key.id)) {
             try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: other)
         }

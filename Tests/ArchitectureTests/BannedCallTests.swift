@@ -10,7 +10,7 @@ struct BannedCallTests {
         ("print(", ["deed", "Bench"], "logs go through Telemetry, answers through the CLI"),
         ("NSLog(", [], "logs go through Telemetry"),
         (" as! ", [], "a cast that can fail is handled"),
-        ("FetchedReply(", ["AppStore"], "only who asked the store may vouch for its reply"),
+        ("FetchedAnswer(", ["AppStore"], "only who asked the store may vouch for its answer"),
     ]
 
     /// Who may promise the compiler what it cannot see; each says why where it is declared.

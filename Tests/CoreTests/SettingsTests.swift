@@ -5,7 +5,7 @@ import Testing
 @Suite("Settings and apps of a project")
 struct SettingsTests {
     private let project: ProjectID = id("default")
-    private let game = AppKey(id: id("com.example.game"))
+    private let game = AppKey(store: .apple, id: id("com.example.game"))
 
     private func project(
         _ decisions: ((ProjectState) throws -> [Event])...
@@ -23,8 +23,8 @@ struct SettingsTests {
 
     @Test("Sandbox purchases count for nobody, for those who are listed, or for everybody")
     func sandbox() throws {
-        let puzzle = AppKey(id: id("com.example.puzzle"))
-        let chess = AppKey(id: id("com.example.chess"))
+        let puzzle = AppKey(store: .apple, id: id("com.example.puzzle"))
+        let chess = AppKey(store: .apple, id: id("com.example.chess"))
         let state = try project(
             set(game, .none), set(puzzle, .listed([id("tester")])), set(chess, .all))
         #expect(state.apps.map(\.key) == [chess, game, puzzle])
@@ -70,7 +70,9 @@ struct SettingsTests {
         _ = try project(set(game, .listed(Set(names.dropLast()))))
         var state = try project()
         for number in 0..<ProjectState.appLimit {
-            for event in try state.set(AppKey(id: id("a\(number)")), AppChange(), of: project) {
+            for event in try state.set(
+                AppKey(store: .apple, id: id("a\(number)")), AppChange(), of: project)
+            {
                 state.apply(event, recordedAt: at(0))
             }
         }
@@ -78,7 +80,9 @@ struct SettingsTests {
             try state.set(game, AppChange(), of: project)
         }
         #expect(
-            try state.set(AppKey(id: id("a0")), AppChange(receipts: .store), of: project).count == 1
+            try state.set(
+                AppKey(store: .apple, id: id("a0")), AppChange(receipts: .store), of: project
+            ).count == 1
         )
     }
 

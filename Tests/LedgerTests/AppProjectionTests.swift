@@ -12,7 +12,7 @@ struct AppProjectionTests {
     init() throws {
         database = try ScratchDatabase()
         ledger = database.ledger()
-        game = AppKey(id: try AppID("com.example.game"))
+        game = AppKey(store: .apple, id: try AppID("com.example.game"))
         for project in ["first", "second"] {
             try change(project, key: "create") { project, state throws(Refusal) in
                 try state.create(project)

@@ -19,6 +19,6 @@ extension Verifier {
 extension EvidencePort {
     /// Proves evidence that tests mint.
     package init(minted metrics: Metrics) {
-        self.init(Prover(.minted, metrics: metrics), nil)
+        self.init(Prover(.minted, metrics: metrics))
     }
 }

@@ -156,6 +156,6 @@ extension Verifier {
             try self.verifySigned(Array(text.utf8), as: kind, on: inside)
         }
         try terms.require(statement, under: chain)
-        return statement.vouched(by: chain)
+        return statement.vouched(by: .chain(chain))
     }
 }

@@ -260,6 +260,6 @@ extension Verifier {
         }
         if let device = terms.device, !receipt.isFor(device) { throw .deviceMismatch }
         try terms.requireLicence(statement)
-        return statement.vouched(by: chain)
+        return statement.vouched(by: .chain(chain))
     }
 }

@@ -165,7 +165,7 @@ extension Verifier {
             as: kind, rank: terms.rank, companion: terms.companion)
         try terms.require(statement, under: chain)
         try requireDevice(of: statement, on: terms)
-        return statement.vouched(by: chain)
+        return statement.vouched(by: .chain(chain))
     }
 
     private func requireDevice(

@@ -1,22 +1,7 @@
 package import Core
 internal import JSON
 
-/// A reply to verifyReceipt that this process fetched from the store itself.
-///
-/// Nothing signs such a reply. It is believed because of the authenticated connection that it came
-/// over, so only the client that held that connection may make this value.
-package struct FetchedReply: Sendable {
-    package let body: [UInt8]
-    /// The environment of the host that answered.
-    package let host: Environment
-
-    package init(body: [UInt8], host: Environment) {
-        self.body = body
-        self.host = host
-    }
-}
-
-extension FetchedReply {
+extension FetchedAnswer {
     /// The reply's status, and what it tells to do.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
         do throws(EvidenceRefusal) {
@@ -59,6 +44,18 @@ struct VerifyReceiptReply {
     /// The latest receipt in signed form, which proves itself.
     func latestReceipt() throws(EvidenceRefusal) -> [UInt8]? {
         try members.text("latest_receipt").map { Array($0.utf8) }
+    }
+
+    /// What a reply states whose status vouches for the receipt.
+    static func statement(
+        of answer: FetchedAnswer
+    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        guard answer.kind == .verifyReceiptReply else {
+            throw .wrongKind(expected: .verifyReceiptReply, found: answer.kind)
+        }
+        let reply = try VerifyReceiptReply(answer.body)
+        try reply.requireValid()
+        return try reply.statement(rank: .verifyReceiptReply, host: answer.host)
     }
 
     /// `host` is the environment of the host that answered: replies to receipts of iOS 6 name none.
@@ -210,24 +207,5 @@ extension Members {
                 originallyPurchased: try looseInstant("original_purchase_date"),
                 signedAt: origin.signedAt, rank: origin.rank)
         ]
-    }
-}
-
-extension Verifier {
-    /// Believes a reply that was fetched from the store, when its status vouches for the receipt.
-    package func verify(
-        _ reply: FetchedReply, on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
-        if reply.body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
-        let read = try VerifyReceiptReply(reply.body)
-        try read.requireValid()
-        let statement = try read.statement(rank: .verifyReceiptReply, host: reply.host)
-        try terms.requireNotInFuture(statement.signedAt)
-        if statement.environment != reply.host {
-            throw .replyFromOtherEnvironment(statement.environment)
-        }
-        try terms.requireApp(statement)
-        try terms.requireLicence(statement)
-        return statement.vouched(by: nil)
     }
 }

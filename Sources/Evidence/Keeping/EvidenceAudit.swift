@@ -42,6 +42,6 @@ extension Verifier {
             rank: .verifyReceiptReply, host: Environment(rawValue: filed.environment))
         return ProvenAgain(
             app: statement.app, environment: statement.environment,
-            signedAt: statement.signedAt, facts: statement.vouched(by: nil).facts)
+            signedAt: statement.signedAt, facts: statement.vouched(by: .belief).facts)
     }
 }

@@ -41,18 +41,18 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What a reply states that was fetched from the store, when its status vouches for the receipt.
+    /// What an answer states that was fetched from the store.
     package func prove(
-        _ reply: FetchedReply, for apps: [TrustedApp], now: Instant
+        _ answer: FetchedAnswer, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
         do throws(EvidenceRefusal) {
             let terms = Terms(apps: apps, now: now, rank: .verifyReceiptReply)
-            let statement = try verifier.verify(reply, on: terms)
-            measures.believed(.verifyReceiptReply)
+            let statement = try verifier.verify(answer, on: terms)
+            measures.believed(answer.kind)
             return try proven(
-                BareEvidence(RawEvidence(.verifyReceiptReply, reply.body)), statement)
+                BareEvidence(RawEvidence(answer.kind, answer.body)), statement)
         } catch {
-            measures.refused(.verifyReceiptReply)
+            measures.refused(answer.kind)
             throw RefusedEvidence(error)
         }
     }
