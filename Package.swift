@@ -137,7 +137,8 @@ let package = Package(
         .testTarget(
             name: "EvidenceTests",
             dependencies: [
-                "Core", "Crypto", "Evidence", "JSON", "Minting", "Telemetry", "Threading",
+                "Core", "Crypto", "Evidence", "Histories", "JSON", "Minting", "Telemetry",
+                "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -24,8 +24,7 @@ struct AnswerHistoryTests {
     @Test(
         "No answer is older than its position, than Deed-After, or than the instance's own writes")
     func neverOld() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "answers that are never old")
         let course = Course(services, key: key, streams: streams)
         inParallel(6) { lane in
             var random = SeededGenerator(seed: seed &+ UInt64(lane))
@@ -53,8 +52,7 @@ struct AnswerHistoryTests {
 
     @Test("Memory, database, SQL and the naive model give one answer at any boundary")
     func oneAnswer() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "one answer")
         let comparison = AnswerComparison(services, key: key)
         var recorded: [Core.Stream: [AnyFact]] = [:]
         for (index, stream) in streams.enumerated() {

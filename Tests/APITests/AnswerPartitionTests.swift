@@ -40,8 +40,7 @@ struct AnswerPartitionTests {
 
     @Test("Over random histories it counts its answers and their bytes, and keeps within its limit")
     func history() {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "partitions of answers")
         var random = SeededGenerator(seed: seed)
         var partition = AnswerPartition(limit: 30_000)
         for step in 0..<20_000 {

@@ -37,8 +37,7 @@ struct SandboxHistoryTests {
         "Memory, database and the naive model include the same of them, whatever the settings become"
     )
     func merged() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "sandbox histories")
         var random = SeededGenerator(seed: seed)
         var access: [AppID: SandboxAccess] = [:]
         for app in Self.apps { _ = try setAccess(of: AppID(app), &access, &random) }
@@ -116,7 +115,8 @@ struct SandboxHistoryTests {
         access[app] = next
         let service = services[Int(random.number(0...1))]
         return try service.changeProject("\(random.next())") { state, project throws(Refusal) in
-            try state.set(AppKey(id: app), AppChange(sandboxAccess: next), of: project)
+            try state.set(
+                AppKey(store: .apple, id: app), AppChange(sandboxAccess: next), of: project)
         }
     }
 

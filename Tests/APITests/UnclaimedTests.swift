@@ -256,8 +256,7 @@ struct UnclaimedTests {
     @Test(
         "In whatever order tokens and notifications come through two services, all comes home once")
     func anyOrder() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed of tokens and notifications: \(seed)")
+        let seed = printedSeed(of: "tokens and notifications")
         var random = SeededGenerator(seed: seed)
         let other = try TestService(beside: front.service)
         try other.apps.reload()

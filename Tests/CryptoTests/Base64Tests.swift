@@ -33,7 +33,7 @@ struct Base64Tests {
 
     @Test("Whatever is read is written again as it was, in both alphabets")
     func oneText() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = printedSeed(of: "base64")
         var random = SeededGenerator(seed: seed)
         var read = 0
         for round in 0..<20_000 {

@@ -1,4 +1,5 @@
 import Core
+import Histories
 import JSON
 import Minting
 import Testing
@@ -71,8 +72,8 @@ struct PackingTests {
 
     @Test("Evidence that is cut short, changed or rubbish is kept as it is")
     func damaged() {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededRandom(seed: seed)
+        let seed = printedSeed(of: "damaged evidence")
+        var random = SeededGenerator(seed: seed)
         for round in 0..<600 {
             let sample = Self.samples[round % Self.samples.count]
             var bytes = sample.bytes
@@ -98,8 +99,8 @@ struct PackingTests {
 
     @Test("Evidence with random members in any order is put back byte for byte")
     func property() {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededRandom(seed: seed)
+        let seed = printedSeed(of: "packed evidence")
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<60 {
             var payload = Payload.transaction
             let noise = (0..<Int.random(in: 0..<300, using: &random)).map { _ in
@@ -130,8 +131,8 @@ struct PackingTests {
     @Test("A damaged content gives nothing, and never more than evidence may be long")
     func hostileContent() {
         let packed = packer.pack(Self.samples[5].bytes, as: .notification)
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededRandom(seed: seed)
+        let seed = printedSeed(of: "damaged contents")
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             var content = packed.content
             content[Int.random(in: 0..<content.count, using: &random)] ^= .random(

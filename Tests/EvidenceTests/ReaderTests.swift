@@ -1,4 +1,5 @@
 import Core
+import Histories
 import Minting
 import Testing
 
@@ -68,8 +69,8 @@ struct BERTests {
 
     @Test("Rubbish of every kind is refused without harm")
     func rubbish() {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededRandom(seed: seed)
+        let seed = printedSeed(of: "rubbish")
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<5000 {
             let count = Int.random(in: 0..<64, using: &random)
             let bytes = (0..<count).map { _ in
@@ -80,22 +81,5 @@ struct BERTests {
             let refusal = refusal(of: [0x30] + bytes, as: .appReceipt)
             #expect(refusal != nil, "seed \(seed)")
         }
-    }
-}
-
-/// The same numbers for the same seed.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -58,8 +58,7 @@ struct ContractTests {
 
     @Test("deed.entitled gives the service's answer at every boundary, also by a changed catalog")
     func entitled() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "entitled")
         let streams = try customers(60, seed: seed)
         #expect(try compare(streams) > 500)
         try change(
@@ -128,8 +127,7 @@ struct ContractTests {
 
     @Test("Balances and subscriptions read as the service knows them")
     func views() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "views")
         let streams = try customers(40, seed: seed)
         var expected = Set<String>()
         var purchases = 0
@@ -174,8 +172,7 @@ struct ContractTests {
 
     @Test("A ledger that starts anew folds the log to the same states")
     func coldStart() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "a cold start")
         let streams = try customers(40, seed: seed)
         let other = database.ledger()
         defer { other.close() }

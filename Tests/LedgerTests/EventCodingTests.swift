@@ -254,8 +254,7 @@ struct EventCodingTests {
 
     @Test("Every event of random histories is read as it was written")
     func roundTrip() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = printedSeed(of: "coded events")
         for offset in 0..<300 as Range<UInt64> {
             var state = CustomerState()
             for fact in RandomHistory(seed: seed &+ offset).facts {
