@@ -19,9 +19,7 @@ struct BalanceCallTests {
     private func send(
         _ method: String, _ target: String, _ body: String = "", idempotencyKey: String? = nil
     ) -> Reply {
-        service.send(
-            method, target, key: admin,
-            headers: idempotencyKey.map { [("Idempotency-Key", $0)] } ?? [], body: body)
+        service.send(method, target, key: admin, body: body, idempotencyKey: idempotencyKey)
     }
 
     private func spend(_ amount: Int64, key: String? = nil) -> Reply {

@@ -163,9 +163,7 @@ struct GrantCallTests {
     private func send(
         _ method: String, _ target: String, _ body: String = "", idempotencyKey: String? = nil
     ) -> Reply {
-        service.send(
-            method, target, key: admin,
-            headers: idempotencyKey.map { [("Idempotency-Key", $0)] } ?? [], body: body)
+        service.send(method, target, key: admin, body: body, idempotencyKey: idempotencyKey)
     }
 
     private func events(_ target: String) throws -> [JSON] {

@@ -99,18 +99,13 @@ final class BalanceCommandTests {
             ["order", "close", "--customer", "u1", "--order", "o", "--because", "settled"],
         ])
     func usage(_ arguments: [String]) throws {
-        let finished = try deed.run(arguments)
-        #expect(finished.code == 2)
-        #expect(finished.errors.hasPrefix("error: "))
+        try deed.expectUsage(of: arguments)
     }
 
     @Test(
         "Each command explains itself",
         arguments: ["adjust", "customer balances", "customer orders", "order show", "order close"])
     func help(_ command: String) throws {
-        let finished = try deed.run(command.split(separator: " ").map(String.init) + ["--help"])
-        #expect(finished.code == 0)
-        #expect(finished.output.contains("usage: deed \(command) "))
-        #expect(finished.output.contains("example: deed \(command)"))
+        try deed.expectHelp(of: command)
     }
 }

@@ -23,22 +23,7 @@ private struct EvidenceTampering: Sendable, CustomTestStringConvertible {
 
 extension ProgramTests {
     @Suite("deed audit --evidence")
-    final class EvidenceAuditTests {
-        private let service: TestService
-        private let deed: Installation
-        private let folder: EvidenceFolder
-        private let store = MintedStore(environment: "Sandbox")
-        private var database: ScratchDatabase { service.database }
-
-        init() throws {
-            service = try TestService()
-            deed = try Installation(service.database)
-            folder = try EvidenceFolder()
-            try deed.sell(in: folder)
-            try service.keys.reload()
-            try service.apps.reload()
-        }
-
+    final class EvidenceAuditTests: SandboxShop {
         private func sale(_ transaction: String, _ product: String = "level2") -> Sale {
             Sale(transaction, product, .nonConsumable, at: Payload.signedAt)
         }

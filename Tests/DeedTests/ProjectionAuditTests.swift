@@ -26,21 +26,10 @@ private struct RowTampering: Sendable, CustomTestStringConvertible {
 
 extension ProgramTests {
     @Suite("deed audit --projections")
-    final class ProjectionAuditTests {
-        private let service: TestService
-        private let deed: Installation
-        private let folder: EvidenceFolder
-        private let store = MintedStore(environment: "Sandbox")
-        private var database: ScratchDatabase { service.database }
-
+    final class ProjectionAuditTests: SandboxShop {
         /// A customer with something in every table.
-        init() throws {
-            service = try TestService()
-            deed = try Installation(service.database)
-            folder = try EvidenceFolder()
-            try deed.sell(in: folder)
-            try service.keys.reload()
-            try service.apps.reload()
+        override init() throws {
+            try super.init()
             let admin = try service.key(.admin)
             let sales = [
                 Sale("1", "coins.100", .consumable, at: Payload.signedAt),

@@ -85,18 +85,13 @@ final class SettingsCommandTests {
             ["project", "set", "--restore", "none"], ["project", "set", "--cool-down", "1d"],
         ])
     func usage(_ arguments: [String]) throws {
-        let finished = try deed.run(arguments)
-        #expect(finished.code == 2)
-        #expect(finished.errors.hasPrefix("error: "))
+        try deed.expectUsage(of: arguments)
     }
 
     @Test(
         "Each command explains itself",
         arguments: ["app set", "app list", "app remove", "project set", "project show"])
     func help(_ command: String) throws {
-        let finished = try deed.run(command.split(separator: " ").map(String.init) + ["--help"])
-        #expect(finished.code == 0)
-        #expect(finished.output.contains("usage: deed \(command) "))
-        #expect(finished.output.contains("example: deed \(command)"))
+        try deed.expectHelp(of: command)
     }
 }

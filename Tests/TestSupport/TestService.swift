@@ -98,13 +98,15 @@ package final class TestService: Sendable {
     /// query.
     package func send(
         _ method: String, _ target: String, key: NewKey? = nil,
-        headers: [(String, String)] = [], body: String = ""
+        headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil
     ) -> Reply {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let authorization = key.map { [("Authorization", "Bearer \($0.text)")] } ?? []
         let request = Request(
             method: method, path: String(parts[0]),
-            query: parts.count > 1 ? String(parts[1]) : nil, headers: authorization + headers,
+            query: parts.count > 1 ? String(parts[1]) : nil,
+            headers: authorization + headers
+                + (idempotencyKey.map { [("Idempotency-Key", $0)] } ?? []),
             body: Array(body.utf8))
         let (response, isImmediate) = router.response(to: request)
         let reply = Reply(response, isImmediate: isImmediate)
