@@ -45,7 +45,7 @@ extension Wish<Response> {
     /// Has the wish fulfilled; `give` gets the answer from the thread that ends the last step. `isPatient` tells
     /// whether this thread may wait; where none may, the reply finds one.
     func perform(
-        isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
+        isPatient: Bool, _ submit: @escaping Submit, _ reply: LateReply, _ give: @escaping Give
     ) {
         switch self {
         case .answered(let result): give(result.mapError(\.problem))
@@ -72,7 +72,7 @@ extension Reaction {
 
     /// Has it done; as a wish is performed.
     func perform(
-        isPatient: Bool, _ submit: @escaping Submit, _ reply: Reply, _ give: @escaping Give
+        isPatient: Bool, _ submit: @escaping Submit, _ reply: LateReply, _ give: @escaping Give
     ) {
         switch self {
         case .answered(let result): give(result)

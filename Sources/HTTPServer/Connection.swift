@@ -264,7 +264,7 @@ final class Connection: @unchecked Sendable {
     // MARK: Answering
 
     private func suspend(
-        _ line: RequestLine, in room: Room, _ work: @escaping @Sendable (Reply) -> Void
+        _ line: RequestLine, in room: Room, _ work: @escaping @Sendable (LateReply) -> Void
     ) -> MHD_Result {
         current.body = []
         let isQueued = reception.submit(
@@ -280,8 +280,8 @@ final class Connection: @unchecked Sendable {
     }
 
     /// The way back for a connection that is suspended.
-    private func reply(in room: Room) -> Reply {
-        Reply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
+    private func reply(in room: Room) -> LateReply {
+        LateReply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
             // Without an answer MHD closes the connection.
             current.answer = response
             reception.resume(handle)

@@ -54,10 +54,10 @@ package enum Answer {
     case later(in: Room = .known, @Sendable () -> Response)
     /// Begun at once and given by whoever has it, maybe before `begin` returns: for what begins in no
     /// time and then waits for others.
-    case underway(_ begin: (Reply) -> Void)
+    case underway(_ begin: (LateReply) -> Void)
     /// Begun by a worker and given by whoever has it, while connection and worker are free: for what
     /// waits for a commit.
-    case eventually(in: Room = .known, @Sendable (Reply) -> Void)
+    case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
 
 /// Why the server answers a request itself and its handler never sees it.

@@ -28,7 +28,7 @@ struct AnnouncementTests {
             return
         }
         #expect(isAnnounced(1))
-        judge(Reply { _ in })
+        judge(LateReply { _ in })
         #expect(isAnnounced(0))
     }
 

@@ -129,7 +129,7 @@ struct PlainReadTests {
         }
         try service.revoke(key)
         let status = Monitor<Int?>(nil)
-        work(HTTPServer.Reply { response in status.change { $0 = response?.status } })
+        work(LateReply { response in status.change { $0 = response?.status } })
         #expect(status.wait(milliseconds: 10_000) { $0 } == 401)
     }
 

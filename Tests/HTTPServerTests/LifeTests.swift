@@ -83,7 +83,7 @@ struct LifeTests {
     }
 
     @Test func `An answer may come from any thread while the workers do other things`() throws {
-        let replies = Monitor<[HTTPServer.Reply]>([])
+        let replies = Monitor<[LateReply]>([])
         let server = try makeServer { _ in
             .eventually { reply in replies.change { $0.append(reply) } }
         }
@@ -102,7 +102,7 @@ struct LifeTests {
     }
 
     @Test func `An answer that is underway may be there at once, or come from any thread`() throws {
-        let replies = Monitor<[HTTPServer.Reply]>([])
+        let replies = Monitor<[LateReply]>([])
         let server = try makeServer { request in
             let path = request.path
             return .underway { reply in
@@ -133,7 +133,7 @@ struct LifeTests {
     }
 
     @Test func `What was begun goes on ahead of what waits, also when the queue is full`() throws {
-        let begun = Monitor<HTTPServer.Reply?>(nil)
+        let begun = Monitor<LateReply?>(nil)
         let order = Monitor<[String]>([])
         let gate = Gate()
         let metrics = Metrics()

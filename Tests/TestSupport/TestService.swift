@@ -132,9 +132,9 @@ extension Router {
         }
     }
 
-    private func awaited(_ begin: (HTTPServer.Reply) -> Void) -> Response {
+    private func awaited(_ begin: (LateReply) -> Void) -> Response {
         let given = Monitor<Response??>(nil)
-        begin(HTTPServer.Reply { response in given.change { $0 = .some(response) } })
+        begin(LateReply { response in given.change { $0 = .some(response) } })
         return given.wait { $0 } ?? Response(status: 0)
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// The one chance to answer a request later, from any thread.
 ///
 /// A reply that is let go of unused ends the wait by itself, so that no client waits for ever.
-package final class Reply: Sendable {
+package final class LateReply: Sendable {
     private let isGiven = Atomic(false)
     private let give: @Sendable (Response?) -> Void
     private let work: @Sendable (@escaping @Sendable () -> Void) -> Void
