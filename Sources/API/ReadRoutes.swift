@@ -13,15 +13,15 @@ struct ReadRoutes: Sendable {
         let customer = "/customers/{customer}"
         return [
             Route(
-                "GET", "\(customer)/entitlements", parameters: Question.names, .read, .memory,
+                "GET", "\(customer)/entitlements", parameters: ReadQuestion.names, .read, .memory,
                 entitlements),
             Route(
-                "GET", "\(customer)/entitlements/{entitlement}", parameters: Question.names,
+                "GET", "\(customer)/entitlements/{entitlement}", parameters: ReadQuestion.names,
                 .read, .memory, entitlement),
             Route(
-                "GET", customer, parameters: Question.names, .read, .database, wholeCustomer),
+                "GET", customer, parameters: ReadQuestion.names, .read, .database, wholeCustomer),
             Route(
-                "GET", "\(customer)/explain", parameters: Question.names + ["entitlement"],
+                "GET", "\(customer)/explain", parameters: ReadQuestion.names + ["entitlement"],
                 .read, .database, explain),
             Route(
                 "GET", "\(customer)/balances", parameters: ["environment"], .read, .database,
@@ -41,7 +41,7 @@ struct ReadRoutes: Sendable {
     }
 
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
-        let question = try Question(call.query)
+        let question = try ReadQuestion(call.query)
         let stream = try call.stream()
         // Taken out of the call: what waits would keep all of it.
         let (after, wanted) = (call.after, WantedAnswer(entitlement, knownTags: call.knownTags))
@@ -64,7 +64,7 @@ struct ReadRoutes: Sendable {
     }
 
     private func reading(
-        _ stream: Stream, after: Position?, _ question: Question, _ wanted: WantedAnswer
+        _ stream: Stream, after: Position?, _ question: ReadQuestion, _ wanted: WantedAnswer
     ) -> Reaction {
         .asking { [reads] give in
             reads.read(stream, after: after, isStrong: question.isStrong) {
@@ -75,7 +75,7 @@ struct ReadRoutes: Sendable {
 
     /// The answer of another instant, or as it was known at one.
     private func derive(
-        _ stream: Stream, _ question: Question, _ after: Position?
+        _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
         let answer = try obtain { () throws(Fault) in
             try ports.entitlements(of: stream, at: question.at, known: question.known)
@@ -88,7 +88,7 @@ struct ReadRoutes: Sendable {
 
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let question = try Question(call.query)
+        let question = try ReadQuestion(call.query)
         let answer = try obtain { () throws(Fault) in
             try ports.customer(stream, at: question.at, known: question.known)
         }
@@ -102,7 +102,7 @@ struct ReadRoutes: Sendable {
             throw .missing("entitlement", "Name the entitlement to explain: ?entitlement=…")
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
-        let question = try Question(call.query)
+        let question = try ReadQuestion(call.query)
         let answer = try obtain { () throws(Fault) in
             try ports.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known)
@@ -138,7 +138,7 @@ extension CustomerReads {
 }
 
 /// What a reader asks for beside the customer.
-private struct Question {
+private struct ReadQuestion {
     static let names = ["at", "known", "environment", "consistency"]
 
     let at: Instant?

@@ -28,7 +28,7 @@ package struct Check: Hashable, Sendable {
 }
 
 /// What a person asks about one piece of evidence, without any app being configured.
-package struct Question: Sendable {
+package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
     package var device: DeviceID?
@@ -53,7 +53,7 @@ package struct Examination: Sendable {
 extension Verifier {
     /// Verifies `bytes` just as a server would, and tells how each check came out. Without a bundle
     /// id the evidence is taken to be for the app that it names itself.
-    package func examine(_ bytes: [UInt8], _ question: Question) -> Examination {
+    package func examine(_ bytes: [UInt8], _ question: EvidenceQuestion) -> Examination {
         guard bytes.count <= Verifier.byteLimit, let kind = EvidenceKind.detect(bytes) else {
             let refusal: EvidenceRefusal =
                 bytes.count > Verifier.byteLimit
@@ -91,7 +91,7 @@ extension Verifier {
     }
 }
 
-extension Question {
+extension EvidenceQuestion {
     fileprivate func terms(_ statement: Statement<Unverified>?) -> Terms {
         let ids = [bundleID ?? statement?.app].compactMap(\.self)
         let apps = ids.map {
@@ -108,7 +108,7 @@ extension Question {
 /// fails ends it.
 private struct CheckReport {
     let kind: EvidenceKind
-    let question: Question
+    let question: EvidenceQuestion
     let statement: Statement<Unverified>?
     let proven: Statement<Verified>?
     let refusal: EvidenceRefusal?

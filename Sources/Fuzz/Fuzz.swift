@@ -23,7 +23,7 @@ private enum Target: String {
 private let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
     .compactMap { try? Certificate(der: $0.der) }
 private let verifier = Verifier(extraRoots: roots)
-private let question = Question(now: Payload.signedAt)
+private let question = EvidenceQuestion(now: Payload.signedAt)
 
 /// Writes the seeds of the chosen target into a folder.
 func writeSeeds(to folder: String) throws {

@@ -29,7 +29,7 @@ let verifyCommand = CommandSpec(
 extension Invocation {
     /// The file taken apart; it is read no further than evidence may be long.
     func examination() throws(CommandEnd) -> Examination {
-        var question = Question(now: try instant("at") ?? systemClock())
+        var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
         question.appVersion = self["app-version"]
         if let text = self["device-id"] {

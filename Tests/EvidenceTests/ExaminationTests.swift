@@ -10,9 +10,9 @@ import Testing
 struct ExaminationTests {
     func examine(
         _ bytes: [UInt8], by verifier: Verifier = .trusting,
-        _ change: (inout Question) -> Void = { _ in }
+        _ change: (inout EvidenceQuestion) -> Void = { _ in }
     ) -> Examination {
-        var question = Question(now: Terms.usual.now)
+        var question = EvidenceQuestion(now: Terms.usual.now)
         change(&question)
         return verifier.examine(bytes, question)
     }

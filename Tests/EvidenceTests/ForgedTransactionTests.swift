@@ -152,7 +152,7 @@ struct ForgedTransactionTests {
     func otherBombs() {
         let dots = [UInt8](repeating: UInt8(ascii: "."), count: 4 << 20)
         #expect(refusal(of: dots, as: .signedTransaction) == .malformedSignedJSON)
-        let examination = Verifier.trusting.examine(dots, Question(now: Terms.usual.now))
+        let examination = Verifier.trusting.examine(dots, EvidenceQuestion(now: Terms.usual.now))
         #expect(examination.refusal == .malformedSignedJSON)
         var plan = good
         plan.certificates[0] = ASN1.sequence([[UInt8](repeating: 0, count: 20_000)])
