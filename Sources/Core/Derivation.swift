@@ -18,7 +18,8 @@ extension CustomerState {
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
-            Entitlement(id, verdict, Reading(of: verdict.deciding, in: self, at: instant, catalog))
+            Entitlement(
+                id, verdict, RightReading(of: verdict.deciding, in: self, at: instant, catalog))
         }
         return Entitlements(at: instant, all: all, nextChange: tally.nextChange)
     }

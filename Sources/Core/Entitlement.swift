@@ -59,7 +59,7 @@ package struct Entitlement: Hashable, Sendable {
     /// Whether it was bought in the sandbox.
     package let isSandbox: Bool
 
-    init(_ id: EntitlementID, _ verdict: Verdict, _ reading: Reading) {
+    init(_ id: EntitlementID, _ verdict: Verdict, _ reading: RightReading) {
         self.id = id
         isActive = reading.isActive
         run = verdict.run

@@ -51,7 +51,7 @@ extension CustomerState {
         _ verdict: Verdict, at instant: Instant, _ catalog: Catalog
     ) -> SubscriptionStatus? {
         let right = verdict.deciding
-        let reading = Reading(of: right, in: self, at: instant, catalog)
+        let reading = RightReading(of: right, in: self, at: instant, catalog)
         guard let id = purchaseID(of: right), let product = reading.product,
             let kind = reading.kind
         else { return nil }

@@ -174,7 +174,7 @@ package final class Ledger: Sendable {
         try reading(of: .ofProject(project)).project
     }
 
-    private func reading(of stream: Stream) throws(Fault) -> Reading {
+    private func reading(of stream: Stream) throws(Fault) -> PlacedState {
         let result = Monitor<PendingRead.Answer?>(nil)
         ask(stream) { answer in result.change(wake: .one) { $0 = answer } }
         return try result.wait { $0 }.mapError(\.fault).get()

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A stream whose state is wanted, and who waits for it.
 struct PendingRead: Sendable {
-    typealias Answer = Result<Reading, LedgerError>
+    typealias Answer = Result<PlacedState, LedgerError>
 
     let stream: Stream
     /// By the clock that only moves forward.
@@ -68,7 +68,7 @@ extension LedgerError {
 }
 
 extension CustomerSnapshot {
-    init(_ reading: Reading) throws(Fault) {
+    init(_ reading: PlacedState) throws(Fault) {
         guard let customer = reading.state.customer else {
             throw .broken("the stream of a project was read as a customer's")
         }

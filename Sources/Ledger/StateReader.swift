@@ -4,7 +4,7 @@ import SQL
 import Telemetry
 
 /// A stream's state with its project's, and the place in the log up to which it holds.
-struct Reading {
+struct PlacedState {
     let state: StreamState
     let project: ProjectState
     let position: Position
@@ -64,7 +64,7 @@ struct StateReader: ~Copyable {
         }
     }
 
-    private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [Reading] {
+    private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [PlacedState] {
         let asked = AskedStreams(wanted)
         var seenHeads: [Int64] = []
         var folds: [Fold] = []
@@ -87,7 +87,7 @@ struct StateReader: ~Copyable {
         for place in changed { cache.keep(folds[place], of: asked.streams[place]) }
         return asked.places.map { own, project in
             let stream = asked.streams[own]
-            return Reading(
+            return PlacedState(
                 state: folds[own].state, project: folds[project].state.project ?? ProjectState(),
                 position: Position(shard: stream.shard, sequence: heads[stream.shard]))
         }

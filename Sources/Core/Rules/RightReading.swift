@@ -1,5 +1,5 @@
 /// What one right says at one instant to whoever asks: its state and where it comes from.
-struct Reading {
+struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool
     let state: Entitlement.State
@@ -59,7 +59,7 @@ struct Reading {
     }
 }
 
-extension Reading {
+extension RightReading {
     private var isOver: Bool { state == .expired || state == .revoked || state == .upgraded }
 }
 
@@ -90,11 +90,12 @@ extension OfferTerms {
     }
 }
 
-extension Reading {
+extension RightReading {
     /// The compact reason code: state before the point, offer after it, once the offer began.
     var code: String {
         state == .upcoming
-            ? "0.0" : Reading.codes[stateCode - Reading.stateCodes.lowerBound][terms.rawValue]
+            ? "0.0"
+            : RightReading.codes[stateCode - RightReading.stateCodes.lowerBound][terms.rawValue]
     }
 
     private static let stateCodes = -8...5
