@@ -43,7 +43,7 @@ package struct EvidenceQuestion: Sendable {
 package struct Examination: Sendable {
     package let kind: EvidenceKind?
     /// What the evidence states, as far as it can be read, believed or not.
-    package let statement: Statement<Unverified>?
+    package let statement: StoreStatement<Unverified>?
     package let refusal: EvidenceRefusal?
     package let checks: [Check]
 
@@ -62,7 +62,7 @@ extension Verifier {
             return Examination(kind: nil, statement: nil, refusal: refusal, checks: [check])
         }
         let statement = try? Verifier.read(bytes, as: kind)
-        var proven: Statement<Verified>?
+        var proven: StoreStatement<Verified>?
         var refusal: EvidenceRefusal?
         do throws(EvidenceRefusal) {
             let terms = question.terms(statement)
@@ -92,7 +92,7 @@ extension Verifier {
 }
 
 extension EvidenceQuestion {
-    fileprivate func terms(_ statement: Statement<Unverified>?) -> Terms {
+    fileprivate func terms(_ statement: StoreStatement<Unverified>?) -> Terms {
         let ids = [bundleID ?? statement?.app].compactMap(\.self)
         let apps = ids.map {
             TrustedApp(id: $0, appleID: nil, environments: Set(Environment.allCases))
@@ -109,8 +109,8 @@ extension EvidenceQuestion {
 private struct CheckReport {
     let kind: EvidenceKind
     let question: EvidenceQuestion
-    let statement: Statement<Unverified>?
-    let proven: Statement<Verified>?
+    let statement: StoreStatement<Unverified>?
+    let proven: StoreStatement<Verified>?
     let refusal: EvidenceRefusal?
 
     var checks: [Check] {
@@ -161,7 +161,7 @@ private struct CheckReport {
     }
 }
 
-extension Statement {
+extension StoreStatement {
     /// Whether a device id can be compared with what the evidence holds.
     fileprivate var namesDevice: Bool {
         kind == .appReceipt || contents.members?["deviceVerification"] != nil

@@ -21,7 +21,7 @@ extension Verifier {
     /// What an answer states that was fetched from the store, once it meets the terms.
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         if answer.body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         let statement = try VerifyReceiptReply.statement(of: answer)
         try terms.requireNotInFuture(statement.signedAt)

@@ -26,7 +26,7 @@ package struct Terms: Sendable {
     /// Refuses what was signed with certificates that were not valid then, or was made for an app
     /// or an environment that is not taken, or is vouched for by a root that may not do so.
     func require(
-        _ statement: Statement<Unverified>, under chain: VerifiedChain
+        _ statement: StoreStatement<Unverified>, under chain: VerifiedChain
     ) throws(EvidenceRefusal) {
         try requireNotInFuture(statement.signedAt)
         try chainChecked { () throws(ChainRefusal) in
@@ -46,12 +46,12 @@ package struct Terms: Sendable {
     }
 
     /// A volume licence ends with the receipt that it came with.
-    func requireLicence(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+    func requireLicence(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
     }
 
     /// A statement that names no app is left to its companion.
-    func requireApp(_ statement: Statement<Unverified>) throws(EvidenceRefusal) {
+    func requireApp(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
             throw .foreignBundleID(id.text)

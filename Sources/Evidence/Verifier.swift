@@ -29,7 +29,7 @@ package final class Verifier: Sendable {
     /// What evidence of that kind states, once it is proven and meets the terms.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         switch kind {
         case .appReceipt: return try verifyReceipt(bytes, on: terms)
@@ -44,7 +44,7 @@ package final class Verifier: Sendable {
     /// terms are asked again.
     func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         if kind == .verifyReceiptReply { throw .unsigned }
         let statement = try Verifier.read(
             bytes, as: kind, rank: terms.rank, companion: terms.companion)
@@ -58,7 +58,7 @@ package final class Verifier: Sendable {
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
         switch kind {
         case .appReceipt:

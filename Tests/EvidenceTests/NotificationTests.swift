@@ -12,7 +12,7 @@ struct NotificationTests {
         refusal(of: Array(payload.signed().utf8), as: .notification, on: terms)
     }
 
-    func verify(_ payload: Payload) throws -> Statement<Verified> {
+    func verify(_ payload: Payload) throws -> StoreStatement<Verified> {
         try Verifier.trusting.verify(
             Array(payload.signed().utf8), as: .notification, on: .usual)
     }

@@ -10,7 +10,7 @@ import Testing
 struct ReceiptTests {
     func verify(
         _ plan: ReceiptPlan, by verifier: Verifier = .trusting, on terms: Terms = .usual
-    ) throws -> Statement<Verified> {
+    ) throws -> StoreStatement<Verified> {
         try verifier.verify(plan.bytes, as: .appReceipt, on: terms)
     }
 

@@ -55,7 +55,7 @@ struct ReplyTests {
 
     func verify(
         _ payload: Payload, host: Environment = .sandbox, on terms: Terms = .usual
-    ) throws -> Statement<Verified> {
+    ) throws -> StoreStatement<Verified> {
         let reply = FetchedAnswer(.verifyReceiptReply, body: payload.json.bytes, host: host)
         return try Verifier.trusting.verify(reply, on: terms)
     }

@@ -10,7 +10,7 @@ import Testing
 struct SignedTransactionTests {
     func verify(
         _ payload: Payload, as kind: EvidenceKind = .signedTransaction, on terms: Terms = .usual
-    ) throws -> Statement<Verified> {
+    ) throws -> StoreStatement<Verified> {
         try Verifier.trusting.verify(Array(payload.signed().utf8), as: kind, on: terms)
     }
 

@@ -73,14 +73,14 @@ struct Notification {
     /// Genuine notifications without a date of their own exist; the newest statement inside one
     /// tells how old it is at least.
     func statement<Trust>(
-        reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> Statement<Trust>
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> StoreStatement<Trust>
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         var contents = Contents()
         contents.members = members.object
         contents.notification = head
         var newest: Instant?
         for (kind, text) in inner {
-            let part: Statement<Trust>
+            let part: StoreStatement<Trust>
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
@@ -97,7 +97,7 @@ struct Notification {
         }
         guard let signedAt = signedAt ?? newest else { throw .signedDateMissing }
         addNews(to: &contents.facts, signedAt: signedAt)
-        return Statement(heading, signedAt: signedAt, contents: contents)
+        return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
     /// Adds what its type alone tells of the transaction or the account inside. Its other types say what
@@ -126,10 +126,10 @@ struct Notification {
     }
 
     /// What a notification states, believed or not.
-    static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> Statement<Unverified> {
+    static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let notification = try Notification(SignedJSON(signedPart(of: bytes)).members())
         return try notification.statement {
-            (kind, text) throws(EvidenceRefusal) -> Statement<Unverified> in
+            (kind, text) throws(EvidenceRefusal) -> StoreStatement<Unverified> in
             try SignedJSON(Array(text.utf8)).statement(
                 as: kind, rank: .notification, companion: notification.heading.app)
         }
@@ -140,7 +140,7 @@ extension Verifier {
     /// Verifies a notification and every signed statement in it.
     func verifyNotification(
         _ bytes: [UInt8], on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         let (signed, chain) = try authenticate(Notification.signedPart(of: bytes))
         let notification = try Notification(signed.members())
         let heading = notification.heading
@@ -152,7 +152,7 @@ extension Verifier {
         inside.companion = app
         inside.apps = [TrustedApp(id: app, appleID: nil, environments: [heading.environment])]
         let statement = try notification.statement {
-            (kind, text) throws(EvidenceRefusal) -> Statement<Verified> in
+            (kind, text) throws(EvidenceRefusal) -> StoreStatement<Verified> in
             try self.verifySigned(Array(text.utf8), as: kind, on: inside)
         }
         try terms.require(statement, under: chain)

@@ -122,7 +122,7 @@ private struct Attributes {
 
 /// What the content of a receipt says.
 struct Receipt {
-    let statement: Statement<Unverified>
+    let statement: StoreStatement<Unverified>
     private let opaque: ByteRange
     private let deviceHash: ByteRange
     /// The bundle id with its ASN.1 header, as the device hash covers it.
@@ -137,7 +137,7 @@ struct Receipt {
             kind: .appReceipt, environmentName: attributes.text(AppAttribute.environment),
             app: app, appleID: attributes.integer(AppAttribute.appleID))
         let origin = FactOrigin(environment: heading.environment, app: app, signedAt: signedAt)
-        statement = Statement(
+        statement = StoreStatement(
             heading, signedAt: signedAt, contents: try Receipt.contents(attributes, origin))
         let none = ByteRange([])
         opaque = attributes[AppAttribute.opaque] ?? none
@@ -230,13 +230,13 @@ extension Attributes {
 }
 
 extension ReceiptFrame {
-    func statement() throws(EvidenceRefusal) -> Statement<Unverified> {
+    func statement() throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         try named(Receipt(content: content).statement)
     }
 
     fileprivate func named(
-        _ statement: Statement<Unverified>
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+        _ statement: StoreStatement<Unverified>
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         try statement.named { () throws(EvidenceRefusal) in try readCertificates().0 }
     }
 }
@@ -247,7 +247,7 @@ extension Verifier {
 
     func verifyReceipt(
         _ bytes: [UInt8], on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         let frame = try ReceiptFrame(bytes)
         let chain = try authenticate(frame)
         let receipt = try Receipt(content: frame.content)

@@ -159,7 +159,7 @@ extension Verifier {
     /// Verifies a transaction, a renewal info or an app transaction in its own right.
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
-    ) throws(EvidenceRefusal) -> Statement<Verified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
         let (signed, chain) = try authenticate(bytes)
         let statement = try signed.statement(
             as: kind, rank: terms.rank, companion: terms.companion)
@@ -169,7 +169,7 @@ extension Verifier {
     }
 
     private func requireDevice(
-        of statement: Statement<Unverified>, on terms: Terms
+        of statement: StoreStatement<Unverified>, on terms: Terms
     ) throws(EvidenceRefusal) {
         guard let device = terms.device, let object = statement.members else { return }
         let members = Members(object)

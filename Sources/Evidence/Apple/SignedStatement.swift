@@ -5,7 +5,7 @@ extension SignedJSON {
     /// What the payload states, read as evidence of that kind.
     func statement(
         as kind: EvidenceKind, rank: Rank, companion: AppID?
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let members = try members()
         let found = EvidenceKind(ofSigned: members.object)
         if found != kind { throw .wrongKind(expected: kind, found: found) }
@@ -23,7 +23,7 @@ extension SignedJSON {
 extension Members {
     fileprivate func transactionStatement(
         rank: Rank
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         guard let signedAt = try instant("signedDate") else { throw .signedDateMissing }
         let app: AppID = try require("bundleId", identifier("bundleId"))
         let heading = try Heading(
@@ -39,7 +39,7 @@ extension Members {
                 try transactionFact(heading.environment, app, signedAt, rank)
             ]
         }
-        return Statement(heading, signedAt: signedAt, contents: contents)
+        return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
     private func transactionFact(
@@ -122,7 +122,7 @@ extension Members {
 
     fileprivate func renewalStatement(
         rank: Rank, app: AppID?
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         guard let signedAt = try instant("signedDate") else { throw .signedDateMissing }
         let heading = try Heading(
             kind: .renewalInfo, environmentName: text("environment"), app: app, appleID: nil)
@@ -139,7 +139,7 @@ extension Members {
             try fill(&fact)
             contents.facts.renewals = [fact]
         }
-        return Statement(heading, signedAt: signedAt, contents: contents)
+        return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
     private func fill(_ fact: inout RenewalFact) throws(EvidenceRefusal) {
@@ -156,7 +156,8 @@ extension Members {
         fact.willCommitAgain = status.map { $0 != 0 }
     }
 
-    fileprivate func appStatement(rank: Rank) throws(EvidenceRefusal) -> Statement<Unverified> {
+    fileprivate func appStatement(rank: Rank) throws(EvidenceRefusal) -> StoreStatement<Unverified>
+    {
         let stated = try first("receiptCreationDate", "signedDate", read: instant)
         guard let signedAt = stated else { throw .signedDateMissing }
         let app: AppID = try require("bundleId", identifier("bundleId"))
@@ -174,6 +175,6 @@ extension Members {
             rank: rank)
         fact.appTransaction = try identifier("appTransactionId")
         contents.facts.apps = [fact]
-        return Statement(heading, signedAt: signedAt, contents: contents)
+        return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 }

@@ -49,7 +49,7 @@ struct VerifyReceiptReply {
     /// What a reply states whose status vouches for the receipt.
     static func statement(
         of answer: FetchedAnswer
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         guard answer.kind == .verifyReceiptReply else {
             throw .wrongKind(expected: .verifyReceiptReply, found: answer.kind)
         }
@@ -61,7 +61,7 @@ struct VerifyReceiptReply {
     /// `host` is the environment of the host that answered: replies to receipts of iOS 6 name none.
     func statement(
         rank: Rank, host: Environment? = nil
-    ) throws(EvidenceRefusal) -> Statement<Unverified> {
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let receipt = try members.require("receipt", members.members("receipt"))
         let requested = try receipt.first(
             "request_date", "receipt_creation_date", "purchase_date", read: receipt.looseInstant)
@@ -85,7 +85,7 @@ struct VerifyReceiptReply {
         contents.facts.transactions = try transactions(receipt, origin)
         contents.facts.renewals = try renewals(origin)
         contents.facts.apps = try receipt.originalApp(origin)
-        return Statement(heading, signedAt: signedAt, contents: contents)
+        return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
     /// Every transaction once. Those of `latest_receipt_info` come first: they tell more.

@@ -1,7 +1,7 @@
 internal import Core
 internal import Crypto
 
-extension Statement where Trust == Unverified {
+extension StoreStatement where Trust == Unverified {
     /// With names that no other developer's machine gives, where Xcode signed it (docs/decisions/0124).
     /// They hold whole seconds, because receipts tell no less.
     func named(

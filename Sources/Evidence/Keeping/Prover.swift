@@ -104,7 +104,7 @@ package final class Prover: Sendable {
     }
 
     private func proven(
-        _ bare: BareEvidence, _ statement: Statement<Verified>
+        _ bare: BareEvidence, _ statement: StoreStatement<Verified>
     ) throws(EvidenceRefusal) -> ProvenEvidence {
         guard let app = statement.app else { throw .invalidMember("bundleId") }
         let packed = packer.pack(bare.bytes, as: statement.kind)

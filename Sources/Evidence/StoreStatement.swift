@@ -8,7 +8,7 @@ package enum Unverified {}
 package enum Verified {}
 
 /// What one piece of evidence states. Only a verified one gives facts.
-package struct Statement<Trust>: Sendable {
+package struct StoreStatement<Trust>: Sendable {
     package let kind: EvidenceKind
     /// The store's own word for where the evidence comes from.
     package let environmentName: String
@@ -22,7 +22,7 @@ package struct Statement<Trust>: Sendable {
     package private(set) var signedBy: [String] = []
     private(set) var contents: Contents
 
-    private init<Other>(_ other: Statement<Other>, signedBy: [String]) {
+    private init<Other>(_ other: StoreStatement<Other>, signedBy: [String]) {
         self.signedBy = signedBy
         kind = other.kind
         environmentName = other.environmentName
@@ -70,7 +70,7 @@ struct Contents: Sendable {
     var members: JSONObject?
 }
 
-extension Statement {
+extension StoreStatement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
@@ -82,12 +82,12 @@ extension Statement {
     package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
 }
 
-extension Statement where Trust == Verified {
+extension StoreStatement where Trust == Verified {
     /// What the rules may rely on.
     package var facts: Facts { contents.facts }
 }
 
-extension Statement where Trust == Unverified {
+extension StoreStatement where Trust == Unverified {
     init(_ heading: Heading, signedAt: Instant, contents: Contents) {
         kind = heading.kind
         environmentName = heading.environmentName
@@ -105,8 +105,8 @@ extension Statement where Trust == Unverified {
     }
 
     /// Only the verifier may say so, after every check has passed.
-    func vouched(by voucher: Voucher) -> Statement<Verified> {
-        Statement<Verified>(self, signedBy: voucher.names)
+    func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
+        StoreStatement<Verified>(self, signedBy: voucher.names)
     }
 }
 
