@@ -4,11 +4,7 @@ import Service
 
 /// The calls that move balances, and the one that tells how they moved.
 struct BalanceRoutes: Sendable {
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         let balance = "/customers/{customer}/balances/{currency}"
@@ -61,9 +57,7 @@ struct BalanceRoutes: Sendable {
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
         return .json(
-            try obtain { () throws(Fault) in
-                try ports.movements(of: currency, in: stream, after: after, limit: limit)
-            }.json)
+            try ask(ports.movements(of: currency, in: stream, after: after, limit: limit)).json)
     }
 }
 

@@ -73,22 +73,24 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    func optionalObject(_ name: String) throws(Problem) -> JSONObject? {
+    /// The member as what it must be, which `form` names.
+    private func optional<Value>(
+        _ name: String, _ form: String, _ read: (JSON) -> Value?
+    ) throws(Problem) -> Value? {
         guard let value = members[name], !value.isNull else { return nil }
-        guard let object = value.object else {
+        guard let read = read(value) else {
             throw .invalid(
-                name, "The member \"\(name)\" must be an object and is \(value.typeName).")
+                name, "The member \"\(name)\" must be \(form) and is \(value.typeName).")
         }
-        return object
+        return read
+    }
+
+    func optionalObject(_ name: String) throws(Problem) -> JSONObject? {
+        try optional(name, "an object", \.object)
     }
 
     func optionalText(_ name: String) throws(Problem) -> String? {
-        guard let value = members[name], !value.isNull else { return nil }
-        guard let text = value.string else {
-            throw .invalid(
-                name, "The member \"\(name)\" must be a string and is \(value.typeName).")
-        }
-        return text
+        try optional(name, "a string", \.string)
     }
 
     func text(_ name: String) throws(Problem) -> String {
@@ -160,11 +162,7 @@ struct Body {
     }
 
     func optionalTexts(_ name: String) throws(Problem) -> [String]? {
-        guard let value = members[name], !value.isNull else { return nil }
-        guard let array = value.array else {
-            throw .invalid(
-                name, "The member \"\(name)\" must be an array and is \(value.typeName).")
-        }
+        guard let array = try optional(name, "an array", \.array) else { return nil }
         var texts: [String] = []
         for element in array {
             guard let text = element.string else {

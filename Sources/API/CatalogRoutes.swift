@@ -7,11 +7,7 @@ package import Service
 /// The calls about what a project sells.
 struct CatalogRoutes: Sendable {
     private static let bodyLimit = 1 << 20
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         [
@@ -32,7 +28,7 @@ struct CatalogRoutes: Sendable {
     }
 
     private func read(_ call: Call) throws(Problem) -> CatalogAnswer {
-        try obtain { () throws(CommandError) in try ports.catalog(of: call.access.project) }
+        try obey(ports.catalog(of: call.access.project))
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {

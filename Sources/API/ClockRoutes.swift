@@ -36,7 +36,7 @@ struct ClockRoutes: Sendable {
         _ body: (SharedClock) throws(CommandError) -> ClockAnswer
     ) throws(Problem) -> Response {
         guard let clock else { throw Problem(.testClockMissing) }
-        return .json(try obtain { () throws(CommandError) in try body(clock) }.json)
+        return .json(try obey(body(clock)).json)
     }
 }
 

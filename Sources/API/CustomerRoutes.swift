@@ -6,11 +6,7 @@ import Service
 /// The calls that change a customer.
 struct CustomerRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         let customer = "/customers/{customer}"

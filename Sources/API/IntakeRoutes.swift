@@ -4,48 +4,35 @@ import Service
 
 /// The calls about evidence that waits to be judged.
 struct IntakeRoutes: Sendable {
-    private let intake: Intake
-
-    init(_ intake: Intake) {
-        self.intake = intake
-    }
+    let intake: Intake
 
     var routes: [Route] {
         [
             Route("GET", "/intake/{id}", .submit, .database, item),
-            Route("POST", "/intake/{id}/settle", .administer, .database, settle),
-            Route("POST", "/intake/{id}/drop", .administer, .database, drop),
-            Route("POST", "/intake/{id}/retry", .administer, .database, retry),
+            Route("POST", "/intake/{id}/settle", .administer, .database) {
+                call throws(Problem) in try change(call, intake.settling)
+            },
+            Route("POST", "/intake/{id}/drop", .administer, .database) {
+                call throws(Problem) in try change(call, intake.dropping)
+            },
+            Route("POST", "/intake/{id}/retry", .administer, .database) {
+                call throws(Problem) in try change(call, intake.retrying)
+            },
         ]
     }
 
     private func item(_ call: Call) throws(Problem) -> Response {
         let id = try call.intakeID()
         return .json(
-            try obtain { () throws(CommandError) in
-                try intake.item(id, of: call.access.project)
-            }.json)
+            try obey(intake.item(id, of: call.access.project)).json)
     }
 
-    private func settle(_ call: Call) throws(Problem) -> Wish<Response> {
+    private func change(
+        _ call: Call, _ change: (IntakeID, ProjectID, AdminReason, Sender) -> Wish<IntakeItem>
+    ) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return intake.settling(
-            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
-        ).response { .json($0.json) }
-    }
-
-    private func drop(_ call: Call) throws(Problem) -> Wish<Response> {
-        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return intake.dropping(
-            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
-        ).response { .json($0.json) }
-    }
-
-    private func retry(_ call: Call) throws(Problem) -> Wish<Response> {
-        let reason = try Body(call.body, of: Body.reasonNames).adminReason()
-        return intake.retrying(
-            try call.intakeID(), of: call.access.project, reason: reason, by: call.sender
-        ).response { .json($0.json) }
+        return change(try call.intakeID(), call.access.project, reason, call.sender)
+            .response { .json($0.json) }
     }
 }
 

@@ -5,11 +5,7 @@ import Service
 
 /// The calls by which admins move purchases between customers.
 struct MoveRoutes: Sendable {
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         let purchase = "/customers/{customer}/purchases/{purchase}"

@@ -221,27 +221,23 @@ extension Problem {
     }
 }
 
-/// What a room below throws, and a call is told.
-protocol ToldAsProblem: Error {
-    var problem: Problem { get }
-}
-
-extension Fault: ToldAsProblem {
-    var problem: Problem { Problem(self) }
-}
-
-extension CommandError: ToldAsProblem {
-    var problem: Problem { Problem(self) }
-}
-
-/// What `body` gives, or the problem with it.
-func obtain<Value, Trouble: ToldAsProblem>(
-    _ body: () throws(Trouble) -> Value
-) throws(Problem) -> Value {
-    do throws(Trouble) {
-        return try body()
+/// What the log gives, or the problem with it.
+func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Problem) -> Answer {
+    do throws(Fault) {
+        return try answer()
     } catch {
-        throw error.problem
+        throw Problem(error)
+    }
+}
+
+/// What a use case gives, or the problem with it.
+func obey<Answer>(
+    _ answer: @autoclosure () throws(CommandError) -> Answer
+) throws(Problem) -> Answer {
+    do throws(CommandError) {
+        return try answer()
+    } catch {
+        throw Problem(error)
     }
 }
 

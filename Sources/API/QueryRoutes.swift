@@ -11,11 +11,7 @@ struct QueryRoutes: Sendable {
     private static let bodyLimit = 1 << 20
     /// Far more than a thousand customers come to, but a few may hold thousands of rights each.
     private static let answerLimit = 64 << 20
-    private let reads: CustomerReads
-
-    init(_ reads: CustomerReads) {
-        self.reads = reads
-    }
+    let reads: CustomerReads
 
     var routes: [Route] {
         [
@@ -45,8 +41,11 @@ struct QueryRoutes: Sendable {
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)
         }
-        let answers = try obtain { () throws(ReadError) in
-            try reads.read(streams, after: call.after)
+        let answers: [FilledAnswer]
+        do throws(ReadError) {
+            answers = try reads.read(streams, after: call.after)
+        } catch {
+            throw Problem(error)
         }
         let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
         if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }

@@ -68,7 +68,7 @@ struct ReadRoutes: Sendable {
     ) -> Reaction {
         .asking { [reads] give in
             reads.read(stream, after: after, isStrong: question.isStrong) {
-                give($0.map { $0.response(to: wanted) }.mapError(\.problem))
+                give($0.map { $0.response(to: wanted) }.mapError { Problem($0) })
             }
         }
     }
@@ -77,9 +77,7 @@ struct ReadRoutes: Sendable {
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
-        let answer = try obtain { () throws(Fault) in
-            try ports.entitlements(of: stream, at: question.at, known: question.known)
-        }
+        let answer = try ask(ports.entitlements(of: stream, at: question.at, known: question.known))
         try reads.demand(after, within: answer.position)
         return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
     }
@@ -89,9 +87,7 @@ struct ReadRoutes: Sendable {
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let question = try ReadQuestion(call.query)
-        let answer = try obtain { () throws(Fault) in
-            try ports.customer(stream, at: question.at, known: question.known)
-        }
+        let answer = try ask(ports.customer(stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.view.position)
         return .json(answer.json, position: answer.view.position)
     }
@@ -103,17 +99,16 @@ struct ReadRoutes: Sendable {
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try ReadQuestion(call.query)
-        let answer = try obtain { () throws(Fault) in
-            try ports.explanation(
-                of: entitlement, for: stream, at: question.at, known: question.known)
-        }
+        let answer = try ask(
+            ports.explanation(
+                of: entitlement, for: stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let answer = try obtain { () throws(Fault) in try ports.balances(of: stream) }
+        let answer = try ask(ports.balances(of: stream))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -122,9 +117,7 @@ struct ReadRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
-        let answer = try obtain { () throws(Fault) in
-            try ports.events(of: stream, after: after, limit: limit)
-        }
+        let answer = try ask(ports.events(of: stream, after: after, limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -133,7 +126,11 @@ struct ReadRoutes: Sendable {
 extension CustomerReads {
     /// The same as a problem, for routes.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
-        try obtain { () throws(ReadError) in try require(after, within: position) }
+        do throws(ReadError) {
+            try require(after, within: position)
+        } catch {
+            throw Problem(error)
+        }
     }
 }
 
@@ -158,12 +155,12 @@ private struct ReadQuestion {
     var isOfNow: Bool { at == nil && known == nil }
 }
 
-extension ReadError: ToldAsProblem {
-    var problem: Problem {
-        switch self {
-        case .fault(let fault): fault.problem
+extension Problem {
+    init(_ error: ReadError) {
+        switch error {
+        case .fault(let fault): self.init(fault)
         case .notReached(let position, let head):
-            .busy(
+            self = .busy(
                 "The log ends at \(head) and does not reach \(position): send a position that "
                     + "Deed gave. After a failover, one that was given before may be lost.",
                 code: "position_not_reached")

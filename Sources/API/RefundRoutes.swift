@@ -4,11 +4,7 @@ import Service
 
 /// The calls about refunds that customers asked the store for, and about accounts of the store.
 struct RefundRoutes: Sendable {
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         [
@@ -25,11 +21,11 @@ struct RefundRoutes: Sendable {
         let page = try call.query.page(
             by: RefundPlace.init, like: "the \"next\" of an answer before")
         return .json(
-            try obtain { () throws(CommandError) in
-                try ports.refundRequests(
+            try obey(
+                ports.refundRequests(
                     of: call.access.project, in: page.environment, after: page.after,
                     limit: page.limit)
-            }.json)
+            ).json)
     }
 
     private func find(_ call: Call) throws(Problem) -> Response {
@@ -37,8 +33,6 @@ struct RefundRoutes: Sendable {
             member: "app_transaction", call.arguments[0])
         let environment = try call.query.environment() ?? .production
         return .json(
-            try obtain { () throws(CommandError) in
-                try ports.holders(of: account, of: call.access.project, in: environment)
-            }.json)
+            try obey(ports.holders(of: account, of: call.access.project, in: environment)).json)
     }
 }

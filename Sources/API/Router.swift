@@ -248,7 +248,7 @@ extension KeyDoor {
     func find(
         _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
     ) throws(Problem) -> LiveKey {
-        let found = try obtain { () throws(Fault) in try find(key) }
+        let found = try ask(find(key))
         guard let found else {
             failed.note(from: client)
             throw .unknownKey

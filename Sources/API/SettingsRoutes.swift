@@ -5,13 +5,8 @@ import Service
 
 /// The calls about what a project has decided, and about its apps.
 struct SettingsRoutes: Sendable {
-    private let ports: Ports
-    private let apps: AppRing
-
-    init(_ ports: Ports, apps: AppRing) {
-        self.ports = ports
-        self.apps = apps
-    }
+    let ports: Ports
+    let apps: AppRing
 
     var routes: [Route] {
         [
@@ -29,9 +24,7 @@ struct SettingsRoutes: Sendable {
 
     private func settings(_ call: Call) throws(Problem) -> Response {
         .json(
-            try obtain { () throws(CommandError) in
-                try ports.settings(of: call.access.project)
-            }.json)
+            try obey(ports.settings(of: call.access.project)).json)
     }
 
     private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -19,19 +19,12 @@ struct SubmissionRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let customer = "/customers/{customer}"
-        return [
+        [("receipts", false), ("restore", true)].map { name, isRestore in
             Route(
-                "POST", "\(customer)/receipts", parameters: ["environment"],
-                bodyLimit: SubmissionRoutes.evidenceLimit,
-                .submit, .evidence
-            ) { call throws(Problem) in try submit(call, isRestore: false) },
-            Route(
-                "POST", "\(customer)/restore", parameters: ["environment"],
-                bodyLimit: SubmissionRoutes.evidenceLimit,
-                .submit, .evidence
-            ) { call throws(Problem) in try submit(call, isRestore: true) },
-        ] + gates.map { notifications(of: $0.store, through: $0.gate) }
+                "POST", "/customers/{customer}/\(name)", parameters: ["environment"],
+                bodyLimit: SubmissionRoutes.evidenceLimit, .submit, .evidence
+            ) { call throws(Problem) in try submit(call, isRestore: isRestore) }
+        } + gates.map { notifications(of: $0.store, through: $0.gate) }
     }
 
     /// The call by which a store tells something by itself.
@@ -60,9 +53,7 @@ struct SubmissionRoutes: Sendable {
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(
             try body.evidence(), isRestore: isRestore, order: order)
-        let wish = try obtain { () throws(CommandError) in
-            try submissions.submitting(request, for: stream, by: call.sender)
-        }
+        let wish = try obey(submissions.submitting(request, for: stream, by: call.sender))
         return wish.response { answer in
             .json(answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
         }

@@ -4,11 +4,7 @@ import Service
 
 /// The calls about purchases that no customer claimed.
 struct UnclaimedRoutes: Sendable {
-    private let ports: Ports
-
-    init(_ ports: Ports) {
-        self.ports = ports
-    }
+    let ports: Ports
 
     var routes: [Route] {
         [
@@ -28,20 +24,18 @@ struct UnclaimedRoutes: Sendable {
         let page = try call.query.page(
             by: PurchaseID.init, like: "a purchase's id like apple:2000000123")
         return .json(
-            try obtain { () throws(CommandError) in
-                try ports.unclaimed(
+            try obey(
+                ports.unclaimed(
                     of: call.access.project, in: page.environment, after: page.after,
                     limit: page.limit)
-            }.json)
+            ).json)
     }
 
     private func show(_ call: Call) throws(Problem) -> Response {
         let purchase = try call.purchase(0)
         let environment = try call.query.environment() ?? .production
         return .json(
-            try obtain { () throws(CommandError) in
-                try ports.unclaimed(purchase, of: call.access.project, in: environment)
-            }.wholeJSON)
+            try obey(ports.unclaimed(purchase, of: call.access.project, in: environment)).wholeJSON)
     }
 
     private func attach(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -10,14 +10,16 @@ extension Surface {
         let measures = NotificationMeasures(operations.metrics)
         return Surface(
             prefix: "/v1",
-            routes: ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads).routes
-                + CustomerRoutes(ports).routes + CatalogRoutes(ports).routes
-                + SettingsRoutes(ports, apps: submissions.apps).routes
-                + OrderRoutes(ports: ports, reads: reads).routes + BalanceRoutes(ports).routes
-                + MoveRoutes(ports).routes + UnclaimedRoutes(ports).routes
-                + RefundRoutes(ports).routes
+            routes: ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
+                + CustomerRoutes(ports: ports).routes + CatalogRoutes(ports: ports).routes
+                + SettingsRoutes(ports: ports, apps: submissions.apps).routes
+                + OrderRoutes(ports: ports, reads: reads).routes
+                + BalanceRoutes(ports: ports).routes
+                + MoveRoutes(ports: ports).routes + UnclaimedRoutes(ports: ports).routes
+                + RefundRoutes(ports: ports).routes
                 + SubmissionRoutes(submissions, measures: measures).routes
-                + IntakeRoutes(submissions.intake).routes + ReconciliationRoutes(ports).routes
+                + IntakeRoutes(intake: submissions.intake).routes
+                + ReconciliationRoutes(ports: ports).routes
                 + ClockRoutes(clock: operations.testClock).routes)
     }
 }

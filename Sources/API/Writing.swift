@@ -48,7 +48,7 @@ extension Wish<Response> {
         isPatient: Bool, _ submit: @escaping Submit, _ reply: LateReply, _ give: @escaping Give
     ) {
         switch self {
-        case .answered(let result): give(result.mapError(\.problem))
+        case .answered(let result): give(result.mapError { Problem($0) })
         case .write(let command, let then):
             submit(command) { then($0).perform(isPatient: false, submit, reply, give) }
         case .look(let look):

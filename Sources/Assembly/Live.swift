@@ -68,9 +68,7 @@ package struct Live: Sendable {
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
             accounts: AccountPort(ledger),
-            reading: ReadingPort(
-                heads: { () throws(Fault) in try ledger.heads() },
-                customers: { streams throws(Fault) in try ledger.customers(streams) }),
+            reading: ReadingPort(heads: ledger.heads, customers: ledger.customers(_:)),
             credentials: store.credentials,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
@@ -86,88 +84,58 @@ package struct Live: Sendable {
                         testUnknown: AppStoreCodes.testUnknown),
                     evidence: EvidencePort(prover), asking: outside.store ?? store.port)
             ],
-            wasBelieved: { digest throws(Fault) in try ledger.hasBelieved(digest) })
+            wasBelieved: ledger.hasBelieved)
     }
 }
 
 extension LedgerPort {
     fileprivate init(_ ledger: Ledger) {
         self.init(
-            append: { command throws(CommandError) in try ledger.append(command) },
-            submit: { ledger.submit($0, respond: $1) },
+            append: ledger.append, submit: { ledger.submit($0, respond: $1) },
             announce: {
                 ledger.announce(1)
                 return Announcement { ledger.announce(-1) }
             },
-            customer: { stream throws(Fault) in try ledger.customer(of: stream) },
-            read: { ledger.read($0, respond: $1) },
-            project: { project throws(Fault) in try ledger.project(project) },
-            events: { stream, version, limit throws(Fault) in
-                try ledger.events(of: stream, after: version, limit: limit)
-            })
+            customer: ledger.customer(of:), read: { ledger.read($0, respond: $1) },
+            project: ledger.project, events: ledger.events(of:after:limit:))
     }
 }
 
 extension DirectoryPort {
     fileprivate init(_ ledger: Ledger) {
         self.init(
-            projects: { () throws(Fault) in try ledger.projects() },
-            customers: { project, stream, limit throws(Fault) in
-                try ledger.customers(of: project, after: stream, limit: limit)
-            },
-            apps: { () throws(Fault) in try ledger.apps() },
-            keys: { () throws(Fault) in try ledger.liveKeys() },
-            owner: { order, project, environment throws(Fault) in
-                try ledger.owner(of: order, in: project, environment)
-            },
-            unclaimed: { project, environment, purchase, limit throws(Fault) in
-                try ledger.unclaimed(of: project, environment, after: purchase, limit: limit)
-            })
+            projects: ledger.projects, customers: ledger.customers(of:after:limit:),
+            apps: ledger.apps, keys: ledger.liveKeys, owner: ledger.owner(of:in:_:),
+            unclaimed: ledger.unclaimed(of:_:after:limit:))
     }
 }
 
 extension AccountPort {
     fileprivate init(_ ledger: Ledger) {
         self.init(
-            holders: { account, project, environment, limit throws(Fault) in
-                try ledger.customers(of: account, in: project, environment, limit: limit)
-            },
-            refundRequests: { project, environment, now, place, limit throws(Fault) in
-                try ledger.refundRequests(
-                    of: project, environment, at: now, after: place, limit: limit)
-            })
+            holders: ledger.customers(of:in:_:limit:),
+            refundRequests: ledger.refundRequests(of:_:at:after:limit:))
     }
 }
 
 extension EvidencePort {
     package init(_ prover: Prover) {
         self.init(
-            prove: { raw, apps, now throws(RefusedEvidence) in
-                try prover.prove(raw, for: apps, now: now)
-            },
-            readVouched: { raw, apps, now throws(RefusedEvidence) in
-                try prover.read(vouchedFor: raw, for: apps, now: now)
-            },
-            bare: { raw throws(RefusedEvidence) in try prover.bare(raw) },
-            heading: { raw throws(RefusedEvidence) in try prover.heading(of: raw) },
-            standing: { prover.standing(ofSigner: $0) })
+            prove: prover.prove(_:for:now:), readVouched: prover.read(vouchedFor:for:now:),
+            bare: prover.bare, heading: prover.heading(of:), standing: prover.standing(ofSigner:))
     }
 }
 
 extension IntakePort {
     fileprivate init(_ ledger: Ledger) {
         self.init(
-            add: { item, evidence throws(Fault) in try ledger.addIntake(item, evidence) },
+            add: ledger.addIntake,
             find: { project, id throws(Fault) in try ledger.intake(id, of: project) },
             list: { project, filter throws(Fault) in
                 try ledger.intake(
                     of: project, in: filter.state, after: filter.after, limit: filter.limit)
             },
-            take: { now, apps throws(Fault) in try ledger.takeIntake(now: now, without: apps) },
-            change: { item throws(CommandError) in try ledger.changeIntake(item) },
-            counts: { () throws(Fault) in try ledger.intakeCounts() },
-            clean: { instant, lease throws(Fault) in
-                try ledger.cleanIntake(endedBefore: instant, under: lease)
-            })
+            take: ledger.takeIntake(now:without:), change: ledger.changeIntake,
+            counts: ledger.intakeCounts, clean: ledger.cleanIntake(endedBefore:under:))
     }
 }

@@ -48,7 +48,10 @@ package struct TrustedApp: Hashable, Sendable {
     package let appleID: Int64?
     package let environments: Set<Environment>
 
-    package init(id: AppID, appleID: Int64?, environments: Set<Environment>) {
+    package init(
+        id: AppID, appleID: Int64?,
+        environments: Set<Environment> = Set(Environment.allCases)
+    ) {
         self.id = id
         self.appleID = appleID
         self.environments = environments
@@ -162,6 +165,6 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
 extension App {
     /// The app as evidence is measured against it: that of either environment is taken.
     package var trusted: TrustedApp {
-        TrustedApp(id: key.id, appleID: appleID, environments: Set(Environment.allCases))
+        TrustedApp(id: key.id, appleID: appleID)
     }
 }

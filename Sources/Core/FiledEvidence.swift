@@ -102,15 +102,9 @@ extension Facts {
     /// evidence came. An event of an earlier release lacks what that did not read.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
-        return told.transactions.allSatisfy { fact in
-            stated.transactions.contains { $0 == fact || $0.asReadBefore == fact }
-        }
-            && told.renewals.allSatisfy { fact in
-                stated.renewals.contains { $0 == fact || $0.asReadBefore == fact }
-            }
-            && told.apps.allSatisfy { fact in
-                stated.apps.contains { $0 == fact || $0.asReadBefore == fact }
-            }
+        return told.transactions.areStated(in: stated.transactions, \.asReadBefore)
+            && told.renewals.areStated(in: stated.renewals, \.asReadBefore)
+            && told.apps.areStated(in: stated.apps, \.asReadBefore)
             && told.refunds.allSatisfy(stated.refunds.contains)
             && told.consents.allSatisfy(stated.consents.contains)
     }
@@ -123,6 +117,15 @@ extension Facts {
         for index in facts.refunds.indices { facts.refunds[index].rank = .offlineReceipt }
         for index in facts.consents.indices { facts.consents[index].rank = .offlineReceipt }
         return facts
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Whether each of them is among the facts, as those are or as the first release read them.
+    fileprivate func areStated(
+        in facts: [Element], _ asReadBefore: (Element) -> Element
+    ) -> Bool {
+        allSatisfy { told in facts.contains { $0 == told || asReadBefore($0) == told } }
     }
 }
 

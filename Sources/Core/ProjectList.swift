@@ -32,7 +32,7 @@ package struct ListedApp: Hashable, Sendable {
     /// As evidence is measured against it. That of the sandbox is taken, too: whether it counts is
     /// decided where it is read.
     package var trusted: TrustedApp {
-        TrustedApp(id: app.id, appleID: appleID, environments: Set(Environment.allCases))
+        TrustedApp(id: app.id, appleID: appleID)
     }
 }
 

@@ -94,10 +94,8 @@ extension Verifier {
 extension EvidenceQuestion {
     fileprivate func terms(_ statement: StoreStatement<Unverified>?) -> Terms {
         let ids = [bundleID ?? statement?.app].compactMap(\.self)
-        let apps = ids.map {
-            TrustedApp(id: $0, appleID: nil, environments: Set(Environment.allCases))
-        }
-        var terms = Terms(apps: apps, now: now, rank: .clientTransaction)
+        var terms = Terms(
+            apps: ids.map { TrustedApp(id: $0, appleID: nil) }, now: now, rank: .clientTransaction)
         terms.device = device
         terms.appVersion = appVersion
         return terms

@@ -81,9 +81,7 @@ extension Ports {
         var seen = 0
         var last: Stream?
         while true {
-            let page = try obtain { () throws(Fault) in
-                try directory.customers(project, last, pageLimit)
-            }
+            let page = try obtain(directory.customers(project, last, pageLimit))
             if page.isEmpty { return counts }
             // Who only keeps a purchase until somebody claims it has no access to lose.
             for customer in page where !customer.stream.customer.isReserved {

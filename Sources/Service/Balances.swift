@@ -80,10 +80,9 @@ extension Ports {
         }
         // A repetition: what its twin left is some way back in the log.
         return .look { () throws(CommandError) in
-            let found = try obtain { () throws(Fault) in
-                try movements(
-                    of: movement.currency, in: stream, after: recorded.version - 1, limit: 1)
-            }
+            let found = try obtain(
+                movements(
+                    of: movement.currency, in: stream, after: recorded.version - 1, limit: 1))
             guard let twin = found.movements.first, twin.recorded.version == recorded.version
             else { throw .fault(.broken("a movement of a balance is not where it was recorded")) }
             return .answered(.success(twin))

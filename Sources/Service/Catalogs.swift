@@ -103,9 +103,7 @@ extension Ports {
         var found = Catalog()
         var place: Int64 = 0
         while true {
-            let page = try obtain { () throws(Fault) in
-                try ledger.events(.ofProject(project), place, pageLimit)
-            }
+            let page = try obtain(ledger.events(.ofProject(project), place, pageLimit))
             guard let last = page.last else { return found }
             for entry in page {
                 guard case .catalogChanged(let changed) = entry.recorded.event else { continue }
@@ -124,4 +122,10 @@ func obtain<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandError) -> 
     } catch {
         throw .fault(error)
     }
+}
+
+func obtain<Answer>(
+    _ answer: @autoclosure () throws(Fault) -> Answer
+) throws(CommandError) -> Answer {
+    try obtain { () throws(Fault) in try answer() }
 }

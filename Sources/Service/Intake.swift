@@ -28,7 +28,7 @@ extension Intake {
     ) throws(CommandError) -> IntakeItem {
         let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
         let item = IntakeItem(ports.secrets.newID(prefix: "i_"), wish, now: ports.now())
-        let added = try obtain { () throws(Fault) in try queue.add(item, evidence.bytes) }
+        let added = try obtain(queue.add(item, evidence.bytes))
         guard let added else { throw .refused(.intakeFull) }
         return added
     }
@@ -37,7 +37,7 @@ extension Intake {
     package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
-        let found = try obtain { () throws(Fault) in try queue.find(project, id) }
+        let found = try obtain(queue.find(project, id))
         guard let found else { throw .refused(.intakeUnknown(id)) }
         return found
     }
@@ -47,7 +47,7 @@ extension Intake {
         _ filter: IntakeFilter, of project: ProjectID
     ) throws(CommandError) -> [IntakeItem] {
         try ports.requireProject(project)
-        return try obtain { () throws(Fault) in try queue.list(project, filter) }
+        return try obtain(queue.list(project, filter))
     }
 
     /// The wish to end an item that support staff took care of in another way.

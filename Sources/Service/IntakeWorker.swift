@@ -24,10 +24,9 @@ package struct IntakeWorker: Sendable {
 
     /// Judges the item that is due and was tried least; `nil` when none is due.
     package func work() throws(CommandError) -> Work? {
-        let taken = try obtain { () throws(Fault) in
-            try visits.begin { full throws(Fault) in try intake.queue.take(intake.ports.now(), full)
-            }
-        }
+        let taken = try obtain(
+            visits.begin { full throws(Fault) in try intake.queue.take(intake.ports.now(), full)
+            })
         guard let taken else { return nil }
         defer { visits.end(taken) }
         let judgement = judgeAndRecord(taken)

@@ -57,9 +57,7 @@ extension Submissions {
         guard let (app, heading) = try forStore(piece, of: project) else {
             return try prove(own: piece, of: project)
         }
-        let isKnown = try obtain { () throws(Fault) in
-            try intake.wasBelieved(heading.digest)
-        }
+        let isKnown = try obtain(intake.wasBelieved(heading.digest))
         if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
             return .believed(try intake.read(vouchedFor: piece, for: app.trusted))
@@ -75,7 +73,7 @@ extension Submissions {
         guard piece.kind.isForStoreToJudge, let heading = try? intake.heading(of: piece) else {
             return nil
         }
-        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
+        let app = try obtain(apps.find(heading.key))
         guard let app, app.project == project, app.receipts == .store else { return nil }
         return (app, heading)
     }
@@ -94,7 +92,7 @@ extension Submissions {
             if error.cure == .time { return .undecided(heading) }
         }
         // Whoever set or changed the app a moment ago may have done it on another instance.
-        try obtain { () throws(Fault) in try apps.refresh() }
+        try obtain(apps.refresh())
         return try prove(own: piece, of: project, isSecond: true)
     }
 
@@ -104,7 +102,7 @@ extension Submissions {
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
         guard let heading = try? intake.heading(of: piece) else { return nil }
-        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
+        let app = try obtain(apps.find(heading.key))
         return app?.project == project ? heading : nil
     }
 

@@ -71,7 +71,7 @@ extension Ports {
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
     ) throws(CommandError) -> Command {
-        let snapshot = try obtain { () throws(Fault) in try ledger.customer(stream) }
+        let snapshot = try obtain(ledger.customer(stream))
         let concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in

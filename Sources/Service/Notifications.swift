@@ -38,7 +38,7 @@ extension Submissions {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
                 // Whoever changed the app a moment ago may have done it on another instance.
-                try obtain { () throws(Fault) in try apps.refresh() }
+                try obtain(apps.refresh())
                 continue
             }
             return try recording(proven, for: app.project)
@@ -54,9 +54,7 @@ extension Submissions {
         // One that tells of no purchase makes no event; that it is kept is all that is new of it.
         var isFirst = false
         if proven.facts == Facts() {
-            isFirst = try !obtain { () throws(Fault) in
-                try intake.wasBelieved(proven.record.digest)
-            }
+            isFirst = try !obtain(intake.wasBelieved(proven.record.digest))
         }
         let submission = Submission(
             [Submission.Item(index: 0, facts: proven.facts)], by: .store,
@@ -80,10 +78,9 @@ extension Submissions {
         var customers = Set<CustomerID>()
         for consent in proven.facts.consents {
             customers.formUnion(
-                try obtain { () throws(Fault) in
-                    try intake.ports.accounts.holders(
-                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)
-                })
+                try obtain(
+                    intake.ports.accounts.holders(
+                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)))
         }
         return customers.sorted()
     }
@@ -114,16 +111,16 @@ extension Submissions {
     }
 
     private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
-        let app = try obtain { () throws(Fault) in try apps.find(heading.key) }
+        let app = try obtain(apps.find(heading.key))
         guard let app else { throw .unknownApp(heading.app) }
         return app
     }
 
     private func obtain<Value>(
-        _ body: () throws(Fault) -> Value
+        _ value: @autoclosure () throws(Fault) -> Value
     ) throws(NotificationError) -> Value {
         do throws(Fault) {
-            return try body()
+            return try value()
         } catch {
             throw .fault(error)
         }

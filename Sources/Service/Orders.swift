@@ -89,7 +89,7 @@ extension Ports {
     package func order(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
-        let found = try obtain { () throws(Fault) in try findOrder(id, project, environment) }
+        let found = try obtain(findOrder(id, project, environment))
         guard let found else { throw .refused(.orderUnknown(id)) }
         return found
     }

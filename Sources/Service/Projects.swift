@@ -65,7 +65,7 @@ extension Ports {
     }
 
     func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
-        let found = try obtain { () throws(Fault) in try ledger.project(project) }
+        let found = try obtain(ledger.project(project))
         guard found.exists else {
             throw .refused(.projectUnknown(project))
         }

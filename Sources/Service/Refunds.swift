@@ -38,9 +38,7 @@ extension Ports {
     ) throws(CommandError) -> RefundRequestsAnswer {
         let catalog = try existing(project).catalog
         let now = now()
-        let places = try obtain { () throws(Fault) in
-            try accounts.refundRequests(project, environment, now, last, limit + 1)
-        }
+        let places = try obtain(accounts.refundRequests(project, environment, now, last, limit + 1))
         let streams = places.prefix(limit).map {
             Stream(project: project, environment: environment, customer: $0.customer)
         }
@@ -60,9 +58,8 @@ extension Ports {
         of account: AppTransactionID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> AccountAnswer {
         _ = try existing(project)
-        let customers = try obtain { () throws(Fault) in
-            try accounts.holders(account, project, environment, AccountAnswer.limit)
-        }
+        let customers = try obtain(
+            accounts.holders(account, project, environment, AccountAnswer.limit))
         return AccountAnswer(
             account: account, environment: environment,
             customers: customers.filter { !$0.isReserved })

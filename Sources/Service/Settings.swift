@@ -68,7 +68,7 @@ extension Ports {
     private func credentialsStatuses(
         of project: ProjectID
     ) throws(CommandError) -> [AppKey: CredentialsStatus] {
-        try obtain { () throws(Fault) in try credentials.statuses(project) }
+        try obtain(credentials.statuses(project))
     }
 
     private func settingWithoutCredentials(
@@ -100,9 +100,7 @@ extension Ports {
         }
         return .look { () throws(CommandError) in
             // First: none may be left when the app is set again.
-            try obtain { () throws(Fault) in
-                try credentials.remove(StoreApp(project: project, key: key))
-            }
+            try obtain(credentials.remove(StoreApp(project: project, key: key)))
             return Wish(command) { _ in
                 AppAnswer(project: project, key: key, app: nil, credentials: nil)
             }

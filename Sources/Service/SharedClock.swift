@@ -72,7 +72,7 @@ package final class SharedClock: Sendable {
     }
 
     package func answer() throws(CommandError) -> ClockAnswer {
-        try obtain { () throws(Fault) in try follow() }
+        try obtain(follow())
         let jobs = jobs.withLock { $0 }
         let isCaughtUp = jobs.allSatisfy { $0(SharedClock.patience / Int64(jobs.count)) }
         return try obtain { () throws(Fault) in
@@ -82,9 +82,9 @@ package final class SharedClock: Sendable {
     }
 
     package func set(to target: Instant) throws(CommandError) -> ClockAnswer {
-        let isMoved = try obtain { () throws(Fault) in try port.move(target, nil) }
+        let isMoved = try obtain(port.move(target, nil))
         if !isMoved {
-            try obtain { () throws(Fault) in try follow() }
+            try obtain(follow())
             throw .refused(.testClockGoesForward(from: now))
         }
         take(target)
@@ -93,11 +93,11 @@ package final class SharedClock: Sendable {
 
     package func advance(by duration: CalendarDuration) throws(CommandError) -> ClockAnswer {
         for _ in 0..<SharedClock.attempts {
-            try obtain { () throws(Fault) in try follow() }
+            try obtain(follow())
             let start = now
             let target = duration.end(after: start)
             if !Instant.writable.contains(target) { throw .refused(.testClockOutOfRange) }
-            if try obtain({ () throws(Fault) in try port.move(target, start) }) {
+            if try obtain(port.move(target, start)) {
                 take(target)
                 return try answer()
             }

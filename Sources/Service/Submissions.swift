@@ -37,7 +37,7 @@ package struct Submissions: Sendable {
             SubmissionPart(judged, request, in: stream, order: request.order),
             SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
         ].compactMap(\.self)
-        let held = try obtain { () throws(Fault) in try unwritten(by: parts, around: stream) }
+        let held = try obtain(unwritten(by: parts, around: stream))
         let cause = intake.ports.secrets.cause(of: sender, request, judged)
         let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
         // The request with all its bytes is let go of meanwhile.

@@ -38,9 +38,7 @@ extension Ports {
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
         let catalog = try existing(project).catalog
-        let found = try obtain { () throws(Fault) in
-            try directory.unclaimed(project, environment, last, limit + 1)
-        }
+        let found = try obtain(directory.unclaimed(project, environment, last, limit + 1))
         let purchases = found.prefix(limit).compactMap { listed in
             listed.state.purchase(listed.purchase).map {
                 UnclaimedAnswer(
@@ -60,8 +58,8 @@ extension Ports {
         _ id: PurchaseID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> UnclaimedAnswer {
         let stream = Stream(project: project, environment: environment, customer: .unclaimed(id))
-        let snapshot = try obtain { () throws(Fault) in try ledger.customer(stream) }
-        let first = try obtain { () throws(Fault) in try ledger.events(stream, 0, 1) }.first
+        let snapshot = try obtain(ledger.customer(stream))
+        let first = try obtain(ledger.events(stream, 0, 1)).first
         guard let purchase = snapshot.customer.purchase(id), let first else {
             throw .refused(.notUnclaimed(id))
         }
@@ -95,7 +93,7 @@ extension Ports {
         let keeper = CustomerID.unclaimed(purchase)
         let kept = Stream(
             project: stream.project, environment: stream.environment, customer: keeper)
-        let snapshot = try obtain { () throws(Fault) in try ledger.customer(kept) }
+        let snapshot = try obtain(ledger.customer(kept))
         let known = snapshot.customer.purchase(purchase)?.heldPurchases ?? []
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in

@@ -114,9 +114,7 @@ private struct AuditReport {
     ) throws(CommandEnd) {
         var audit = EvidenceAudit(EvidenceAuditPort(auditor, verifier))
         try attempt { () throws(LedgerError) in try auditor.findUnnamedEvidence() }
-        try ask { () throws(Fault) in
-            try audit.run { showProgress("proved \($0) pieces of evidence") }
-        }
+        try ask(audit.run { showProgress("proved \($0) pieces of evidence") })
         evidence = audit
     }
 

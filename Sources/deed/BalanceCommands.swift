@@ -45,14 +45,13 @@ let listBalancesCommand = CommandSpec(
     }
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
         guard let currency else {
-            let answer = try ask { () throws(Fault) in try ports.balances(of: stream) }
+            let answer = try ask(ports.balances(of: stream))
             invocation.show(answer.json, text: answer.table)
             return
         }
-        let answer = try ask { () throws(Fault) in
-            try ports.movements(
-                of: currency, in: stream, after: Int64(after ?? 0), limit: limit ?? 100)
-        }
+        let answer = try ask(
+            ports.movements(
+                of: currency, in: stream, after: Int64(after ?? 0), limit: limit ?? 100))
         invocation.show(answer.json, text: answer.table)
     }
 }

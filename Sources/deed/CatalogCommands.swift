@@ -24,7 +24,7 @@ private let showCatalogCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        let answer = try obey(ports.catalog(of: project))
         invocation.show(answer.json, text: CatalogFile.json(answer.catalog).prettyText)
     }
 }
@@ -58,7 +58,7 @@ private let compareCatalogCommand = CommandSpec(
     let basis = try invocation.basis()
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let old = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        let old = try obey(ports.catalog(of: project))
         let contents = try invocation.contents(of: bytes, after: old.catalog)
         let proposal = CatalogProposal(contents.catalog, basis: basis)
         let preview = try ports.preview(proposal, of: project)
@@ -81,7 +81,7 @@ private let applyCatalogCommand = CommandSpec(
     let project = try invocation.project()
     let sender = try invocation.sender()
     try invocation.withPorts { ports, ledger throws(CommandEnd) in
-        let old = try obey { () throws(CommandError) in try ports.catalog(of: project) }
+        let old = try obey(ports.catalog(of: project))
         let contents = try invocation.contents(of: bytes, after: old.catalog)
         let proposal = CatalogProposal(contents.catalog, basis: basis)
         var shown = try ports.preview(proposal, of: project)
@@ -161,7 +161,7 @@ extension Ports {
     fileprivate func preview(
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {
-        let step = try obey { () throws(CommandError) in try compare(proposal, of: project) }
+        let step = try obey(compare(proposal, of: project))
         return try preview(step, of: project)
     }
 
@@ -171,9 +171,8 @@ extension Ports {
     ) throws(CommandEnd) -> CatalogPreview {
         let progress = Progress()
         defer { progress.end() }
-        let counts = try obey { () throws(CommandError) in
-            try accessCounts(of: step, in: project) { progress.show("looked at \($0) customers") }
-        }
+        let counts = try obey(
+            accessCounts(of: step, in: project) { progress.show("looked at \($0) customers") })
         return CatalogPreview(step: step, counts: counts)
     }
 }

@@ -134,14 +134,16 @@ func obey<Answer>(
     }
 }
 
+func obey<Answer>(
+    _ answer: @autoclosure () throws(CommandError) -> Answer
+) throws(CommandEnd) -> Answer {
+    try obey { () throws(CommandError) in try answer() }
+}
+
 extension Ports {
     /// Has the wish fulfilled, as `obey` does.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
-        do throws(CommandError) {
-            return try perform(wish)
-        } catch {
-            throw CommandEnd(error)
-        }
+        try obey(perform(wish))
     }
 }
 
@@ -152,4 +154,8 @@ func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandEnd) -> Answe
     } catch {
         throw CommandEnd(error)
     }
+}
+
+func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
+    try ask { () throws(Fault) in try answer() }
 }

@@ -29,9 +29,7 @@ private let showCustomerCommand = CommandSpec(
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask { () throws(Fault) in
-            try ports.customer(stream, at: at, known: known)
-        }
+        let answer = try ask(ports.customer(stream, at: at, known: known))
         invocation.show(answer.json, text: answer.text)
     }
 }
@@ -49,9 +47,7 @@ private let listEventsCommand = CommandSpec(
     let after = try invocation.integer("after", in: 0...Int.max) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask { () throws(Fault) in
-            try ports.events(of: stream, after: Int64(after), limit: limit)
-        }
+        let answer = try ask(ports.events(of: stream, after: Int64(after), limit: limit))
         invocation.show(answer.json, text: answer.timeline)
     }
 }

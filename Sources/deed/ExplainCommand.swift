@@ -18,9 +18,7 @@ let explainCustomerCommand = CommandSpec(
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask { () throws(Fault) in
-            try ports.explanation(of: entitlement, for: stream, at: at, known: known)
-        }
+        let answer = try ask(ports.explanation(of: entitlement, for: stream, at: at, known: known))
         invocation.show(answer.json, text: answer.story)
     }
 }

@@ -22,9 +22,7 @@ private let listIntakeCommand = CommandSpec(
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     let project = try invocation.project()
     try invocation.withIntake { intake throws(CommandEnd) in
-        let items = try obey { () throws(CommandError) in
-            try intake.items(IntakeFilter(state: state, limit: limit), of: project)
-        }
+        let items = try obey(intake.items(IntakeFilter(state: state, limit: limit), of: project))
         invocation.show(
             ["items": .array(items.map(\.json))],
             text: items.isEmpty
@@ -41,9 +39,7 @@ private let showIntakeCommand = CommandSpec(
     let id = try invocation.intakeID()
     let project = try invocation.project()
     try invocation.withIntake { intake throws(CommandEnd) in
-        let item = try obey { () throws(CommandError) in
-            try intake.item(id, of: project)
-        }
+        let item = try obey(intake.item(id, of: project))
         invocation.show(item.json, text: item.text)
     }
 }

@@ -38,7 +38,7 @@ private let listKeysCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let keys = try obey { () throws(CommandError) in try ports.keys(of: project) }
+        let keys = try obey(ports.keys(of: project))
         invocation.show(
             ["keys": .array(keys.map(\.json))],
             text: keys.isEmpty

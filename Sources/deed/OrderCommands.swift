@@ -17,9 +17,7 @@ let listOrdersCommand = CommandSpec(
     let after = try invocation.integer("after", in: 0...Int(Int32.max)) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask { () throws(Fault) in
-            try ports.orders(of: stream, after: after, limit: limit)
-        }
+        let answer = try ask(ports.orders(of: stream, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -34,9 +32,7 @@ private let showOrderCommand = CommandSpec(
     let environment = try invocation.environment()
     let project = try invocation.project()
     try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.order(id, of: project, in: environment)
-        }
+        let answer = try obey(ports.order(id, of: project, in: environment))
         invocation.show(answer.json, text: answer.line)
     }
 }

@@ -32,7 +32,7 @@ private let listProjectsCommand = CommandSpec(
     onlyReads: true, example: "deed project list --json"
 ) { invocation throws(CommandEnd) in
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let projects = try ask { () throws(Fault) in try ports.directory.projects() }
+        let projects = try ask(ports.directory.projects())
         let rows = projects.map { project -> JSON in
             [
                 "project": .string(project.project.text),

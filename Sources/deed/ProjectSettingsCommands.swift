@@ -9,7 +9,7 @@ let showProjectCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in try ports.settings(of: project) }
+        let answer = try obey(ports.settings(of: project))
         let apps = answer.apps.map(\.key.id.text).joined(separator: ", ")
         invocation.show(
             answer.json,

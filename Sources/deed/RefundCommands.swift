@@ -24,9 +24,8 @@ private let listRefundsCommand = CommandSpec(
     }
     let project = try invocation.project()
     try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.refundRequests(of: project, in: environment, after: after, limit: limit)
-        }
+        let answer = try obey(
+            ports.refundRequests(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -45,9 +44,7 @@ private let findCommand = CommandSpec(
     let account: AppTransactionID = try invocation.requiredID("app-transaction")
     let project = try invocation.project()
     try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.holders(of: account, of: project, in: environment)
-        }
+        let answer = try obey(ports.holders(of: account, of: project, in: environment))
         let lines = answer.customers.map(\.text)
         invocation.show(
             answer.json,

@@ -59,7 +59,7 @@ private func intakeCounts(in database: Database) throws(CommandEnd) -> IntakeCou
     let ledger = Ledger(
         database.modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
     defer { ledger.close() }
-    return try ask { () throws(Fault) in try ledger.intakeCounts() }
+    return try ask(ledger.intakeCounts())
 }
 
 extension IntakeCounts {

@@ -24,9 +24,8 @@ let submitCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withIntake(in: stream.project) { intake throws(CommandEnd) in
         let submissions = Submissions(intake, apps: AppRing(intake.ports))
-        let answer = try obey { () throws(CommandError) in
-            try intake.ports.perform(try submissions.submitting(request, for: stream, by: sender))
-        }
+        let answer = try obey(
+            intake.ports.perform(try submissions.submitting(request, for: stream, by: sender)))
         invocation.show(answer.json, text: answer.text(of: invocation.allPositionals))
         if let refused = answer.items.first(where: \.isRefused) {
             throw .refused(

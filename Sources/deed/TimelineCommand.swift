@@ -21,9 +21,7 @@ let timelineCommand = CommandSpec(
     let (from, to) = (try invocation.instant("from"), try invocation.instant("to"))
     let width = try invocation.integer("width", in: 40...1000) ?? terminalWidth()
     try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask { () throws(Fault) in
-            try ports.customer(stream, at: at, known: nil)
-        }
+        let answer = try ask(ports.customer(stream, at: at, known: nil))
         let rows = answer.view.customer.timeline(by: answer.view.project.catalog)
         let span = TimelineSpan(
             rows, at: answer.entitlements.entitlements.at, from: from, to: to)

@@ -23,9 +23,8 @@ private let listUnclaimedCommand = CommandSpec(
     }
     let project = try invocation.project()
     try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.unclaimed(of: project, in: environment, after: after, limit: limit)
-        }
+        let answer = try obey(
+            ports.unclaimed(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -41,9 +40,7 @@ private let showUnclaimedCommand = CommandSpec(
     let environment = try invocation.environment()
     let project = try invocation.project()
     try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in
-            try ports.unclaimed(purchase, of: project, in: environment)
-        }
+        let answer = try obey(ports.unclaimed(purchase, of: project, in: environment))
         invocation.show(answer.wholeJSON, text: answer.text)
     }
 }

@@ -37,7 +37,8 @@ struct ErrorPageTests {
             written.insert(String(match.1))
         }
         let folder = ErrorPage.root.appending(path: "Sources/API").path
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder)
+        where file.hasSuffix(".swift") {
             let source = try text(of: "Sources/API/\(file)")
             for match in source.matches(of: /code: (?:String = )?"([a-z_]+)"/) {
                 written.insert(String(match.1))

@@ -16,11 +16,9 @@ extension Verifier {
             let companion =
                 kind == .renewalInfo ? filed.app.flatMap { try? AppID($0) } : nil
             let app = try Verifier.read(bytes, as: kind, companion: companion).app
-            let trusted = app.map {
-                TrustedApp(id: $0, appleID: nil, environments: Set(Environment.allCases))
-            }
             var terms = Terms(
-                apps: trusted.map { [$0] } ?? [], now: filed.firstSeenAt, rank: .clientTransaction)
+                apps: app.map { [TrustedApp(id: $0, appleID: nil)] } ?? [], now: filed.firstSeenAt,
+                rank: .clientTransaction)
             terms.companion = companion
             let statement = try verify(bytes, as: kind, on: terms)
             return .proven(
