@@ -195,6 +195,8 @@ extension Statement {
         name: "find_account", embedded: PackageResources.find_account_sql)
     package static let listRefundRequests = Statement(
         name: "list_refund_requests", embedded: PackageResources.list_refund_requests_sql)
+    package static let listAskedRefunds = Statement(
+        name: "list_asked_refunds", embedded: PackageResources.list_asked_refunds_sql)
     package static let findOrder = Statement(
         name: "find_order", embedded: PackageResources.find_order_sql)
     package static let listKeys = Statement(

@@ -24,7 +24,16 @@ extension ProjectSettings {
         [
             "transfer": .string(transfer.rawValue), "restore": .optional(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
-            "credit_limits": limits,
+            "credit_limits": limits, "refund_reports": refundReporting?.json ?? .null,
+        ]
+    }
+}
+
+extension RefundReporting {
+    fileprivate var json: JSON {
+        [
+            "customers_consented": true, "preference": .optional(preference?.rawValue),
+            "sample_provided": .bool(hasSample),
         ]
     }
 }

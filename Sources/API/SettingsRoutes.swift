@@ -33,7 +33,7 @@ struct SettingsRoutes: Sendable {
             call.body,
             of: [
                 "transfer", "restore", "cool_down", "order_lifetime", "credit_limits",
-                Body.allowUnknown,
+                "refund_reports", Body.allowUnknown,
             ])
         let change = try body.settingsChange()
         return ports.changingSettings(
@@ -87,7 +87,27 @@ extension Body {
             change.creditLimits[currency] = .some(
                 try Body(member: path, member.value, of: ["per_call", "per_day"])?.creditLimit())
         }
+        if holds("refund_reports") {
+            change.refundReporting = .some(try refundReporting())
+        }
         return change
+    }
+
+    private func refundReporting() throws(Problem) -> RefundReporting? {
+        guard let members = try optionalObject("refund_reports"),
+            let body = try Body(
+                member: "refund_reports", .object(members),
+                of: ["customers_consented", "preference", "sample_provided"])
+        else { return nil }
+        if try !body.flag("customers_consented") {
+            throw .invalid(
+                "customers_consented",
+                "The store is told about purchases of customers who agreed to that, and of no "
+                    + "others: send true when all of yours have, or null as \"refund_reports\".")
+        }
+        return RefundReporting(
+            preference: try body.optionalWord("preference"),
+            hasSample: try body.flag("sample_provided"))
     }
 
     private func creditLimit() throws(Problem) -> CreditLimit {

@@ -166,7 +166,9 @@ extension ConsumptionReport {
         object.append("deliveryStatus", .string(delivery.rawValue))
         object.append("sampleContentProvided", .bool(hasSample))
         if let used { object.append("consumptionPercentage", .integer(used)) }
-        if let preference { object.append("refundPreference", .string(preference.rawValue)) }
+        if let preference {
+            object.append("refundPreference", .string(preference.rawValue.uppercased()))
+        }
         return .object(object)
     }
 }

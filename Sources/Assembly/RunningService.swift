@@ -123,6 +123,10 @@ extension Parts {
                     .reconciled(ledger, metrics: outside.metrics),
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
+                    .reportingRefunds(
+                        RefundReports(
+                            ports, RefundReportPort(ledger, machineClock: ports.machineClock)),
+                        log: outside.log, metrics: outside.metrics),
             metrics: outside.metrics)
     }
 }

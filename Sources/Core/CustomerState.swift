@@ -104,6 +104,12 @@ private struct CustomerContent: Hashable, Sendable {
         case .refundRequested(let fact), .refundDeclined(let fact):
             purchases[place(of: fact.purchase)].join(fact)
         case .consentRescinded(let fact): consents.join(fact)
+        case .refundReportPrepared(let event):
+            purchases[place(of: event.purchase)].apply(event)
+        case .refundReported(let event):
+            purchases[place(of: event.purchase)].end(event.request, .reported)
+        case .refundUnreported(let event):
+            purchases[place(of: event.purchase)].end(event.request, .unreported(event.why))
         case .purchaseAttached(let attached):
             apply(attached)
         case .purchaseDetached(let detached):
@@ -165,6 +171,7 @@ extension CustomerContent {
         for fact in attached.transactions { purchases[place].join(fact) }
         for fact in attached.renewals { purchases[place].join(fact) }
         for fact in attached.refunds { purchases[place].join(fact) }
+        purchases[place].add(attached.reports)
         purchases[place].arrival = Arrival(
             from: attached.from, cause: attached.cause, at: attached.at)
     }

@@ -9,17 +9,20 @@ package struct ProjectSettings: Hashable, Sendable {
     package var orderLifetime: CalendarDuration
     /// How much back ends may add to a balance, by currency; nothing of those that are not in it.
     package var creditLimits: [CurrencyID: CreditLimit]
+    /// `nil`: the store is told nothing of purchases whose money is asked back.
+    package var refundReporting: RefundReporting?
 
     package init(
         transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
         coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7),
-        creditLimits: [CurrencyID: CreditLimit] = [:]
+        creditLimits: [CurrencyID: CreditLimit] = [:], refundReporting: RefundReporting? = nil
     ) {
         self.transfer = transfer
         self.restore = restore
         self.coolDown = coolDown
         self.orderLifetime = orderLifetime
         self.creditLimits = creditLimits
+        self.refundReporting = refundReporting
     }
 
     /// For evidence that a customer submits.

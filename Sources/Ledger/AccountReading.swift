@@ -31,4 +31,16 @@ extension Ledger {
                 customer: try rows.identifier(row, 0))
         }
     }
+
+    /// Where refunds were asked for that may be answered about after an instant and were not.
+    package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
+        try list(Statement.listAskedRefunds(.int8(instant.milliseconds))) {
+            rows, row throws(LedgerError) in
+            guard let environment = Environment(rawValue: rows.text(row, 1)) else {
+                throw .unreadable("the environment of a refund")
+            }
+            return ProjectPart(
+                project: try rows.identifier(row, 0), environment: environment)
+        }
+    }
 }

@@ -70,7 +70,7 @@ extension CustomerState {
     fileprivate func refundRequests(
         of stream: Stream, at now: Instant, by catalog: Catalog
     ) -> [RefundRequest] {
-        let open = purchases.flatMap(\.openRefundRequests).filter { $0.answerBy > now }
+        let open = purchases.flatMap(\.refundsToReport).filter { $0.answerBy > now }
         return open.sorted { $0.answerBy < $1.answerBy }.map { fact in
             let known = purchase(fact.purchase)?.evidence(of: fact.transaction)
             return RefundRequest(

@@ -115,9 +115,16 @@ extension SettingsChange {
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
             orderLifetime?.text,
         ]
+            + (refundReporting.map { $0?.arguments ?? ["no reports"] } ?? [])
             + creditLimits.sorted { $0.key < $1.key }.flatMap { currency, limit in
                 [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
             }
+    }
+}
+
+extension RefundReporting {
+    fileprivate var arguments: [String?] {
+        ["reports", preference?.rawValue, hasSample ? "sample" : nil]
     }
 }
 

@@ -31,6 +31,14 @@ let setProjectCommand = CommandSpec(
         .value(
             "credit-limit", "LIMITS",
             "what back ends may add at once and a day to a customer: coins=100/1000,gems=none"),
+        .value(
+            "refund-reports", "WORD",
+            "tell the store about purchases whose money is asked back: consented (every customer "
+                + "has agreed to that) or off"),
+        .value(
+            "refund-preference", "WORD",
+            "what is wished then: decline, grant_full or grant_prorated"),
+        .flag("refund-sample", "customers could try what is sold before they bought it"),
         .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -59,6 +67,7 @@ extension Invocation {
         change.coolDown = try duration("cool-down")
         change.orderLifetime = try duration("order-lifetime")
         change.creditLimits = try creditLimits()
+        change.refundReporting = try refundReporting()
         if change == SettingsChange() {
             throw usage("nothing is to change; give one of the flags")
         }
@@ -67,6 +76,25 @@ extension Invocation {
 }
 
 extension Invocation {
+    private enum Reports: String, CaseIterable {
+        case consented, off
+    }
+
+    fileprivate func refundReporting() throws(CommandEnd) -> RefundReporting?? {
+        let reports: Reports? = try word("refund-reports")
+        let preference: RefundPreference? = try word("refund-preference")
+        if reports != .consented, preference != nil || has("refund-sample") {
+            throw usage(
+                "--refund-preference and --refund-sample go with --refund-reports consented")
+        }
+        return switch reports {
+        case nil: nil
+        case .off: .some(nil)
+        case .consented:
+            RefundReporting(preference: preference, hasSample: has("refund-sample"))
+        }
+    }
+
     /// `coins=100/1000,gems=none`
     fileprivate func creditLimits() throws(CommandEnd) -> [CurrencyID: CreditLimit?] {
         var limits: [CurrencyID: CreditLimit?] = [:]
@@ -108,6 +136,13 @@ extension ProjectSettings {
             .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")
     }
 
+    private var reports: String {
+        guard let refundReporting else { return "off" }
+        let preference = refundReporting.preference.map { "prefers \($0.rawValue)" }
+        let sample = refundReporting.hasSample ? "with a sample" : nil
+        return (["consented", preference, sample].compactMap(\.self)).joined(separator: ", ")
+    }
+
     fileprivate func text(of project: ProjectID) -> String {
         """
         project          \(project)
@@ -116,6 +151,7 @@ extension ProjectSettings {
         cool-down        \(coolDown.text)
         order lifetime   \(orderLifetime.text)
         credit limits    \(limits.isEmpty ? "none" : limits)
+        refund reports   \(reports)
         """
     }
 }

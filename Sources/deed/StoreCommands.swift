@@ -180,7 +180,7 @@ extension Option {
         .value("delivery", "STATUS", "DELIVERED or one of UNDELIVERED_…", isRequired: true),
         .flag("sample", "there was a free sample or trial"),
         .value("used", "PERCENT", "how much was used, 0 to 100"),
-        .value("prefer", "WORD", "DECLINE, GRANT_FULL or GRANT_PRORATED"),
+        .value("prefer", "WORD", "decline, grant_full or grant_prorated"),
     ]
 }
 

@@ -30,7 +30,8 @@ struct SettingsTests {
         #expect(
             send("GET", "/v1/settings").text
                 == #"{"project":"default","settings":{"transfer":"keep","restore":null,"#
-                + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{}},"apps":[]}"#)
+                + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{},"refund_reports":null},"apps":[]}"#
+        )
     }
 
     @Test("What is left out of a change stays, and null lets restoring follow the other rule")
@@ -42,12 +43,12 @@ struct SettingsTests {
             first.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
                 + #""restore":"transfer","cool_down":"PT12H","order_lifetime":"P7D","#
-                + #""credit_limits":{}}}"#)
+                + #""credit_limits":{},"refund_reports":null}}"#)
         let second = send("PATCH", "/v1/settings", #"{"restore":null,"order_lifetime":"P1M"}"#)
         #expect(
             second.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
-                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{}}}"#
+                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{},"refund_reports":null}}"#
         )
         let events = try service.eventCount()
         #expect(send("PATCH", "/v1/settings", #"{"order_lifetime":"P1M"}"#).text == second.text)

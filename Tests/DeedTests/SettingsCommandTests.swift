@@ -60,13 +60,15 @@ final class SettingsCommandTests {
                 cool-down        PT1H
                 order lifetime   P7D
                 credit limits    none
+                refund reports   off
                 apps             none
 
                 """)
         #expect(
             try deed.run("project", "set", "--restore", "as-transfer", "--json").output
                 == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
-                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{}}}"# + "\n")
+                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null}}"#
+                + "\n")
     }
 
     @Test(
@@ -82,7 +84,11 @@ final class SettingsCommandTests {
             ],
             ["app", "set", "--bundle-id", "a", "--receipts", "apple"], ["app", "remove"],
             ["project", "set"], ["project", "set", "--transfer", "share"],
-            ["project", "set", "--restore", "none"], ["project", "set", "--cool-down", "1d"],
+            ["project", "set", "--restore", "none"],
+            ["project", "set", "--refund-preference", "decline"],
+            ["project", "set", "--refund-reports", "off", "--refund-sample"],
+            ["project", "set", "--refund-reports", "maybe"],
+            ["project", "set", "--cool-down", "1d"],
         ])
     func usage(_ arguments: [String]) throws {
         try deed.expectUsage(of: arguments)

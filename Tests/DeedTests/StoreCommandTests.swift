@@ -163,6 +163,43 @@ extension ProgramTests {
             for secret in secrets { #expect(!seen.contains(secret), "\(secret.prefix(8))…") }
         }
 
+        @Test("A refund that is asked for is answered from the log, by any instance, once")
+        func refund() throws {
+            let made = try ServingProgram.run(
+                Installation.practice, ["roots", "--data-dir", data], in: folder)
+            #expect(made == 0)
+            let (service, key) = try serve()
+            let store = try connect("--notify", "\(service.url)/v1/stores/apple/notifications")
+            let consented = try run(
+                "project", "set", "--refund-reports", "consented", "--refund-preference", "decline")
+            #expect(consented.code == 0, "\(consented.errors)")
+            let catalog =
+                #"{"products":[{"id":"coins.100","kind":"consumable","credits":{"coins":100}}],"#
+                + #""entitlements":{},"currencies":{"coins":{}}}"#
+            let applied = try run("catalog", "apply", try folder.write(catalog, to: "catalog"))
+            #expect(applied.code == 0, "\(applied.errors)")
+            let signed = try #require(try buy("coins.100", store)["signed_transaction"]?.string)
+            var client = try APIClient(key: key)
+            let submitted = try client.send(
+                "POST", "\(service.url)/v1/customers/u1/receipts",
+                body: #"{"signed_transactions":["\#(signed)"],"environment":"sandbox"}"#)
+            #expect(submitted.status == 200, "\(submitted.text)")
+            let step: JSON = ["do": "request_refund", "customer": "u1", "product": "coins.100"]
+            #expect(try store.ask("POST", "/practice/steps", step).status == 200)
+            // Its job looks at once when it starts.
+            let (other, _) = try serve()
+            let events = "\(service.url)/v1/customers/u1/events?environment=sandbox"
+            var seen = ""
+            let isTold = try eventually(within: 30_000) {
+                seen = String(decoding: try client.get(events).body, as: UTF8.self)
+                return seen.contains("refund.reported")
+            }
+            #expect(isTold, "\(seen) \(service.log) \(other.log)")
+            #expect(seen.components(separatedBy: "\"refund.reported\"").count == 2)
+            let list = try run("refund", "list", "--environment", "sandbox", "--json")
+            #expect(try list.json["requests"]?.array == [])
+        }
+
         private func serve() throws -> (RunningService, String) {
             let key = try deed.makeKey()
             let service = try deed.serve(

@@ -45,6 +45,42 @@ struct EventCodingTests {
                     + #""credit_limits":{"coins":{"per_call":5,"per_day":50}}}"#
             ),
             (
+                "project.changed",
+                #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                    + #""refund_reports":{"preference":"grant_prorated","sample_provided":true}}"#
+            ),
+            (
+                "project.changed",
+                #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                    + #""refund_reports":{}}"#
+            ),
+            (
+                "refund.report_prepared",
+                #"{"request":"n1","purchase":"apple:7","transaction":"7","report":{"#
+                    + #""delivery":"delivered","sample_provided":true,"#
+                    + #""used_milli_percent":40000,"preference":"decline"}}"#
+            ),
+            (
+                "refund.report_prepared",
+                #"{"request":"n1","purchase":"apple:7","transaction":"7","report":{"#
+                    + #""delivery":"undelivered_other"}}"#
+            ),
+            ("refund.reported", #"{"request":"n1","purchase":"apple:7"}"#),
+            (
+                "refund.unreported",
+                #"{"request":"n1","purchase":"apple:7","why":"too_late","#
+                    + #""detail":"The store cannot be reached now."}"#
+            ),
+            ("refund.unreported", #"{"request":"n1","purchase":"apple:7","why":"refused"}"#),
+            (
+                "purchase.attached",
+                #"{"purchase":"apple:7","from":"u1","cause":{"kind":"transferred"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z","transactions":[],"renewals":[],"#
+                    + #""reports":[{"request":"n1","report":{"delivery":"delivered"}},"#
+                    + #"{"request":"n2","report":{"delivery":"delivered"},"end":"reported"},"#
+                    + #"{"request":"n3","end":"too_late"}]}"#
+            ),
+            (
                 "purchase.made",
                 #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
                     + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#

@@ -83,7 +83,9 @@ struct PlanTests {
             #expect(account.contains("on customers_app_transactions"), "\(account)")
             let refunds = try plan(of: .listRefundRequests, in: database)
             #expect(refunds.contains("using customers_answer_by"), "\(refunds)")
-            for plan in [account, refunds] { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+            let asked = try plan(of: .listAskedRefunds, in: database)
+            #expect(asked.contains(" customers_answer_by"), "\(asked)")
+            for plan in [account, refunds, asked] { #expect(!plan.contains("Seq Scan"), "\(plan)") }
         }
     }
 

@@ -8,7 +8,10 @@ package final class ScriptedStore: Sendable {
         @Sendable (RawEvidence, App, Environment, Instant) ->
         Judgement<ProvenEvidence, Postponement>
 
+    package typealias Ask = @Sendable (StoreCall, StoreApp) throws(StoreTrouble) -> StoreAnswer
+
     private let judge = Mutex<Judge?>(nil)
+    private let ask = Mutex<Ask?>(nil)
     private let asked = Mutex(0)
 
     package init() {}
@@ -18,6 +21,8 @@ package final class ScriptedStore: Sendable {
 
     package func answer(_ judge: @escaping Judge) { self.judge.withLock { $0 = judge } }
 
+    package func answerCalls(_ ask: @escaping Ask) { self.ask.withLock { $0 = ask } }
+
     package var port: StorePort {
         StorePort(
             judge: { [self] inquiry in
@@ -26,7 +31,10 @@ package final class ScriptedStore: Sendable {
                 return judge?(inquiry.receipt, inquiry.app, inquiry.environment, inquiry.now)
                     ?? .tryAgain(.scripted)
             },
-            ask: { _, app, _ throws(StoreTrouble) in throw .noKey(app.key.id) })
+            ask: { [self] call, app, _ throws(StoreTrouble) in
+                guard let ask = ask.withLock({ $0 }) else { throw .noKey(app.key.id) }
+                return try ask(call, app)
+            })
     }
 }
 

@@ -68,6 +68,13 @@ package final class TestService: Sendable {
         _ = try ledger.reproject { faults.append($1) }
         if let fault = faults.first { throw fault }
     }
+    /// What tells the store of refunds, by the service's own job.
+    package func refundReports(_ ports: Ports? = nil) -> RefundReports {
+        RefundReports(
+            ports ?? self.ports,
+            RefundReportPort(ledger, machineClock: self.ports.machineClock))
+    }
+
 
     package func createProject(_ project: String) throws {
         try ports.perform(ports.creatingProject(ProjectID(project), by: sender))

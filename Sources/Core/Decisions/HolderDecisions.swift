@@ -201,7 +201,8 @@ package struct MovePurchase: Sendable {
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(
-                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts)))
+                    purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
+                    reports: held.reports)))
         for fact in held.facts.transactions { arriving.settle(fact, by: catalog, named: named) }
         leaving.append(
             .purchaseDetached(

@@ -21,17 +21,19 @@ package struct SettingsChange: Hashable, Sendable {
     package var orderLifetime: CalendarDuration?
     /// Those of the currencies that it names; `nil` takes the limit, and with it the right, away.
     package var creditLimits: [CurrencyID: CreditLimit?]
+    package var refundReporting: RefundReporting??
 
     package init(
         transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
         coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil,
-        creditLimits: [CurrencyID: CreditLimit?] = [:]
+        creditLimits: [CurrencyID: CreditLimit?] = [:], refundReporting: RefundReporting?? = nil
     ) {
         self.transfer = transfer
         self.restore = restore
         self.coolDown = coolDown
         self.orderLifetime = orderLifetime
         self.creditLimits = creditLimits
+        self.refundReporting = refundReporting
     }
 }
 
@@ -110,6 +112,7 @@ extension SettingsChange {
         return ProjectSettings(
             transfer: transfer ?? settings.transfer, restore: restore ?? settings.restore,
             coolDown: coolDown ?? settings.coolDown,
-            orderLifetime: orderLifetime ?? settings.orderLifetime, creditLimits: limits)
+            orderLifetime: orderLifetime ?? settings.orderLifetime, creditLimits: limits,
+            refundReporting: refundReporting ?? settings.refundReporting)
     }
 }

@@ -34,6 +34,10 @@ package enum Event: Hashable, Sendable {
     case refundRequested(RefundFact)
     case refundDeclined(RefundFact)
     case consentRescinded(ConsentFact)
+    // What the store is told of a refund that was asked for.
+    case refundReportPrepared(RefundReportPrepared)
+    case refundReported(RefundReported)
+    case refundUnreported(RefundUnreported)
 
     // Who holds a purchase.
     case purchaseAttached(PurchaseAttached)

@@ -8,9 +8,11 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
     package let refunds: [RefundFact]
+    package let reports: [RefundReport]
 
     package init(
-        purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts
+        purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
+        reports: [RefundReport] = []
     ) {
         self.purchase = purchase
         self.from = from
@@ -19,6 +21,7 @@ package struct PurchaseAttached: Hashable, Sendable {
         transactions = facts.transactions
         renewals = facts.renewals
         refunds = facts.refunds
+        self.reports = reports
     }
 }
 

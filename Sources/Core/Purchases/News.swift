@@ -65,6 +65,17 @@ package struct RefundPlace: Hashable, Sendable {
     }
 }
 
+/// A project in one environment.
+package struct ProjectPart: Hashable, Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+
+    package init(project: ProjectID, environment: Environment) {
+        self.project = project
+        self.environment = environment
+    }
+}
+
 /// Why a customer asks for the money back.
 package enum RefundReason: Hashable, Sendable {
     case unintendedPurchase
@@ -148,8 +159,8 @@ extension CustomerState {
         return ids.sorted()
     }
 
-    /// By when the last of the refunds that were asked for may be answered about.
+    /// By when the last of the refunds that are to be reported on may be answered about.
     package var answerBy: Instant? {
-        purchases.lazy.flatMap(\.openRefundRequests).map(\.answerBy).max()
+        purchases.lazy.flatMap(\.refundsToReport).map(\.answerBy).max()
     }
 }

@@ -14,6 +14,8 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var renewals: [RenewalFact] = []
     /// What was told of refunds, in order of time.
     package private(set) var refundNews: [RefundFact] = []
+    /// What the store was told of the refunds that were asked for, in order of the requests.
+    package private(set) var reports: [RefundReport] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
 
@@ -75,6 +77,19 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
+
+    mutating func apply(_ prepared: RefundReportPrepared) {
+        reports.change(prepared.request) { $0.content = prepared.report }
+    }
+
+    mutating func end(_ request: NewsID, _ end: RefundReport.End) {
+        reports.change(request) { $0.end = end }
+    }
+
+    /// Those that came with it from another holder.
+    mutating func add(_ others: [RefundReport]) {
+        for other in others { reports.change(other.request) { $0 = other } }
+    }
 
     private mutating func insert(_ joined: TransactionEvidence, effective fact: TransactionFact) {
         let transaction = Transaction(fact, product: index(of: fact.product))

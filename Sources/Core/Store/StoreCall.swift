@@ -80,21 +80,17 @@ package struct ConsumptionReport: Hashable, Sendable {
         case serverOutage = "UNDELIVERED_SERVER_OUTAGE"
         case other = "UNDELIVERED_OTHER"
     }
-    package enum Preference: String, Hashable, Sendable, CaseIterable {
-        case decline = "DECLINE"
-        case grantFull = "GRANT_FULL"
-        case grantProrated = "GRANT_PRORATED"
-    }
     package static let percentRange: ClosedRange<Int64> = 0...100_000
 
     package let delivery: Delivery
     package let hasSample: Bool
     /// How much was used, in thousandths of a percent.
     package let used: Int64?
-    package let preference: Preference?
+    package let preference: RefundPreference?
 
     package init(
-        delivery: Delivery, hasSample: Bool, used: Int64? = nil, preference: Preference? = nil
+        delivery: Delivery, hasSample: Bool, used: Int64? = nil,
+        preference: RefundPreference? = nil
     ) {
         self.delivery = delivery
         self.hasSample = hasSample

@@ -26,6 +26,9 @@ extension Event {
         case .appInstalled(let fact): fact
         case .refundRequested(let fact), .refundDeclined(let fact): fact
         case .consentRescinded(let fact): fact
+        case .refundReportPrepared(let event): event
+        case .refundReported(let event): event
+        case .refundUnreported(let event): event
         case .purchaseAttached(let event): event
         case .purchaseDetached(let event): event
         case .grantGiven(let event): event
@@ -82,6 +85,9 @@ extension Event {
         "refund.requested": { .refundRequested(try RefundFact($0)) },
         "refund.declined": { .refundDeclined(try RefundFact($0)) },
         "consent.rescinded": { .consentRescinded(try ConsentFact($0)) },
+        "refund.report_prepared": { .refundReportPrepared(try RefundReportPrepared($0)) },
+        "refund.reported": { .refundReported(try RefundReported($0)) },
+        "refund.unreported": { .refundUnreported(try RefundUnreported($0)) },
         "purchase.attached": { .purchaseAttached(try PurchaseAttached($0)) },
         "purchase.detached": { .purchaseDetached(try PurchaseDetached($0)) },
         "grant.given": { .grantGiven(try GrantGiven($0)) },

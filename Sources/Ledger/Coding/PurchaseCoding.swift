@@ -19,6 +19,7 @@ extension PurchaseAttached: PayloadCodable {
             "at": .instant(at), "transactions": .parts(transactions),
             "renewals": .parts(renewals),
             "refunds": refunds.isEmpty ? nil : .parts(refunds),
+            "reports": reports.isEmpty ? nil : .parts(reports),
         ])
     }
 
@@ -29,7 +30,8 @@ extension PurchaseAttached: PayloadCodable {
         facts.refunds = try payload.parts("refunds")
         self.init(
             purchase: try payload.part("purchase"), from: try payload.id("from"),
-            cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts)
+            cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts,
+            reports: try payload.parts("reports"))
     }
 }
 

@@ -60,6 +60,7 @@ extension ProjectSettings: PayloadCodable {
             "transfer": .string(transfer.rawValue), "restore": .text(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
             "credit_limits": creditLimits.isEmpty ? nil : .limits(creditLimits),
+            "refund_reports": refundReporting?.payload,
         ])
     }
 
@@ -68,7 +69,22 @@ extension ProjectSettings: PayloadCodable {
             transfer: try payload.word("transfer"), restore: try payload.optionalWord("restore"),
             coolDown: try payload.duration("cool_down"),
             orderLifetime: try payload.duration("order_lifetime"),
-            creditLimits: try [CurrencyID: CreditLimit](payload))
+            creditLimits: try [CurrencyID: CreditLimit](payload),
+            refundReporting: try payload.optionalPart("refund_reports"))
+    }
+}
+
+extension RefundReporting: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "preference": .text(preference?.rawValue), "sample_provided": .flag(hasSample),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            preference: try payload.optionalWord("preference"),
+            hasSample: try payload.flag("sample_provided"))
     }
 }
 

@@ -1,0 +1,57 @@
+/// What the store is to be told of a refund that was asked for: from now on exactly this, however
+/// often it has to be sent.
+package struct RefundReportPrepared: Hashable, Sendable {
+    package let request: NewsID
+    package let purchase: PurchaseID
+    package let transaction: TransactionID
+    package let report: ConsumptionReport
+
+    package init(_ request: RefundFact, _ report: ConsumptionReport) {
+        self.init(
+            request: request.id, purchase: request.purchase, transaction: request.transaction,
+            report: report)
+    }
+
+    package init(
+        request: NewsID, purchase: PurchaseID, transaction: TransactionID,
+        report: ConsumptionReport
+    ) {
+        self.request = request
+        self.purchase = purchase
+        self.transaction = transaction
+        self.report = report
+    }
+}
+
+/// The store was told what was prepared.
+package struct RefundReported: Hashable, Sendable {
+    package let request: NewsID
+    package let purchase: PurchaseID
+
+    package init(request: NewsID, purchase: PurchaseID) {
+        self.request = request
+        self.purchase = purchase
+    }
+}
+
+/// The store was told nothing of a refund that was asked for, and will be told nothing.
+package struct RefundUnreported: Hashable, Sendable {
+    package enum Why: String, Hashable, Sendable {
+        /// The store waits no longer.
+        case tooLate = "too_late"
+        /// The store does not take it.
+        case refused
+    }
+    package let request: NewsID
+    package let purchase: PurchaseID
+    package let why: Why
+    /// What stood in the way, as far as it is known.
+    package let detail: String?
+
+    package init(request: NewsID, purchase: PurchaseID, why: Why, detail: String?) {
+        self.request = request
+        self.purchase = purchase
+        self.why = why
+        self.detail = detail
+    }
+}

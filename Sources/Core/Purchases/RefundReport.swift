@@ -1,0 +1,77 @@
+/// What a project would like the store to do about a refund.
+package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
+    case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
+}
+
+/// That a project has the store told what became of purchases whose money is asked back. Every
+/// customer of the project has agreed to that, or there are no reports.
+package struct RefundReporting: Hashable, Sendable {
+    package let preference: RefundPreference?
+    /// Whether customers could try what is sold before they bought it.
+    package let hasSample: Bool
+
+    package init(preference: RefundPreference? = nil, hasSample: Bool = false) {
+        self.preference = preference
+        self.hasSample = hasSample
+    }
+}
+
+/// What the store is told of a refund that was asked for, and what came of it.
+package struct RefundReport: Hashable, Sendable {
+    package enum End: Hashable, Sendable {
+        case reported
+        case unreported(RefundUnreported.Why)
+    }
+    package let request: NewsID
+    /// `nil` where nothing was ready to be sent.
+    package internal(set) var content: ConsumptionReport?
+    /// `nil` while the store is to be told.
+    package internal(set) var end: End?
+
+    package init(request: NewsID, content: ConsumptionReport? = nil, end: End? = nil) {
+        self.request = request
+        self.content = content
+        self.end = end
+    }
+}
+
+extension Array where Element == RefundReport {
+    /// In order of their requests, each once.
+    mutating func change(_ request: NewsID, _ change: (inout RefundReport) -> Void) {
+        let place = firstIndex { !($0.request < request) } ?? endIndex
+        if place == endIndex || self[place].request != request {
+            insert(RefundReport(request: request), at: place)
+        }
+        change(&self[place])
+    }
+}
+
+extension Purchase {
+    package func report(on request: NewsID) -> RefundReport? {
+        reports.first { $0.request == request }
+    }
+
+    /// The refunds that were asked for, that the store has not decided and was told nothing of.
+    package var refundsToReport: [RefundFact] {
+        openRefundRequests.filter { report(on: $0.id)?.end == nil }
+    }
+}
+
+extension Consumption {
+    /// What the store is told. It counts the periods of a subscription by itself, and of anything else
+    /// it takes a wish for a share only beside one that is above zero.
+    package func report(by reporting: RefundReporting) -> ConsumptionReport {
+        let used = kind == .autoRenewable ? nil : usedMilliPercent
+        return ConsumptionReport(
+            delivery: isDelivered ? .delivered : .other, hasSample: reporting.hasSample,
+            used: used, preference: possible(reporting.preference, used))
+    }
+
+    private func possible(
+        _ preference: RefundPreference?, _ used: Int64?
+    ) -> RefundPreference? {
+        guard preference == .grantProrated, kind != .autoRenewable else { return preference }
+        // Of what was not used at all, the share is the whole.
+        return used.map { $0 > 0 ? .grantProrated : .grantFull }
+    }
+}

@@ -1,0 +1,74 @@
+import Core
+import JSON
+package import Service
+package import Telemetry
+import Threading
+
+extension Job {
+    /// Tells stores what became of purchases whose money is asked back. Two threads: a store that
+    /// hangs for one app keeps the others waiting for one call at most.
+    package static func reportingRefunds(
+        _ reports: RefundReports, log: Log, metrics: Metrics
+    ) -> Job {
+        let measures = RefundMeasures(metrics)
+        return Job(
+            "refund-reports", .everywhere(milliseconds: 15_000), threads: 2, urgency: .patient
+        ) { run throws(Fault) in
+            do throws(CommandError) {
+                try reports.report(while: { run.goesOn }) { news in
+                    measures.count(news)
+                    log.tell(news)
+                }
+            } catch {
+                guard case .fault(let fault) = error else { return .asScheduled }
+                throw fault
+            }
+            return .asScheduled
+        }
+    }
+}
+
+/// What came of reports on refunds.
+private struct RefundMeasures: Sendable {
+    private let reported, unreported, waiting: Counter
+
+    init(_ metrics: Metrics) {
+        func counter(_ outcome: String) -> Counter {
+            metrics.counter(
+                "deed_refund_reports_total",
+                "Refunds that were asked for, by whether the store was told of the purchase.",
+                labels: [("outcome", outcome)])
+        }
+        (reported, unreported) = (counter("reported"), counter("unreported"))
+        waiting = counter("again")
+    }
+
+    func count(_ news: RefundReportNews) {
+        switch news.outcome {
+        case .reported: reported.add()
+        case .unreported: unreported.add()
+        case .waits: waiting.add()
+        }
+    }
+}
+
+extension Log {
+    fileprivate func tell(_ news: RefundReportNews) {
+        var fields = JSONObject()
+        fields.append("project", .string(news.project.text))
+        fields.append("app", .string(news.request.app.text))
+        fields.append("request", .string(news.request.id.text))
+        switch news.outcome {
+        case .reported: info("refund_reported", .object(fields))
+        case .unreported(let event):
+            fields.append("why", .string(event.why.rawValue))
+            fields.append("reason", .optional(event.detail))
+            error("refund_unreported", .object(fields))
+        case .waits(let trouble):
+            fields.append("answer_by", .string(news.request.answerBy.text))
+            fields.append("code", .string(trouble.code))
+            fields.append("reason", .string(trouble.sentence))
+            warning("refund_report_waits", .object(fields))
+        }
+    }
+}

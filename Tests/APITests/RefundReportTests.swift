@@ -1,0 +1,230 @@
+import Core
+import JSON
+import Minting
+import Service
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("What the store is told of refunds that are asked for")
+struct RefundReportTests {
+    private let front: Storefront
+    private let sent = Sent()
+
+    init() throws {
+        front = try Storefront(
+            settings: #"{"refund_reports":{"customers_consented":true,"preference":"decline"}}"#)
+        front.service.store.answerCalls { [sent] call, _ throws(StoreTrouble) in
+            try sent.take(call)
+        }
+    }
+
+    /// A store that takes what it is told, or makes a trouble of it.
+    private final class Sent: Sendable {
+        private let state = Mutex<(calls: [StoreCall], trouble: StoreTrouble?)>(([], nil))
+
+        var calls: [StoreCall] { state.withLock { $0.calls } }
+
+        func fail(_ trouble: StoreTrouble?) { state.withLock { $0.trouble = trouble } }
+
+        func take(_ call: StoreCall) throws(StoreTrouble) -> StoreAnswer {
+            let trouble = state.withLock { state in
+                state.calls.append(call)
+                return state.trouble
+            }
+            if let trouble { throw trouble }
+            return StoreAnswer(environment: .production)
+        }
+    }
+
+    private var coins: Sale { Sale("7", "coins.100", .consumable, at: front.daysAgo(2)) }
+
+    private func ask(_ id: String = "n1", of sale: Sale) {
+        let reply = front.notify(
+            front.store.notification(
+                "CONSUMPTION_REQUEST", id: id, at: front.daysAgo(0),
+                transaction: front.store.transaction(sale), reason: "UNINTENDED_PURCHASE"))
+        #expect(reply.status == 200)
+    }
+
+    private func spend(_ amount: Int) {
+        let reply = front.send(
+            "POST", "/v1/customers/u1/balances/coins/spend", #"{"amount":\#(amount)}"#)
+        #expect(reply.status == 200)
+    }
+
+    private func report(_ reports: RefundReports? = nil) throws -> [String] {
+        let told = Mutex<[String]>([])
+        try (reports ?? front.service.refundReports()).report(while: { true }) { news in
+            let word =
+                switch news.outcome {
+                case .reported: "reported"
+                case .unreported(let event): "\(event.why.rawValue): \(event.detail ?? "")"
+                case .waits(let trouble): trouble.code
+                }
+            told.withLock { $0.append(word) }
+        }
+        return told.withLock { $0 }
+    }
+
+    private func listed() throws -> Int? {
+        try front.send("GET", "/v1/refund_requests").json["requests"]?.array?.count
+    }
+
+    private func told(used: Int64, of id: String = "7") throws -> StoreCall {
+        .consumption(
+            ConsumptionReport(
+                delivery: .delivered, hasSample: false, used: used, preference: .decline),
+            of: try TransactionID(id))
+    }
+
+    @Test("The store is told once what the log tells, and the request is listed no more")
+    func once() throws {
+        _ = front.submit(coins)
+        spend(40)
+        ask(of: coins)
+        ask(of: coins)
+        #expect(try listed() == 1)
+        #expect(try report() == ["reported"])
+        #expect(sent.calls == [try told(used: 40_000)])
+        #expect(try front.events().suffix(2) == ["refund.report_prepared", "refund.reported"])
+        #expect(try listed() == 0)
+        ask(of: coins)
+        #expect(try report() == [] && sent.calls.count == 1)
+        // Another request about the same purchase is another question.
+        ask("n2", of: coins)
+        #expect(try report() == ["reported"] && sent.calls.count == 2)
+    }
+
+    @Test("Nothing is told unless the project says that its customers agreed")
+    func off() throws {
+        let plain = #"{"refund_reports":{"preference":"decline"}}"#
+        let refused = front.send("PATCH", "/v1/settings", plain, key: front.admin)
+        #expect(refused.status == 400 && refused.code == "invalid_member")
+        let none = front.send(
+            "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
+        #expect(none.status == 200)
+        _ = front.submit(coins)
+        ask(of: coins)
+        #expect(try report() == [] && sent.calls == [])
+        #expect(try listed() == 1)
+        front.service.clock.advance(byMilliseconds: 13 * 3_600_000)
+        #expect(try report() == [])
+        #expect(try !front.events().contains("refund.unreported"))
+    }
+
+    @Test("A crash behind the store's answer leaves a report that is sent again word for word")
+    func crash() throws {
+        _ = front.submit(coins)
+        spend(40)
+        ask(of: coins)
+        var ports = front.service.ports
+        let append = ports.ledger.append
+        ports.ledger.append = { [sent] command throws(CommandError) in
+            if !sent.calls.isEmpty { throw .fault(.unavailable) }
+            return try append(command)
+        }
+        #expect(throws: CommandError.fault(.unavailable)) {
+            try report(front.service.refundReports(ports))
+        }
+        spend(50)
+        #expect(try report() == ["reported"])
+        let same = try told(used: 40_000)
+        #expect(sent.calls == [same, same])
+        #expect(try front.events().filter { $0 == "refund.reported" }.count == 1)
+    }
+
+    @Test("When the deadline has passed that is said, once, and nothing is sent")
+    func tooLate() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        let reports = front.service.refundReports()
+        sent.fail(.unavailable("it answered 500"))
+        #expect(try report(reports) == ["store_unavailable"])
+        // It rests, and is tried again.
+        #expect(try report(reports) == [] && sent.calls.count == 1)
+        front.service.clock.advance(byMilliseconds: 5 * 60_000)
+        #expect(try report(reports) == [] && sent.calls.count == 2)
+        front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
+        sent.fail(nil)
+        #expect(
+            try report(reports)
+                == ["too_late: The store cannot be reached now: it answered 500"])
+        #expect(try report(reports) == [] && sent.calls.count == 2)
+        #expect(try front.events().last == "refund.unreported")
+    }
+
+    @Test("What the store refuses is said, and not sent again")
+    func refused() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        sent.fail(.refused(code: 4_000_036, message: "Invalid delivery status."))
+        #expect(
+            try report()
+                == ["refused: The store refuses it: Invalid delivery status. (4000036)"])
+        #expect(try report() == [] && sent.calls.count == 1)
+        #expect(try listed() == 0)
+    }
+
+    @Test("A purchase that no customer claimed is told of when one does, and else never")
+    func unclaimed() throws {
+        ask(of: coins)
+        #expect(try report() == [] && sent.calls == [])
+        _ = front.submit(coins)
+        #expect(try report() == ["reported"])
+        let other = Sale("8", "coins.100", .consumable, at: front.daysAgo(2))
+        ask("n2", of: other)
+        front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
+        #expect(try report() == ["too_late: No customer claimed the purchase."])
+        #expect(sent.calls.count == 1)
+    }
+
+    @Test("A refund that the store decided is not told of")
+    func decided() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        let declined = front.store.notification(
+            "REFUND_DECLINED", id: "n2", at: front.daysAgo(0),
+            transaction: front.store.transaction(coins))
+        #expect(front.notify(declined).status == 200)
+        #expect(try report() == [] && sent.calls == [])
+    }
+
+    @Test("What was told goes with a purchase that moves")
+    func moved() throws {
+        let season = Sale("9", "season", .nonRenewing, at: front.daysAgo(2))
+        _ = front.submit(season)
+        ask(of: season)
+        #expect(try report() == ["reported"])
+        let move = front.send(
+            "POST", "/v1/customers/u1/purchases/apple:9/transfer",
+            #"{"to":"u2","reason":"a new account"}"#, key: front.admin)
+        #expect(move.status == 200, "\(move.text)")
+        #expect(try report() == [] && sent.calls.count == 1)
+        #expect(try listed() == 0)
+    }
+
+    @Test("Two instances at once tell the store once")
+    func twoInstances() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        let held = Monitor((began: 0, goOn: false))
+        front.service.store.answerCalls { [sent] call, _ throws(StoreTrouble) in
+            held.change { $0.began += 1 }
+            _ = held.wait(milliseconds: 20_000) { $0.goOn ? true : nil }
+            return try sent.take(call)
+        }
+        let first = front.service.refundReports()
+        let news = Monitor<[String]?>(nil)
+        startThread("reports", .usual) {
+            let told = (try? report(first)) ?? []
+            news.change { $0 = told }
+        }
+        _ = held.wait(milliseconds: 20_000) { $0.began == 1 ? true : nil }
+        #expect(try report(front.service.refundReports()) == [])
+        held.change { $0.goOn = true }
+        #expect(news.wait(milliseconds: 20_000) { $0 } == ["reported"])
+        #expect(sent.calls.count == 1)
+    }
+}
