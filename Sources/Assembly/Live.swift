@@ -29,6 +29,8 @@ package struct Outside: Sendable {
     package var keys: Keys
     /// What takes the place of the stores.
     package var store: StorePort?
+    /// Whether evidence of production counts: not where the time is a test's.
+    package var takesProduction = true
     package var log: Log
     package var metrics: Metrics
     package var machineClock: Clock
@@ -82,7 +84,8 @@ package struct Live: Sendable {
                     codes: StoreCodes(
                         noAddress: AppStoreCodes.noAddress,
                         testUnknown: AppStoreCodes.testUnknown),
-                    evidence: EvidencePort(prover), asking: outside.store ?? store.port)
+                    evidence: EvidencePort(prover, takesProduction: outside.takesProduction),
+                    asking: outside.store ?? store.port)
             ],
             wasBelieved: ledger.hasBelieved)
     }
@@ -119,11 +122,28 @@ extension AccountPort {
 }
 
 extension EvidencePort {
-    package init(_ prover: Prover) {
+    package init(_ prover: Prover, takesProduction: Bool = true) {
+        @Sendable func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
+            if proven.environment == .sandbox || takesProduction { return proven }
+            throw .productionOnTestClock
+        }
         self.init(
-            prove: prover.prove(_:for:now:), readVouched: prover.read(vouchedFor:for:now:),
+            prove: { raw, apps, now throws(RefusedEvidence) in
+                try timely(prover.prove(raw, for: apps, now: now))
+            },
+            readVouched: { raw, apps, now throws(RefusedEvidence) in
+                try timely(prover.read(vouchedFor: raw, for: apps, now: now))
+            },
             bare: prover.bare, heading: prover.heading(of:), standing: prover.standing(ofSigner:))
     }
+}
+
+extension RefusedEvidence {
+    fileprivate static let productionOnTestClock = RefusedEvidence(
+        code: "production_on_test_clock",
+        sentence: "It is of production, and this database goes by a test clock: hand it to a "
+            + "service over another database.",
+        isRetryable: false)
 }
 
 extension IntakePort {

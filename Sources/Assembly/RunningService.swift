@@ -27,6 +27,8 @@ package struct RunningService: Sendable {
         _ outside: Outside, stop: @escaping @Sendable () -> Void
     ) throws(StartError) {
         log = outside.log
+        var outside = outside
+        outside.takesProduction = testClock == nil
         parts = Parts(
             settings.ledger(over: database, clock: testClock?.asClock ?? systemClock), outside,
             answerBytes: settings.answerBytes, staleMilliseconds: settings.staleMilliseconds)
@@ -121,12 +123,12 @@ extension Parts {
                     .publishing(ledger, metrics: outside.metrics),
                     .unclaimedCount(ledger, metrics: outside.metrics),
                     .reconciled(ledger, metrics: outside.metrics),
-                ] + intake.all,
-            leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
                     .reportingRefunds(
                         RefundReports(
                             ports, RefundReportPort(ledger, machineClock: ports.machineClock)),
                         log: outside.log, metrics: outside.metrics),
+                ] + intake.all,
+            leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)
     }
 }

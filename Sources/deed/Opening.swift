@@ -86,10 +86,10 @@ extension Invocation {
     ) throws(CommandEnd) {
         try withDatabase(mayCreate: mayCreate) { database throws(CommandEnd) in
             let clock = try clock(over: database, onlyReads: spec.onlyReads)
-            let live = Live(
-                database.modestSettings(clock: clock),
-                Outside(
-                    verifier: Verifier(extraRoots: try extraRoots()), keys: secretKeyFile.ring))
+            var outside = Outside(
+                verifier: Verifier(extraRoots: try extraRoots()), keys: secretKeyFile.ring)
+            outside.takesProduction = !has("test-clock")
+            let live = Live(database.modestSettings(clock: clock), outside)
             defer {
                 live.store.close()
                 live.ledger.close()

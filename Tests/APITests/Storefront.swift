@@ -23,8 +23,8 @@ struct Storefront {
          "original_app_version":[{"below":"2.0","entitlements":["legacy"]}]}
         """
 
-    init(settings: String? = nil) throws {
-        service = try TestService()
+    init(settings: String? = nil, takesProduction: Bool = true) throws {
+        service = try TestService(takesProduction: takesProduction)
         backend = try service.key(.backend)
         admin = try service.key(.admin)
         try expect(200, send("PUT", "/v1/catalog", Self.catalog, key: admin))

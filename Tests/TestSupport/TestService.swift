@@ -30,20 +30,19 @@ package final class TestService: Sendable {
     /// `machineClock` is the machine's where `clock` is not.
     package init(
         beside other: TestService? = nil, answerBytes: Int = 16 << 20,
-        machineClock: TestClock? = nil
+        machineClock: TestClock? = nil, takesProduction: Bool = true
     ) throws {
         let database = try other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock()
+        var outside = Outside(
+            verifier: .minted, keys: { _ in SecretKeyBytes(7).keys }, store: store.port,
+            log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
+            monotonicClock: { [outage] in outage.time })
+        outside.takesProduction = takesProduction
         parts = Parts(
             LedgerSettings(
                 connection: database.settings(role: LedgerSettings.serviceRole),
-                clock: clock.reading),
-            Outside(
-                verifier: .minted, keys: { _ in SecretKeyBytes(7).keys }, store: store.port,
-                log: logged.log, metrics: metrics,
-                machineClock: (machineClock ?? clock).reading,
-                monotonicClock: { [outage] in outage.time }),
-            answerBytes: answerBytes)
+                clock: clock.reading), outside, answerBytes: answerBytes)
         router = parts.router(
             Operations(obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
         self.database = database
@@ -68,13 +67,13 @@ package final class TestService: Sendable {
         _ = try ledger.reproject { faults.append($1) }
         if let fault = faults.first { throw fault }
     }
+
     /// What tells the store of refunds, by the service's own job.
     package func refundReports(_ ports: Ports? = nil) -> RefundReports {
         RefundReports(
             ports ?? self.ports,
             RefundReportPort(ledger, machineClock: self.ports.machineClock))
     }
-
 
     package func createProject(_ project: String) throws {
         try ports.perform(ports.creatingProject(ProjectID(project), by: sender))
