@@ -88,16 +88,24 @@ package struct CredentialVault: Sendable {
     /// Keeps everything under the first key; gives how many apps' credentials that were.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
-        for old in try faulting({ () throws(Fault) in try port.all() })
-        where old.keyName != keys.first?.name {
-            let kept = try opened(old, keys, isReplaced: false)
-            let sealed = seal(
-                kept, of: old.app, keys, revision: old.revision, by: old.changedBy,
-                now: old.changedAt)
-            // Those that were changed meanwhile are sealed with the first key by that.
-            if try faulting({ () throws(Fault) in try port.put(sealed) }) { count += 1 }
+        // Those that were changed meanwhile may be sealed under another key again.
+        for _ in 0..<CredentialVault.attempts {
+            let left = try faulting { () throws(Fault) in try port.all() }
+                .filter { $0.keyName != keys.first?.name }
+            if left.isEmpty { return count }
+            for old in left where try reseal(old, keys) { count += 1 }
         }
-        return count
+        throw .fault(.busy)
+    }
+
+    /// False when others were kept meanwhile.
+    private func reseal(
+        _ old: SealedCredentials, _ keys: [SecretKey]
+    ) throws(CommandError) -> Bool {
+        let kept = try opened(old, keys, isReplaced: false)
+        let sealed = seal(
+            kept, of: old.app, keys, revision: old.revision, by: old.changedBy, now: old.changedAt)
+        return try faulting { () throws(Fault) in try port.put(sealed) }
     }
 
     private func opened(
