@@ -137,7 +137,8 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .badASN1: "The ASN.1 is broken or cut short; send the receipt file unchanged."
         case .trailingBytes: "Something follows the receipt; send the receipt file unchanged."
         case .transactionReceipt:
-            "This is a transaction receipt of iOS 6, for one purchase; send the app's receipt, which "
+            "This is a transaction receipt of iOS 6, for one purchase, which only the store can judge: "
+                + "let it, with: deed app set --receipts store, or send the app's receipt, which "
                 + "holds that purchase too."
         case .malformedSignedJSON: "This is not three parts of unpadded base64url, joined by dots."
         case .algorithmRefused(let name):

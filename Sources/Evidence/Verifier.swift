@@ -82,6 +82,10 @@ package final class Verifier: Sendable {
             let heading = try Notification(SignedJSON(bytes).members()).heading
             return (heading.app, heading.environment)
         }
+        if kind == .appReceipt, let list = TransactionReceipt.list(in: bytes) {
+            let receipt = try TransactionReceipt(list)
+            return (receipt.app, receipt.environment)
+        }
         let statement = try read(bytes, as: kind)
         return (statement.app, statement.environment)
     }

@@ -108,7 +108,9 @@ struct ReceiptClientTests {
             """#
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
         let asking = try Asking(store.url, secret: secret)
-        guard case .believed(let proven) = asking.receipts.judge(try inquiry("AAAA", asking))
+        let list =
+            #"{ "signature" = "AjdA"; "purchase-info" = "ewoJ"; "environment" = "Sandbox"; }"#
+        guard case .believed(let proven) = asking.receipts.judge(try inquiry(list, asking))
         else {
             Issue.record("it was not believed")
             return

@@ -140,7 +140,9 @@ struct BareEvidence {
             return
         }
         switch raw.kind {
-        case .appReceipt: bytes = try ReceiptFrame.binary(of: raw.bytes)
+        case .appReceipt:
+            let list = TransactionReceipt.list(in: raw.bytes)
+            bytes = if let list { list } else { try ReceiptFrame.binary(of: raw.bytes) }
         case .notification: bytes = try Notification.signedPart(of: raw.bytes)
         default: bytes = raw.bytes
         }
