@@ -112,8 +112,7 @@ final class Transfer {
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .malformedRequest(detail: detail)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
             .unreachable(detail: detail)
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
-            .untrusted(detail: detail)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE: .untrusted(detail: detail)
         default: .brokenOff(detail: detail)
         }
     }

@@ -111,6 +111,34 @@ struct StoreQuestionTests {
         #expect(try service.database.number("select count(*) from deed.unclaimed") == 25)
     }
 
+    @Test(
+        "Whatever ails the store, the outcome has a name, nothing changes, and it is over when it is over",
+        arguments: [
+            (#"{"internal_error":1}"#, "store_unavailable"), (#"{"reset":1}"#, "store_unavailable"),
+            (#"{"truncate":1}"#, "store_unavailable"), (#"{"endless":1}"#, "store_unavailable"),
+            (#"{"slow":1,"slow_ms":2000}"#, "store_unavailable"),
+            (#"{"limit":1}"#, "store_limited"),
+        ])
+    func troubles(_ trouble: String, _ expected: String) throws {
+        let served = try ServedPractice()
+        let well = try ServedPractice()
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        _ = try well.buy("level2", "u3")
+        let other = try TransactionID(try well.buy("pro.month", "u2").transaction ?? "")
+        try served.suffer(trouble)
+        let patience = StorePatience(firstByte: 300, whole: 600)
+        let asking = try Asking(served.url, patience: patience)
+        let events = try service.eventCount()
+        for call: StoreCall in [.history(of: id), .statuses(of: id), .refunds(of: id)] {
+            #expect(code(call, asking) == expected, "\(call)")
+        }
+        #expect(try service.eventCount() == events)
+        // Another store answers meanwhile, and this one when it is well.
+        #expect(results(try ask(.history(of: other), try Asking(well.url))) == ["recorded"])
+        try served.suffer("{}")
+        #expect(results(try ask(.history(of: id), try Asking(served.url))) == ["recorded"])
+    }
+
     @Test("A signature of another authority changes nothing")
     func foreignSignature() throws {
         let served = try ServedPractice()

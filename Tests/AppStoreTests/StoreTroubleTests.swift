@@ -3,6 +3,7 @@ import Core
 import HTTPServer
 import JSON
 import Practice
+import TestSupport
 import Testing
 import Threading
 
@@ -136,5 +137,10 @@ struct StoreTroubleTests {
     func away() throws {
         let gone = try Asking("http://127.0.0.1:1")
         #expect(isUnavailable(gone.trouble(.transaction(id))))
+        let stranger = try SecureServer()
+        guard case .untrusted? = try Asking(stranger.url).trouble(.transaction(id)) else {
+            Issue.record("it was believed")
+            return
+        }
     }
 }

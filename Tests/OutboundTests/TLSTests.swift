@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import Outbound
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Servers with TLS", .timeLimit(.minutes(10)))
+struct TLSTests {
+    private func words(_ response: OutboundResponse) -> [String] {
+        String(decoding: response.body, as: UTF8.self).split(separator: " ").map(String.init)
+    }
+
+    @Test("HTTP/2 is spoken, with TLS 1.2 or newer, over one connection that is kept")
+    func modern() throws {
+        let server = try SecureServer()
+        let courier = try Courier(caFile: server.authority)
+        defer { courier.close() }
+        var client = try HTTPClient(caFile: server.authority)
+        var connections: Set<String> = []
+        for _ in 0..<5 {
+            let told = words(try courier.send(OutboundRequest("GET", server.url)))
+            #expect(told.count == 3 && told[0] == "HTTP/2.0" && told[1] == "TLSv1.3", "\(told)")
+            connections.insert(told[2])
+        }
+        #expect(connections.count == 1)
+        #expect(words(try client.send(OutboundRequest("GET", server.url)))[0] == "HTTP/2.0")
+    }
+
+    @Test(
+        "A server that cannot prove who it is gets no request",
+        arguments: SecureServer.Fault.allCases)
+    func unproven(_ fault: SecureServer.Fault) throws {
+        let server = try SecureServer(fault)
+        let courier = try Courier(caFile: server.authority)
+        defer { courier.close() }
+        var client = try HTTPClient(caFile: server.authority)
+        let request = OutboundRequest("GET", server.url)
+        for attempt in 0..<2 {
+            do throws(OutboundError) {
+                _ = try attempt == 0 ? courier.send(request) : client.send(request)
+                Issue.record("\(fault) was believed")
+            } catch {
+                guard case .untrusted = error else { throw error }
+            }
+        }
+    }
+
+    @Test("A handshake that breaks off says nothing about trust, be it cut or of another age")
+    func handshake() throws {
+        let (listener, port) = try listenOnFreePort()
+        defer { close(listener) }
+        startThread("hang up") {
+            for _ in 0..<2 { close(accept(listener, nil, nil)) }
+        }
+        let old = try SecureServer(isOld: true)
+        let courier = try Courier(caFile: old.authority)
+        defer { courier.close() }
+        for url in ["https://localhost:\(port)", old.url] {
+            do throws(OutboundError) {
+                _ = try courier.send(OutboundRequest("GET", url))
+                Issue.record("\(url) answered")
+            } catch {
+                guard case .brokenOff = error else { throw error }
+            }
+        }
+    }
+
+    @Test("An authority that the system does not know vouches for nothing by itself")
+    func system() throws {
+        let server = try SecureServer()
+        let courier = try Courier()
+        defer { courier.close() }
+        do throws(OutboundError) {
+            _ = try courier.send(OutboundRequest("GET", server.url))
+            Issue.record("it was believed")
+        } catch {
+            guard case .untrusted = error else { throw error }
+        }
+    }
+
+    @Test("A redirect is not followed, and no variable names a proxy")
+    func straight() throws {
+        for name in ["https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+            setenv(name, "http://127.0.0.1:1/", 1)
+        }
+        defer { for name in ["https_proxy", "HTTPS_PROXY", "ALL_PROXY"] { unsetenv(name) } }
+        let server = try SecureServer()
+        let courier = try Courier(caFile: server.authority)
+        defer { courier.close() }
+        let response = try courier.send(OutboundRequest("GET", "\(server.url)/elsewhere"))
+        #expect(response.status == 302)
+        #expect(response.header("location") == "\(server.url)/")
+    }
+}
