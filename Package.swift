@@ -186,8 +186,9 @@ let package = Package(
         .testTarget(
             name: "PracticeTests",
             dependencies: [
-                "deed-practice", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
-                "Minting", "Outbound", "Practice", "Telemetry", "TestSupport", "Threading",
+                "deed-practice", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer",
+                "Histories", "JSON", "Minting", "Outbound", "Practice", "Telemetry", "TestSupport",
+                "Threading",
             ],
             exclude: ["apple_library.py"], swiftSettings: common),
         .testTarget(

@@ -160,7 +160,14 @@ extension ProgramTests {
             seen += try dump()
             seen += try processes()
             #expect(seen.count > 10_000)
-            for secret in secrets { #expect(!seen.contains(secret), "\(secret.prefix(8))…") }
+            for secret in secrets {
+                let bytes = Data(secret.utf8)
+                // A dump writes bytes in hexadecimal digits.
+                let digits = bytes.map { String(format: "%02x", $0) }.joined()
+                for form in [secret, digits, bytes.base64EncodedString()] {
+                    #expect(!seen.contains(form), "\(form.prefix(8))…")
+                }
+            }
         }
 
         @Test("A refund that is asked for is answered from the log, by any instance, once")

@@ -1,6 +1,10 @@
+import AppStore
+import Core
 import Foundation
 import Glibc
+import Outbound
 import Practice
+import Synchronization
 import TestSupport
 import Testing
 import Threading
@@ -32,10 +36,39 @@ struct AppleLibraryTests {
             ["--clock", "2026-01-01T00:00:00Z", "--notify", "http://127.0.0.1:1/notifications"])
         let finished = try run(
             "\(environment)/bin/python",
-            [script, program.url, program.folder, program.issuer, program.keyID])
+            [
+                script, program.url, program.folder, program.issuer, program.keyID,
+                try token(for: program),
+            ])
         #expect(finished.code == 0, "\(finished.text)")
         #expect(finished.text.contains("every call came out as it should"))
         #expect(program.stop() == 0)
+    }
+
+    /// The bearer token that Deed shows for the store's own key.
+    private func token(for program: PracticeProgram) throws -> String {
+        let pem = try String(
+            contentsOfFile: "\(program.folder)/keys/AuthKey_\(program.keyID).p8", encoding: .utf8)
+        let credentials = StoreCredentials(
+            apiKey: StoreCredentials.APIKey(
+                issuer: program.issuer, id: program.keyID, pem: pem))
+        let shown = Mutex<String?>(nil)
+        let client = AppStoreClient(
+            AppStorePort(
+                credentials: { _ in credentials }, take: { _, _, _, _ in nil },
+                rest: { _, _, _, _ in },
+                send: { request throws(OutboundError) in
+                    let header = request.headers.first { $0.0 == "Authorization" }?.1
+                    shown.withLock { $0 = header }
+                    throw .cancelled
+                },
+                machineClock: {
+                    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+                }, pause: { _ in }))
+        let app = StoreApp(
+            project: try ProjectID("default"), key: AppKey(id: try AppID("com.example.game")))
+        _ = try? client.ask(.test, about: app, in: .production)
+        return try #require(shown.withLock { $0 }).replacingOccurrences(of: "Bearer ", with: "")
     }
 
     private var script: String {

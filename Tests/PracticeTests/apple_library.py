@@ -1,6 +1,6 @@
 """Talks to a practice store by Apple's own library, and stops at the first thing that is not right.
 
-usage: apple_library.py URL FOLDER ISSUER KEY_ID
+usage: apple_library.py URL FOLDER ISSUER KEY_ID TOKEN
 """
 import sys
 import time
@@ -32,7 +32,7 @@ from appstoreserverlibrary.receipt_utility import ReceiptUtility
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
 
 warnings.simplefilter("ignore")
-url, folder, issuer, key_id = sys.argv[1:]
+url, folder, issuer, key_id, deeds_token = sys.argv[1:]
 bundle = "com.example.game"
 token = "7f3c2f0e-6a53-4a6c-9d0d-2f6e3f7f0b11"
 key = open(f"{folder}/keys/AuthKey_{key_id}.p8", "rb").read()
@@ -68,6 +68,27 @@ def now():
     from datetime import datetime
     text = loads(urlopen(f"{url}/practice/state").read())["now"]
     return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+def same_claims():
+    """Deed's bearer token is one as the library makes them, under the same key."""
+    import jwt
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    public = load_pem_private_key(key, password=None).public_key()
+    apples = client._generate_token()
+    heads = [jwt.get_unverified_header(text) for text in (apples, deeds_token)]
+    assert heads[0] == heads[1], heads
+    known = dict(
+        algorithms=["ES256"], audience="appstoreconnect-v1", issuer=issuer)
+    theirs = jwt.decode(apples, public, **known)
+    ours = jwt.decode(deeds_token, public, options={"require": ["exp", "iat"]}, **known)
+    assert set(theirs) <= set(ours) <= set(theirs) | {"iat"}, (theirs, ours)
+    for name in ("iss", "aud", "bid"):
+        assert ours[name] == theirs[name], (name, ours, theirs)
+    assert 0 < ours["exp"] - ours["iat"] <= 3600, ours
+
+
+same_claims()
 
 
 def refused(code, call, *arguments):

@@ -127,14 +127,14 @@ package struct RandomHistory {
         var (start, length) = (random.number(0...5), random.number(3...6))
         let items = someItems(of: ["plus", "pro", "solo"])
         var selling = items.isEmpty ? one(of: ["plus", "pro", "solo"]) : "anything"
-        let isFamily = random.chance(15)
+        let (isFamily, isAssigned) = (random.chance(15), random.chance(10))
         let committed = random.chance(25) ? random.number(2...4) : nil
         var transactionName = original
         for period in 0..<random.number(1...4) {
             var fact = transaction(
                 transactionName, of: original, selling, .autoRenewable, at(start),
                 to: at(start + length))
-            fact.ownership = isFamily ? .familyShared : .purchased
+            fact.ownership = isFamily ? .familyShared : isAssigned ? .assigned : .purchased
             fact.items = items
             if period == 0, random.chance(20) { fact.offer = Offer(discount: .freeTrial) }
             if let committed {
@@ -214,7 +214,7 @@ package struct RandomHistory {
             original, items.isEmpty ? one(of: ["level2", "level3"]) : "anything", .nonConsumable,
             at(start))
         fact.items = items
-        fact.ownership = random.chance(20) ? .familyShared : .purchased
+        fact.ownership = one(of: [.familyShared, .assigned, .purchased, .purchased, .purchased])
         addVersions(of: fact, until: start + 8, isUpgraded: false)
         if random.chance(50) {
             var restored = fact
@@ -328,9 +328,12 @@ package struct RandomHistory {
         let moment = random.number(start - 1...start + 8)
         // Each moment has its share: two statements of one moment do not contradict each other.
         let isPart = moment % 3 == 0
-        return refund(
-            at: at(moment), isPart ? .prorated : .full,
+        let whole: Revocation.Extent = fact.ownership == .familyShared ? .family : .full
+        var revocation = refund(
+            at: at(moment), isPart ? .prorated : whole,
             milliPercent: isPart ? moment * 7_777 % 100_000 : nil)
+        if moment % 5 == 1 { revocation.reason = .unknown(.text("UPGRADED_TO_BUNDLE")) }
+        return revocation
     }
 
     /// Whole days, so that statements are often signed at the same moment.
@@ -354,4 +357,9 @@ package struct RandomHistory {
         if random.chance(30) { legacy.kind = nil }
         facts.append(.transaction(legacy))
     }
+}
+
+extension Ownership {
+    /// One that this release does not know.
+    fileprivate static let assigned = Ownership.unknown(.text("ASSIGNED"))
 }
