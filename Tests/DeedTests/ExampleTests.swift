@@ -76,14 +76,24 @@ extension ProgramTests {
             #expect(stolen.json["told"]?.array?.count == 1)
             #expect(stolen.json["rights"]?.array == [])
 
-            _ = try backEnd.ask("GET", "/players/u1/news")
+            let before = try backEnd.ask("GET", "/players/u1/news").json
+            let after = try #require(before["after"]?.integer)
+            #expect(before["news"]?.array?.last?["version"]?.integer == after)
             _ = try step([
                 "do": "refund", "customer": "u1", "transaction": bought["transaction"] ?? .null,
             ])
             #expect(try eventually(within: 10_000) { try rights(backEnd, "u1") == [] })
-            let news = try backEnd.ask("GET", "/players/u1/news").json["news"]?.array ?? []
-            #expect(news.contains { $0["type"]?.string == "purchase.refunded" })
-            #expect(try backEnd.ask("GET", "/players/u1/news").json["news"]?.array == [])
+            let told = try backEnd.ask("GET", "/players/u1/news?after=\(after)").json
+            let types = told["news"]?.array?.compactMap { $0["type"]?.string }
+            #expect(
+                types?.contains("purchase.refunded") == true
+                    && types?.contains("purchase.made") == false)
+            // An answer that was lost is told again; what was acted on is not.
+            #expect(try backEnd.ask("GET", "/players/u1/news?after=\(after)").json == told)
+            let latest = try #require(told["after"]?.integer)
+            let none = try backEnd.ask("GET", "/players/u1/news?after=\(latest)").json
+            #expect(none["news"]?.array == [] && none["after"]?.integer == latest)
+            #expect(try backEnd.ask("GET", "/players/u1/news?after=x").status == 400)
         }
 
         @Test("Each of many purchases counts at once, although the clock stands")

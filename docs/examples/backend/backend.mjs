@@ -52,7 +52,6 @@ async function call(method, path, body, headers = {}) {
 // What the back end remembers of each player. Losing it loses nothing: it saves calls and bytes.
 const positions = new Map() // where the log stood after the player's last write
 const answers = new Map() // the last answer about rights, with its tag
-const versions = new Map() // up to where the player's news were told
 
 const path = (player, rest) => `/v1/customers/${encodeURIComponent(player)}${rest}`
 const wrote = (player, headers) => positions.set(player, headers.get('Deed-Position'))
@@ -111,20 +110,15 @@ async function token(player) {
   return { token }
 }
 
-// What happened since the last look, such as a refund: the game takes back what it delivered.
-async function news(player) {
-  const told = []
-  let after = versions.get(player) ?? 0
-  while (after !== null && after !== undefined) {
-    const { content } = await call(
-      'GET', path(player, `/events?environment=${environment}&limit=100&after=${after}`))
-    for (const event of content.events) {
-      told.push({ type: event.type, at: event.recorded_at })
-      versions.set(player, Math.max(versions.get(player) ?? 0, event.version))
-    }
-    after = content.next
-  }
-  return { news: told }
+// What happened behind version `after`, such as a refund: the game takes back what it delivered. It keeps the `after`
+// of the answer once it has done so, beside what it did: then no news is lost and none counts twice.
+async function news(player, body, query) {
+  const after = Number(query.get('after') ?? 0)
+  if (!Number.isSafeInteger(after)) throw new TypeError('after is wrong')
+  const { content } = await call(
+    'GET', path(player, `/events?environment=${environment}&limit=100&after=${after}`))
+  const told = content.events.map(({ version, type, recorded_at }) => ({ version, type, at: recorded_at }))
+  return { news: told, after: told.at(-1)?.version ?? after, more: content.next !== null && content.next !== undefined }
 }
 
 const calls = {
@@ -142,10 +136,11 @@ const server = createServer(async (request, response) => {
   try {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
-    const [, group, player, name] = request.url.split('/')
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost')
+    const [, group, player, name] = pathname.split('/')
     const answer = group === 'players' && calls[`${request.method} ${name}`]
     if (answer) {
-      content = await answer(decodeURIComponent(player), JSON.parse(text || '{}'))
+      content = await answer(decodeURIComponent(player), JSON.parse(text || '{}'), searchParams)
       status = 200
     }
   } catch (error) {

@@ -70,7 +70,6 @@ class Players:
         self.lock = threading.Lock()
         self.positions = {}  # where the log stood after the player's last write
         self.answers = {}  # the last answer about rights, with its tag
-        self.versions = {}  # up to where the player's news were told
 
     def path(self, player, rest):
         return f"/v1/customers/{urllib.parse.quote(player, safe='')}{rest}"
@@ -130,20 +129,14 @@ class Players:
         self.wrote(player, headers)
         return {"token": token}
 
-    def news(self, player):
-        """What happened since the last look, such as a refund: the game takes back what it delivered."""
-        with self.lock:
-            after = self.versions.get(player, 0)
-        told = []
-        while after is not None:
-            path = self.path(player, f"/events?environment={ENVIRONMENT}&limit=100&after={after}")
-            _, page, _ = call("GET", path)
-            for event in page["events"]:
-                told.append({"type": event["type"], "at": event["recorded_at"]})
-                with self.lock:
-                    self.versions[player] = max(self.versions.get(player, 0), event["version"])
-            after = page.get("next")
-        return {"news": told}
+    def news(self, player, after):
+        """What happened behind version `after`, such as a refund: the game takes back what it delivered. It keeps
+        the `after` of the answer once it has done so, beside what it did: then no news is lost and none counts twice."""
+        path = self.path(player, f"/events?environment={ENVIRONMENT}&limit=100&after={after}")
+        _, page, _ = call("GET", path)
+        told = [{"version": event["version"], "type": event["type"], "at": event["recorded_at"]}
+                for event in page["events"]]
+        return {"news": told, "after": told[-1]["version"] if told else after, "more": page.get("next") is not None}
 
 
 def rights_in(answer):
@@ -157,7 +150,12 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        self.answer({"rights": PLAYERS.rights, "news": PLAYERS.news, "token": PLAYERS.token})
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+        self.answer({
+            "rights": PLAYERS.rights,
+            "news": lambda player: PLAYERS.news(player, int(query.get("after", ["0"])[0])),
+            "token": PLAYERS.token,
+        })
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length", "0"))
@@ -172,14 +170,14 @@ class Handler(BaseHTTPRequestHandler):
         })
 
     def answer(self, calls):
-        parts = self.path.strip("/").split("/")
+        parts = urllib.parse.urlsplit(self.path).path.strip("/").split("/")
         status, content = 404, {"code": "unknown"}
         if len(parts) == 3 and parts[0] == "players" and parts[2] in calls:
             try:
                 status, content = 200, calls[parts[2]](urllib.parse.unquote(parts[1]))
             except Refused as refused:
                 status, content = refused.status, refused.problem
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 status, content = 400, {"code": "malformed", "detail": f"{error} is missing or wrong"}
         self.send(status, content)
 
