@@ -121,7 +121,8 @@ package struct DataFolder: Sendable {
     package init(_ path: String) throws(PracticeError) {
         self.path = path
         for name in ["", "roots", "keys", "private"] {
-            let mode = name == "roots" ? 0o755 : 0o700
+            // A Deed of another user finds its way to the roots, and to nothing else.
+            let mode = name == "roots" ? 0o755 : name.isEmpty ? 0o711 : 0o700
             do {
                 try FileManager.default.createDirectory(
                     atPath: "\(path)/\(name)", withIntermediateDirectories: true,

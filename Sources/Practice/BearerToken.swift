@@ -34,10 +34,10 @@ extension Authority {
         guard claims["iss"]?.string == issuer, claims["aud"]?.string == "appstoreconnect-v1",
             claims["bid"]?.string == bundleID
         else { throw TokenRefusal(reason: "iss, aud or bid is not as it must be") }
-        guard let expires = claims["exp"]?.integer else {
-            throw TokenRefusal(reason: "exp is missing")
+        guard let expires = claims["exp"]?.second else {
+            throw TokenRefusal(reason: "exp is missing, or no second of a year with four digits")
         }
-        let issued = claims["iat"]?.integer
+        let issued = claims["iat"]?.second
         let isTimely = clocks.contains { clock in
             let now = clock.milliseconds / 1000
             let begins = issued ?? now
@@ -49,5 +49,17 @@ extension Authority {
 
     private func json(_ part: Substring) -> JSON? {
         Base64.url.decode(Array(part.utf8)).flatMap { try? JSON.read($0) }
+    }
+}
+
+extension JSON {
+    /// A time as tokens write it, in seconds; what is less than one is left out.
+    fileprivate var second: Int64? {
+        let range = Int64(0)...253_402_300_799
+        if let integer { return range.contains(integer) ? integer : nil }
+        guard let number = Double(text), number >= 0, number <= Double(range.upperBound) else {
+            return nil
+        }
+        return Int64(number)
     }
 }

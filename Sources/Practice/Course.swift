@@ -65,8 +65,11 @@ extension PracticeWorld {
                     transaction: subscriptions[original]?.latest))
         case .plan:
             let plan = plans.removeFirst()
+            var changed = self
             do throws(PracticeError) {
-                return .changed(try perform(plan.step))
+                let outcome = try changed.perform(plan.step)
+                self = changed
+                return .changed(outcome)
             } catch {
                 return .refused(plan.step, error)
             }
@@ -142,11 +145,39 @@ extension PracticeWorld {
 
     mutating func renew(_ original: String, from start: Instant) {
         guard let subscription = subscriptions[original] else { return }
-        let goesOn = subscription.paymentsLeft > 0 ? subscription.offer : nil
-        let offer = subscription.nextOffer ?? goesOn
+        let offer = renewalOffer(of: subscription)
         subscriptions[original]?.nextOffer = nil
-        if subscription.phase == .retry { subscriptions[original]?.streakStart = start }
+        let streakStart = streakStart(of: subscription, from: start)
+        subscriptions[original]?.streakStart = streakStart
         openPeriod(of: original, from: start, isRenewal: true, offer: offer)
+    }
+
+    /// The offer that the next period has, if there is a next one.
+    func renewalOffer(of subscription: Subscription) -> Article.Offer? {
+        subscription.nextOffer ?? (subscription.paymentsLeft > 0 ? subscription.offer : nil)
+    }
+
+    /// What the next period costs.
+    func renewalPrice(of subscription: Subscription) -> Int64 {
+        if let price = price(under: renewalOffer(of: subscription)) { return price }
+        if let change = subscription.change { return change.price }
+        guard subscription.nextProduct != subscription.product,
+            let next = shop.article(subscription.nextProduct)
+        else { return subscription.price }
+        return price(of: next)
+    }
+
+    /// When the run of periods began that goes on with one that starts then: a gap of less than sixty
+    /// days does not end it.
+    func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
+        start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
+    }
+
+    /// What may win back a customer who left.
+    func winBackOffers(for subscription: Subscription) -> [String] {
+        guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
+        let offers = shop.article(subscription.product)?.offers ?? []
+        return offers.filter { $0.kind == .winBack }.map(\.id)
     }
 
     mutating func end(_ original: String, _ intent: Subscription.Intent, _ subtype: String) {

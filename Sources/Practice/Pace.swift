@@ -34,6 +34,12 @@ package struct Pace: Hashable, Sendable, Codable {
     func end(ofDays days: Int64, after start: Instant) -> Instant {
         end(of: Wait(days: days), after: start)
     }
+
+    /// What lasts so long where a month has thirty days.
+    func milliseconds(_ usual: Int64) -> Int64 {
+        guard let month else { return usual }
+        return max(1, usual / 1000 * month / (30 * 86_400))
+    }
 }
 
 /// A length of time as people write it: `40d`, `12h`, `1mo`, `1y`, `0d`, or in ISO 8601, `P40D`.

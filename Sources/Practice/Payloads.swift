@@ -19,7 +19,7 @@ extension PracticeWorld {
             "signedDate", .integer((signedAt ?? trouble.skewed(now)).milliseconds))
         object.append("environment", .string(environment))
         object.append("transactionReason", .string(sale.isRenewal ? "RENEWAL" : "PURCHASE"))
-        object.append("storefront", "USA")
+        object.append("storefront", .string(PracticeWorld.storefront))
         object.append("storefrontId", "143441")
         object.append("price", .integer(sale.price))
         object.append("currency", .string(sale.currency))
@@ -40,12 +40,7 @@ extension PracticeWorld {
             object.append("expiresDate", .integer(expires.milliseconds))
         }
         if sale.isUpgraded { object.append("isUpgraded", true) }
-        if let offer = sale.offer {
-            object.append("offerType", .integer(offer.appleNumber))
-            if offer.kind != .introductory { object.append("offerIdentifier", .string(offer.id)) }
-            object.append("offerDiscountType", .string(offer.discount.rawValue.uppercased()))
-            object.append("offerPeriod", .string(offer.period.isoText))
-        }
+        if let offer = sale.offer { append(offer, to: &object) }
         guard let commitment = sale.commitment else { return }
         object.append("billingPlanType", "MONTHLY")
         object.append(
@@ -56,6 +51,13 @@ extension PracticeWorld {
                 "commitmentExpiresDate": .integer(commitment.ends.milliseconds),
                 "commitmentPrice": .integer(sale.price * Sale.Commitment.total),
             ])
+    }
+
+    private func append(_ offer: Article.Offer, to object: inout JSONObject) {
+        object.append("offerType", .integer(offer.appleNumber))
+        if offer.kind != .introductory { object.append("offerIdentifier", .string(offer.id)) }
+        object.append("offerDiscountType", .string(offer.discount.rawValue.uppercased()))
+        object.append("offerPeriod", .string(offer.period.isoText))
     }
 
     private func appendRevocation(of sale: Sale, to object: inout JSONObject) {
@@ -89,15 +91,16 @@ extension PracticeWorld {
         }
         if subscription.willRenew, subscription.isServing {
             object.append("renewalDate", .integer(subscription.ends.milliseconds))
+            object.append("renewalPrice", .integer(renewalPrice(of: subscription)))
             object.append(
-                "renewalPrice", .integer(subscription.change?.price ?? subscription.price))
-            object.append("currency", "USD")
+                "currency", .string(shop.article(subscription.nextProduct)?.currency ?? "USD"))
         }
         object.append(
             "recentSubscriptionStartDate", .integer(subscription.streakStart.milliseconds))
-        if let offer = subscription.nextOffer {
-            object.append("offerType", .integer(offer.appleNumber))
-            object.append("offerIdentifier", .string(offer.id))
+        if let offer = renewalOffer(of: subscription) { append(offer, to: &object) }
+        let winBacks = winBackOffers(for: subscription)
+        if !winBacks.isEmpty {
+            object.append("eligibleWinBackOfferIds", .array(winBacks.map(JSON.string)))
         }
         if let token = subscription.token { object.append("appAccountToken", .string(token)) }
         if let install = installs[subscription.customer] {

@@ -77,7 +77,7 @@ extension PracticeWorld {
         posting.next = now
         if luck.strikes(trouble.delay) || luck.strikes(trouble.shuffle) {
             let late = Int64(luck.next() % UInt64(max(1, trouble.delayLimit.milliseconds)))
-            posting.next = now.advanced(byMilliseconds: late)
+            posting.next = now.advanced(byMilliseconds: pace.milliseconds(late))
         }
         if luck.strikes(trouble.repeat) { posting.copies = 2 }
         posting.isSpoiled = luck.strikes(trouble.wrongSignature)
@@ -96,7 +96,8 @@ extension PracticeWorld {
             postings[index].next = nil
             openPostings.removeAll { $0 == index }
         } else {
-            postings[index].next = now.advanced(byMilliseconds: hours[tries - 1] * 3_600_000)
+            postings[index].next = now.advanced(
+                byMilliseconds: pace.milliseconds(hours[tries - 1] * 3_600_000))
         }
         postings[index].isSpoiled = false
         postings[index].copies = 1

@@ -60,7 +60,9 @@ private struct Routes: Sendable {
     func answer(_ request: borrowing Request) -> Answer {
         let call = Call(request)
         switch call.parts.first {
-        case "practice"?: return .later { control.answer(call) }
+        case "practice"?:
+            if let stranger = Routes.stranger(request) { return .now(stranger) }
+            return .later { control.answer(call) }
         case "inApps"?:
             return troubled(APIError(5_000_000).response) { api.answer(call) }
         case "verifyReceipt"? where call.parts.count == 1:
@@ -73,6 +75,19 @@ private struct Routes: Sendable {
             }
         default: return .now(Response(status: 404))
         }
+    }
+
+    /// What a web page gets: a browser names its origin, or a host that was made to lead here.
+    private static func stranger(_ request: borrowing Request) -> Response? {
+        let host = ((try? request.header("Host")) ?? nil) ?? ""
+        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        let isHere = ["127.0.0.1", "localhost", "[::1]"].contains(String(name))
+        if isHere, ((try? request.header("Origin")) ?? nil) == nil { return nil }
+        let body: JSON = [
+            "code": "refused",
+            "detail": "Only programs on this machine may do that, and no web page: ask 127.0.0.1.",
+        ]
+        return Response(json: body, status: 403)
     }
 
     /// Answers, or does what the trouble of the day wants instead.

@@ -90,8 +90,12 @@ package final class PracticeStore: Sendable {
     ) throws(PracticeError) -> Result {
         try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
             try runDue(until: clock)
+            // What is refused half-way is not done at all.
             let result = try state.change(wake: .nobody) { world throws(PracticeError) in
-                try body(&world)
+                var changed = world
+                let result = try body(&changed)
+                world = changed
+                return result
             }
             do throws(PracticeError) {
                 // Each change has an instant of its own, and must not be ahead of the service that follows.

@@ -39,6 +39,9 @@ package struct PracticeWorld: Codable, Sendable {
         fates = Fates(seed: seed)
     }
 
+    /// Where all of its customers are.
+    static let storefront = "USA"
+
     /// A customer's installation of the app.
     struct Install: Codable, Sendable {
         let appTransaction: String
@@ -133,6 +136,12 @@ extension PracticeWorld {
         guard let index = index(of: id) else { return }
         change(&sales[index])
         sales[index].changed = now
+    }
+
+    /// Notes that an upgrade takes the transaction's place from now on.
+    mutating func markUpgraded(_ id: String) {
+        let now = now
+        changeSale(id) { $0.upgraded = now }
     }
 
     /// The one that the customer has in that group.

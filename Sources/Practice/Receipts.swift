@@ -54,14 +54,16 @@ extension PracticeWorld {
     /// When it was taken back, or replaced by an upgrade: old receipts do not tell these apart.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
-        return sale.isUpgraded ? sale.changed : nil
+        return sale.upgraded
     }
 
     /// What verifyReceipt answers about a genuine receipt of that customer.
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
-        let bought = customer.map(sales(of:)) ?? []
+        // Consumables that were finished are told of no more.
+        let bought = (customer.map(sales(of:)) ?? [])
+            .filter { $0.kind != .consumable || !$0.isFinished }
         var listed = bought.sorted { ($0.purchased, $0.id) > ($1.purchased, $1.id) }
         if excludesOld {
             let latest = Set(subscriptions.values.map(\.latest))
@@ -96,8 +98,7 @@ extension PracticeWorld {
         object.append(date: "receipt_creation_date", now)
         object.append(date: "request_date", now)
         object.append(date: "original_purchase_date", install?.at ?? now)
-        let inApp = bought.filter { $0.kind != .consumable || !$0.isFinished }
-        object.append("in_app", .array(inApp.map { members(of: $0, isLatest: false) }))
+        object.append("in_app", .array(bought.map { members(of: $0, isLatest: false) }))
         return .object(object)
     }
 
@@ -105,6 +106,7 @@ extension PracticeWorld {
         var object = JSONObject()
         object.append("quantity", .string(String(sale.quantity)))
         object.append("product_id", .string(sale.product))
+        object.append("is_trial_period", .string(sale.offer?.isTrial == true ? "true" : "false"))
         object.append("transaction_id", .string(sale.id))
         object.append("original_transaction_id", .string(sale.original))
         object.append(date: "purchase_date", sale.purchased)
@@ -113,8 +115,6 @@ extension PracticeWorld {
             object.append(date: "expires_date", expires)
             object.append("web_order_line_item_id", .string(sale.lineItem))
             let isIntro = sale.offer?.kind == .introductory && sale.offer?.isTrial == false
-            object.append(
-                "is_trial_period", .string(sale.offer?.isTrial == true ? "true" : "false"))
             object.append("is_in_intro_offer_period", .string(isIntro ? "true" : "false"))
         }
         if let cancelled = cancelled(sale) {

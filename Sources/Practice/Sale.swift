@@ -42,13 +42,15 @@ package struct Sale: Codable, Sendable {
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
-    package var isUpgraded = false
+    /// When an upgrade took its place.
+    package var upgraded: Instant?
     package var commitment: Commitment?
     package var isFinished = false
     /// When the store last changed something about it.
     package var changed: Instant
 
     package var isShared: Bool { sharedFrom != nil }
+    package var isUpgraded: Bool { upgraded != nil }
 }
 
 /// What the store knows about the renewal of one subscription.

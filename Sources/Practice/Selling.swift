@@ -76,7 +76,8 @@ extension PracticeWorld {
         var subscription = Subscription(
             original: original, customer: customer, group: group, product: article.id,
             nextProduct: article.id, latest: original, ends: now, token: step.token,
-            streakStart: now, price: price(of: article))
+            streakStart: known.map { streakStart(of: $0, from: now) } ?? now,
+            price: price(of: article))
         subscription.extensions = known?.extensions ?? []
         subscriptions[original] = subscription
         openPeriod(of: original, from: now, isRenewal: false, offer: offer)
@@ -146,7 +147,7 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    private func price(under offer: Article.Offer?) -> Int64? {
+    func price(under offer: Article.Offer?) -> Int64? {
         guard let offer else { return nil }
         return offer.discount == .freeTrial ? 0 : offer.price ?? 0
     }

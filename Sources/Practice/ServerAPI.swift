@@ -67,7 +67,8 @@ struct Call: Sendable {
 
     init(_ request: borrowing Request) {
         method = request.method
-        parts = request.path.split(separator: "/").map { decoded(String($0)) }
+        // A plus is a blank in a query only.
+        parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         var query: [String: [String]] = [:]
         for pair in (request.query ?? "").split(separator: "&") {
             let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
@@ -183,10 +184,13 @@ struct APIError: Error, Sendable {
         4_000_019: "Supply either a transaction id or a notification type.",
         4_000_020: "Invalid test notification token.", 4_000_021: "Invalid sort.",
         4_000_022: "Invalid product type.", 4_000_023: "Invalid product id.",
-        4_000_026: "Invalid in-app ownership type.", 4_000_030: "Invalid revoked.",
+        4_000_026: "Invalid in-app ownership type.",
+        4_000_027: "The list of storefront country codes is empty.",
+        4_000_028: "Invalid storefront country code.", 4_000_030: "Invalid revoked.",
         4_000_031: "Invalid status.", 4_000_035: "The customer must have consented.",
         4_000_036: "Invalid delivery status.", 4_000_041: "Invalid sample content provided.",
         4_000_047: "This kind of product is not supported here.",
+        4_000_048: "An app transaction id cannot be used here.",
         4_000_183: "The app account token is no UUID.",
         4_000_185: "Family-shared transactions are not supported here.",
         4_000_187: "The transaction id is not an original one.",

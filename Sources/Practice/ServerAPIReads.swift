@@ -13,7 +13,12 @@ extension ServerAPI {
         let signed = store.read { world in
             world.sale(id).map { store.authority.sign(world.payload(of: $0)) }
         }
-        guard let signed else { throw APIError(4_040_010) }
+        guard let signed else {
+            let isInstall = store.read { world in
+                world.installs.values.contains { $0.appTransaction == id }
+            }
+            throw APIError(isInstall ? 4_000_048 : 4_040_010)
+        }
         return Response(json: ["signedTransactionInfo": .string(signed)])
     }
 
@@ -201,7 +206,7 @@ struct HistoryFilter {
         }
         start = try call.milliseconds("startDate", 4_000_015) ?? .min
         end = try call.milliseconds("endDate", 4_000_016) ?? .max
-        if start > end { throw APIError(4_000_013) }
+        if start >= end { throw APIError(4_000_013) }
         products = Set(call.query["productId"] ?? [])
         groups = Set(call.query["subscriptionGroupIdentifier"] ?? [])
         for name in call.query["productType"] ?? [] {
@@ -230,7 +235,7 @@ struct HistoryFilter {
 
     func takes(_ sale: Sale, _ world: PracticeWorld) -> Bool {
         let purchased = sale.purchased.milliseconds
-        return start <= purchased && purchased <= end
+        return start <= purchased && purchased < end
             && (products.isEmpty || products.contains(sale.product))
             && (kinds.isEmpty || kinds.contains(sale.kind))
             && (groups.isEmpty

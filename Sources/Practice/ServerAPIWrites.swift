@@ -22,7 +22,8 @@ extension ServerAPI {
             return Response(status: 200)
         case .consumption:
             let json = try call.json()
-            if let code = Self.mistake(in: json) { throw APIError(code) }
+            let kind = store.read { $0.sale(id)?.kind }
+            if let code = Self.mistake(in: json, about: kind) { throw APIError(code) }
             store.changeSoon { $0.consumption[id] = json.text }
             return Response(status: 202)
         default: throw APIError(4_000_047)
@@ -35,7 +36,7 @@ extension ServerAPI {
     ]
 
     /// The code of the first thing that is wrong with what is told about consumption.
-    private static func mistake(in json: JSON) -> Int64? {
+    private static func mistake(in json: JSON, about kind: ProductKind?) -> Int64? {
         if json["customerConsented"] != true { return 4_000_035 }
         if json["sampleContentProvided"]?.bool == nil { return 4_000_041 }
         guard let delivery = json["deliveryStatus"]?.string, deliveries.contains(delivery) else {
@@ -49,8 +50,27 @@ extension ServerAPI {
         if let preference = json["refundPreference"], !preference.isNull {
             let known = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
             if !known.contains(preference.string ?? "") { return 4_000_000 }
+            // Of a subscription the store counts the share by itself.
+            let share = json["consumptionPercentage"]?.integer ?? 0
+            let isShare = preference == "GRANT_PRORATED"
+            if isShare, (kind == .autoRenewable) == (share > 0) { return 4_000_000 }
         }
         return nil
+    }
+
+    /// The storefronts that a mass extension is for; `nil` for all.
+    private func countries(in json: JSON) throws(APIError) -> [String]? {
+        guard let list = json["storefrontCountryCodes"], !list.isNull else { return nil }
+        guard let codes = list.array, !codes.isEmpty else { throw APIError(4_000_027) }
+        var countries: [String] = []
+        for code in codes {
+            let letters = code.string?.utf8.allSatisfy { (0x41...0x5A).contains($0) }
+            guard let text = code.string, text.count == 3, letters == true else {
+                throw APIError(4_000_028)
+            }
+            countries.append(text)
+        }
+        return countries
     }
 
     func extend(_ route: Route, _ call: Call) throws(APIError) -> Response {
@@ -68,7 +88,10 @@ extension ServerAPI {
             guard let product = json["productId"]?.string,
                 store.read({ $0.shop.article(product)?.kind }) == .autoRenewable
             else { throw APIError(4_000_023) }
-            store.changeSoon { $0.extendAll(product, byDays: days, request: request) }
+            let countries = try countries(in: json)
+            store.changeSoon {
+                $0.extendAll(product, byDays: days, request: request, in: countries)
+            }
             return Response(json: ["requestIdentifier": .string(request)])
         }
         let original = try number(route.arguments[0], code: 4_000_008)
@@ -205,9 +228,14 @@ private struct PostingFilter {
 
 extension PracticeWorld {
     /// Extends every subscription of that product that can be, and tells how many there were.
-    mutating func extendAll(_ product: String, byDays days: Int64, request: String) {
-        let all = subscriptions.values.filter { $0.product == product && $0.isServing }
-            .map(\.original).sorted()
+    mutating func extendAll(
+        _ product: String, byDays days: Int64, request: String, in countries: [String]?
+    ) {
+        let isMeant = countries?.contains(PracticeWorld.storefront) ?? true
+        let all =
+            isMeant
+            ? subscriptions.values.filter { $0.product == product && $0.isServing }
+                .map(\.original).sorted() : []
         var (succeeded, failed): (Int64, Int64) = (0, 0)
         for original in all {
             if extend(original, byDays: days) == nil {
@@ -220,10 +248,14 @@ extension PracticeWorld {
         massExtensions.append(
             MassExtension(
                 request: request, product: product, at: now, succeeded: succeeded, failed: failed))
-        let summary: JSON = [
-            "requestIdentifier": .string(request), "productId": .string(product),
-            "succeededCount": .integer(succeeded), "failedCount": .integer(failed),
-        ]
-        append("RENEWAL_EXTENSION", "SUMMARY", .summary(summary.text))
+        var summary = JSONObject()
+        summary.append("requestIdentifier", .string(request))
+        summary.append("productId", .string(product))
+        if let countries {
+            summary.append("storefrontCountryCodes", .array(countries.map(JSON.string)))
+        }
+        summary.append("succeededCount", .integer(succeeded))
+        summary.append("failedCount", .integer(failed))
+        append("RENEWAL_EXTENSION", "SUMMARY", .summary(JSON.object(summary).text))
     }
 }

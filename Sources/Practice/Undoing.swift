@@ -219,7 +219,7 @@ extension PracticeWorld {
             copy.streakStart = child.streakStart
             subscriptions[child.original] = copy
             if opened, latest.expires != source.expires || latest.product != source.product {
-                if subtype == "UPGRADE" { changeSale(latest.id) { $0.isUpgraded = true } }
+                if subtype == "UPGRADE" { markUpgraded(latest.id) }
                 appendShare(of: parent, to: child, from: source.purchased, isRenewal: true)
             }
             let name = subscriptions[child.original]?.latest

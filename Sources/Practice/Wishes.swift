@@ -222,7 +222,7 @@ extension PracticeWorld {
         subscriptions[original]?.willRenew = true
         subscriptions[original]?.nextProduct = target.id
         if isNow {
-            changeSale(old.latest) { $0.isUpgraded = true }
+            markUpgraded(old.latest)
             subscriptions[original]?.change = nil
             openPeriod(of: original, from: now, isRenewal: false, offer: offer)
         } else {

@@ -25,11 +25,17 @@ struct Arguments {
     private(set) var flags: Set<String> = []
     private(set) var positionals: [String] = []
 
-    /// Reads flags with a value, and those without one that are named here.
-    init(_ words: [String], valued: Set<String>, bare: Set<String>) throws(ToolEnd) {
+    /// Reads flags with a value, and those without one that are named here, and up to so many other words.
+    init(
+        _ words: [String], valued: Set<String>, bare: Set<String>, positionals limit: Int = 0
+    ) throws(ToolEnd) {
         var rest = words[...]
         while let word = rest.popFirst() {
             guard word.hasPrefix("--"), word.count > 2 else {
+                if positionals.count == limit {
+                    throw .usage(
+                        "\"\(word)\" is one argument too many; see: deed-practice --help")
+                }
                 positionals.append(word)
                 continue
             }

@@ -18,6 +18,8 @@ extension PracticeTool {
         StopSignal.hold()
         do throws(PracticeError) {
             let folder = try DataFolder(path)
+            let lock = try FolderLock(folder)
+            defer { withExtendedLifetime(lock) {} }
             let authority = try Authority(in: folder)
             var world = try world(in: folder, arguments, beside: serviceStart)
             if let url = arguments["notify"] { world.send(to: url) }
@@ -31,6 +33,10 @@ extension PracticeTool {
                     }))
             let server = try PracticeServer(
                 store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
+            // Where the same folder stood before that, it goes there; where it was ahead, it stays.
+            if let start = try start(arguments), store.read({ $0.now }) < start {
+                try store.advance(to: start)
+            }
             write("serving on http://127.0.0.1:\(server.port)")
             write("roots for Deed: \(path)/roots (deed serve --extra-roots \(path)/roots)")
             write("server API: issuer \(authority.issuer), key id \(authority.keyID)")
@@ -74,6 +80,15 @@ extension PracticeTool {
         }
     }
 
+    private static func start(_ arguments: Arguments) throws(PracticeError) -> Instant? {
+        try arguments["clock"].map { text throws(PracticeError) in
+            guard let instant = Instant(text: text) else {
+                throw .invalid("--clock must be an instant like 2026-01-01T00:00:00Z")
+            }
+            return instant
+        }
+    }
+
     /// The world that the folder keeps, or a new one that begins now: beside a Deed with a test clock,
     /// when it is now there, and standing as that does.
     private static func world(
@@ -81,12 +96,7 @@ extension PracticeTool {
     ) throws(PracticeError) -> PracticeWorld {
         if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
         let shop = try Shop(try folder.bytes("shop.json"))
-        let start = try arguments["clock"].map { text throws(PracticeError) in
-            guard let instant = Instant(text: text) else {
-                throw .invalid("--clock must be an instant like 2026-01-01T00:00:00Z")
-            }
-            return instant
-        }
+        let start = try start(arguments)
         let pace = try arguments["pace"].map { text throws(PracticeError) in
             guard let pace = text == "sandbox" ? .sandbox : Pace(text) else {
                 throw .invalid("--pace must be calendar, or the length of a month like 5m")

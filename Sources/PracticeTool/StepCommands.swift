@@ -18,9 +18,6 @@ extension PracticeTool {
         let arguments = try Arguments(
             words, valued: common.union(texts).union(numbers).union(["percent"]),
             bare: switches.union(["json"]))
-        if let word = arguments.positionals.first {
-            throw .usage("\"\(word)\" is one argument too many; see: deed-practice --help")
-        }
         var object = JSONObject()
         object.append("do", .string(act.rawValue))
         for (name, value) in arguments.values.sorted(by: { $0.key < $1.key }) where name != "store"
@@ -56,8 +53,8 @@ extension PracticeTool {
     }
 
     static func advance(_ words: [String]) throws(ToolEnd) {
-        let arguments = try Arguments(words, valued: common, bare: ["json"])
-        guard let text = arguments.positionals.first, arguments.positionals.count == 1 else {
+        let arguments = try Arguments(words, valued: common, bare: ["json"], positionals: 1)
+        guard let text = arguments.positionals.first else {
             throw .usage("advance needs one length, like 40d, or an instant")
         }
         let member = text.contains(":") ? "to" : "by"
@@ -67,7 +64,8 @@ extension PracticeTool {
     }
 
     static func lives(_ words: [String]) throws(ToolEnd) {
-        let arguments = try Arguments(words, valued: common, bare: ["json", "no-jump"])
+        let arguments = try Arguments(
+            words, valued: common, bare: ["json", "no-jump"], positionals: 2)
         guard arguments.positionals.count == 2, arguments.positionals[0] == "run" else {
             throw .usage("write: deed-practice lives run FILE")
         }
@@ -86,7 +84,7 @@ extension PracticeTool {
     }
 
     static func trouble(_ words: [String]) throws(ToolEnd) {
-        let arguments = try Arguments(words, valued: common, bare: ["json"])
+        let arguments = try Arguments(words, valued: common, bare: ["json"], positionals: 1)
         guard let text = arguments.positionals.first, let json = try? JSON.read(text) else {
             throw .usage("trouble needs rates as JSON, like '{\"drop\":0.1,\"seed\":7}'")
         }

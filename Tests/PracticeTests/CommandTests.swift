@@ -62,7 +62,8 @@ struct CommandTests {
                 (["advance", "2001-01-01T00:00:00Z"], 1, "only goes forward"),
                 (["lives", "run", "/nowhere.json"], 1, "cannot be read"),
                 (["trouble", "{\"drop\":2}"], 2, "from 0 to 1"),
-                (["serve"], 2, "--data-dir is missing"),
+                (["serve"], 2, "--data-dir is missing"), (["show", "u1"], 2, "too many"),
+                (["roots", "here"], 2, "too many"), (["advance", "1d", "2d"], 2, "too many"),
                 (["show", "--store", "http://127.0.0.1:1"], 3, "does not answer"),
                 (
                     ["serve", "--data-dir", folder.file("new"), "--listen", "0.0.0.0:0"], 2,
@@ -98,6 +99,29 @@ struct CommandTests {
                 try String(contentsOfFile: "\(path)/roots/receipts.pem", encoding: .utf8) == root)
             #expect(try call(second, "advance", "20d").text.contains("2026-03-01"))
             #expect(second.stop() == 0)
+        }
+    }
+
+    @Test("The line that started a store starts it again, and only one serves a folder")
+    func again() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let path = folder.file("store")
+            let start = ["--clock", "2026-01-01T00:00:00Z"]
+            let first = try PracticeProgram(in: path, start)
+            _ = try call(first, "buy", "--customer", "u1", "--product", "pro.month")
+            let beside = try run(
+                practiceProgram.path, ["serve", "--data-dir", path, "--listen", "127.0.0.1:0"])
+            #expect(beside.code == 1 && beside.text.contains("another deed-practice serves"))
+            first.kill()
+            let second = try PracticeProgram(in: path, start)
+            #expect(try json(second, "show")["now"]?.string?.hasPrefix("2026-01-01") == true)
+            #expect(second.stop() == 0)
+            let later = try PracticeProgram(in: path, ["--clock", "2026-02-15T00:00:00Z"])
+            let state = try json(later, "show")
+            #expect(state["now"]?.string?.hasPrefix("2026-02-15") == true)
+            // What was due on the way was done.
+            #expect(state["customers"]?.array?.first?["transactions"]?.array?.count == 2)
         }
     }
 

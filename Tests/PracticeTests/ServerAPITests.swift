@@ -54,6 +54,7 @@ struct ServerAPITests {
         ("GET", "/inApps/v2/history/ID?startDate=a", nil, 4_000_015),
         ("GET", "/inApps/v2/history/ID?endDate=a", nil, 4_000_016),
         ("GET", "/inApps/v2/history/ID?startDate=2&endDate=1", nil, 4_000_013),
+        ("GET", "/inApps/v2/history/ID?startDate=2&endDate=2", nil, 4_000_013),
         ("GET", "/inApps/v2/history/ID?revoked=maybe", nil, 4_000_030),
         ("GET", "/inApps/v2/history/ID?inAppOwnershipType=LENT", nil, 4_000_026),
         ("GET", "/inApps/v1/subscriptions/ID?status=9", nil, 4_000_031),

@@ -73,6 +73,39 @@ struct VerifyReceiptTests {
         #expect(short["latest_receipt_info"]?.array?.count == 2)
     }
 
+    @Test("Consumables that were finished are told of no more, and an upgrade keeps its instant")
+    func told() throws {
+        let served = try ServedStore()
+        let coins = try served.buy("coins.100").transaction
+        let month = try served.buy("basic.month")
+        try served.store.advance(to: opening.days(3))
+        _ = try served.store.perform(Step(.change, customer: "u1", product: "pro.month"))
+        let upgraded = try upgradeInstant(served, month)
+        _ = try served.store.perform(
+            Step(.finish, customer: "u1").changed { $0.transaction = coins })
+        try served.store.advance(to: opening.days(8))
+        let token = "7f3c2f0e-6a53-4a6c-9d0d-2f6e3f7f0b11"
+        _ = try served.store.perform(
+            Step(.setToken, customer: "u1").changed {
+                $0.transaction = month.transaction
+                $0.token = token
+            })
+        #expect(try upgradeInstant(served, month) == upgraded && upgraded != nil)
+        let latest = try reply(served, month)["latest_receipt_info"]?.array ?? []
+        #expect(!latest.contains { $0["product_id"] == "coins.100" })
+        #expect(latest.allSatisfy { $0["is_trial_period"] == "false" })
+    }
+
+    private func reply(_ served: ServedStore, _ bought: HandOver) throws -> JSON {
+        try JSON.read(
+            served.send("POST", "/verifyReceipt", body(bought.receipt), token: nil).body)
+    }
+
+    private func upgradeInstant(_ served: ServedStore, _ bought: HandOver) throws -> JSON? {
+        try reply(served, bought)["latest_receipt_info"]?.array?
+            .first { $0["transaction_id"]?.string == bought.transaction }?["cancellation_date_ms"]
+    }
+
     @Test("Deed reads the reply as it reads the store's")
     func reply() throws {
         let served = try ServedStore()

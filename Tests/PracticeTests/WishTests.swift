@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Outbound
 import Practice
 import Testing
 
@@ -69,6 +70,40 @@ struct WishTests {
         // It may be shared again, as something new.
         _ = try store.perform(step(.share, product, with: "ben"))
         #expect(standings(store, "ben")[product]?.sorted() == ["active", "revoked"])
+    }
+
+    @Test("A wish that is refused half-way is not done at all")
+    func halfWay() throws {
+        let store = try store()
+        for product in ["coins.100", "pro.year"] {
+            let ask = Step(.buy, customer: "eve", product: product).changed { $0.ask = true }
+            _ = try store.perform(ask)
+        }
+        _ = try store.perform(Step(.withdraw, product: "pro.year"))
+        #expect(throws: PracticeError.self) { try store.perform(Step(.approve, customer: "eve")) }
+        #expect(store.read { $0.sales(of: "eve") }.isEmpty)
+        _ = try store.perform(Step(.decline, customer: "eve"))
+        #expect(throws: PracticeError.self) {
+            try store.perform(Step(.buy, customer: "new", product: "pro.year"))
+        }
+        #expect(store.read { !$0.customers.contains("new") })
+    }
+
+    @Test("No web page drives the store, whatever its name leads to")
+    func webPages() throws {
+        let served = try ServedStore()
+        func state(_ headers: [(String, String)]) throws -> Int {
+            var client = try HTTPClient()
+            return try client.send(
+                OutboundRequest("GET", "\(served.url)/practice/state", headers: headers)
+            ).status
+        }
+        #expect(try state([]) == 200)
+        #expect(try state([("Host", "localhost:9090")]) == 200)
+        #expect(try state([("Host", "[::1]:9090")]) == 200)
+        #expect(try state([("Host", "evil.example")]) == 403)
+        #expect(try state([("Host", "127.0.0.1.evil.example")]) == 403)
+        #expect(try state([("Origin", "https://evil.example")]) == 403)
     }
 
     @Test(

@@ -1,0 +1,20 @@
+import Glibc
+
+/// That this process alone sells from a folder: two would give one name to two purchases. The system
+/// lets go of it when the process ends, however it ends.
+package struct FolderLock: ~Copyable {
+    private let descriptor: Int32
+
+    package init(_ folder: DataFolder) throws(PracticeError) {
+        descriptor = open("\(folder.path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0 {
+            throw .broken("\(folder.path)/lock cannot be opened; see its folder's rights")
+        }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            throw .refused(
+                "another deed-practice serves \(folder.path); stop it, or use another folder")
+        }
+    }
+
+    deinit { close(descriptor) }
+}
