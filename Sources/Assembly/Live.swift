@@ -142,8 +142,7 @@ extension RefusedEvidence {
     fileprivate static let productionOnTestClock = RefusedEvidence(
         code: "production_on_test_clock",
         sentence: "It is of production, and this database goes by a test clock: hand it to a "
-            + "service over another database.",
-        isRetryable: false)
+            + "service over another database.")
 }
 
 extension IntakePort {

@@ -125,7 +125,7 @@ extension Parts {
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
                         RefundReports(
-                            ports, RefundReportPort(ledger, machineClock: ports.machineClock)),
+                            live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
                         log: outside.log, metrics: outside.metrics),
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,

@@ -51,12 +51,13 @@ package final class RefundReports: Sendable {
         let until: Instant
         let obstacle: String
     }
-    private let ports: Ports
+    private let intake: Intake
+    private var ports: Ports { intake.ports }
     private let port: RefundReportPort
     private let waits = Mutex<[StoreApp: Wait]>([:])
 
-    package init(_ ports: Ports, _ port: RefundReportPort) {
-        self.ports = ports
+    package init(_ intake: Intake, _ port: RefundReportPort) {
+        self.intake = intake
         self.port = port
     }
 
@@ -129,7 +130,7 @@ package final class RefundReports: Sendable {
             let content = report.content
         else { return nil }
         do throws(StoreTrouble) {
-            _ = try ports.store.ask(
+            _ = try intake.ask(
                 .consumption(content, of: request.transaction), app, request.environment)
         } catch {
             guard case .refused = error else { return rest(app, after: error) }

@@ -119,14 +119,14 @@ struct RefundReportTests {
         _ = front.submit(coins)
         spend(40)
         ask(of: coins)
-        var ports = front.service.ports
-        let append = ports.ledger.append
-        ports.ledger.append = { [sent] command throws(CommandError) in
+        var intake = front.service.intake
+        let append = intake.ports.ledger.append
+        intake.ports.ledger.append = { [sent] command throws(CommandError) in
             if !sent.calls.isEmpty { throw .fault(.unavailable) }
             return try append(command)
         }
         #expect(throws: CommandError.fault(.unavailable)) {
-            try report(front.service.refundReports(ports))
+            try report(front.service.refundReports(intake))
         }
         spend(50)
         #expect(try report() == ["reported"])

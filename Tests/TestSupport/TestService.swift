@@ -69,10 +69,9 @@ package final class TestService: Sendable {
     }
 
     /// What tells the store of refunds, by the service's own job.
-    package func refundReports(_ ports: Ports? = nil) -> RefundReports {
+    package func refundReports(_ intake: Intake? = nil) -> RefundReports {
         RefundReports(
-            ports ?? self.ports,
-            RefundReportPort(ledger, machineClock: self.ports.machineClock))
+            intake ?? self.intake, RefundReportPort(ledger, machineClock: ports.machineClock))
     }
 
     package func createProject(_ project: String) throws {
