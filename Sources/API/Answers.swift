@@ -4,8 +4,8 @@ package import JSON
 package import Service
 
 extension Response {
-    /// Nobody may give a kept answer again without asking whether it still holds: access may end, or
-    /// be taken back, at any moment. What one key may see is nobody else's.
+    /// A cache must ask whether an answer still holds before it gives it again: access may end, or be taken
+    /// back, at any moment. What one key may see, another may not.
     static let askAgain = Header("Cache-Control", "private, no-cache")
 
     /// A JSON answer that holds up to a place in the log.

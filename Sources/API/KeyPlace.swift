@@ -53,7 +53,7 @@ private func bearerKey(in authorization: String) -> String? {
     return trimmed(bytes.extracting(scheme.count...))
 }
 
-/// The cookie's value; `nil` where it is there twice: whoever planted the other one must not choose.
+/// The cookie's value; `nil` where it is there twice: the sender of the other one must not choose.
 private func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {

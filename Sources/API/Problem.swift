@@ -128,7 +128,7 @@ extension Problem {
             member: "body")
     }
 
-    /// More came than may from those whom nobody knows.
+    /// More came from senders without a known key than is looked at.
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,

@@ -181,7 +181,7 @@ final class ServedRoute: Sendable {
     }
 }
 
-/// A request as it was taken out of its connection, before anybody looked whether it may be.
+/// A request as it was taken out of its connection, before its key was looked at.
 private struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?

@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 package import JSON
 
-/// Marks a statement that anybody could have written.
+/// Marks a statement that any stranger could have written.
 package enum Unverified {}
 /// Marks a statement that was followed to a trusted root, on terms that it meets.
 package enum Verified {}
@@ -62,11 +62,11 @@ struct Contents: Sendable {
     var facts = Facts()
     var appVersion: String?
     var notification: NotificationHead?
-    /// The statements inside that are the store's and that nobody here can read.
+    /// The statements inside that are the store's and that this release cannot read.
     var unread: [EvidenceKind] = []
     /// When the licence ends under which a volume purchase was installed.
     var licenceEnds: Instant?
-    /// All that a signed statement says, what nobody here understands included.
+    /// All that a signed statement says, what this release does not understand included.
     var members: JSONObject?
 }
 
@@ -74,7 +74,7 @@ extension StoreStatement {
     /// The version of the app that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
-    /// The kinds of the statements inside that nobody here can read: their facts are missing.
+    /// The kinds of the statements inside that this release cannot read: their facts are missing.
     package var unread: [EvidenceKind] { contents.unread }
     /// Every member of a signed statement as the store wrote it, unknown ones too.
     package var members: JSONObject? { contents.members }

@@ -73,7 +73,7 @@ package final class Verifier: Sendable {
         }
     }
 
-    /// The app and the environment that the bytes name, whoever wrote them. Of a notification only the
+    /// The app and the environment that the bytes name, proven or not. Of a notification only the
     /// outside is read.
     static func heading(
         of bytes: [UInt8], as kind: EvidenceKind

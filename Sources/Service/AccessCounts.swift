@@ -83,7 +83,7 @@ extension Ports {
         while true {
             let page = try obtain(directory.customers(project, last, pageLimit))
             if page.isEmpty { return counts }
-            // Who only keeps a purchase until somebody claims it has no access to lose.
+            // A keeper of unclaimed purchases has no access to lose.
             for customer in page where !customer.stream.customer.isReserved {
                 let change = customer.state.accessChange(from: step.old, to: step.new, now: now)
                 counts.add(change, of: customer.stream)

@@ -33,7 +33,7 @@ package final class AppRing: Sendable {
         try refreshing.refresh(at: ports.machineClock()) { () throws(Fault) in try reload() }
     }
 
-    /// Takes in a change that this instance just made, before anybody is told of it. What cannot be read
+    /// Takes in a change that this instance just made, before the change is answered. What cannot be read
     /// now is read when the database is next looked at; the change itself is durable.
     package func learnChange() { try? reload() }
 

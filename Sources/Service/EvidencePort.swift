@@ -13,7 +13,7 @@ package struct EvidencePort: Sendable {
             ProvenEvidence
     /// The evidence without what it was wrapped in for the way.
     package var bare: @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says of itself, whoever wrote it: whom to ask about it.
+    /// What the evidence says of itself, proven or not: whom to ask about it.
     package var heading: @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
     /// What it will cost to tell whether bare evidence is genuine.
     package var standing: @Sendable (RawEvidence) -> SignerStanding

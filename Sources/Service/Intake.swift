@@ -1,6 +1,6 @@
 package import Core
 
-/// Taking evidence in: proving it, having it wait while nobody can, and asking the stores.
+/// Taking evidence in: proving it, having it wait while it cannot be proven, and asking the stores.
 package struct Intake: Sendable {
     package var ports: Ports
     package var queue: IntakePort
@@ -20,8 +20,8 @@ package struct Intake: Sendable {
 }
 
 extension Intake {
-    /// Queues evidence that nobody can judge yet. The same evidence for the same purpose waits once,
-    /// whoever sends it how often.
+    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose waits once, however
+    /// often it is sent.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID
@@ -103,7 +103,7 @@ extension Intake {
             }
             if changed == item { return item }
             if try queue.change(changed) { return changed }
-            // A worker, or somebody else, was quicker: look at what they made of it.
+            // A worker or an admin was quicker: look at what they made of it.
         }
         throw .fault(.busy)
     }

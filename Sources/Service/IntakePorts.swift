@@ -1,6 +1,6 @@
 package import Core
 
-/// What the use cases need of the queue of evidence that nobody can judge yet.
+/// What the use cases need of the queue of evidence that cannot be judged yet.
 package struct IntakePort: Sendable {
     /// Adds an item and its evidence, or gives the one in which the same evidence waits already;
     /// `nil` when as much of the project waits as may.
@@ -11,7 +11,7 @@ package struct IntakePort: Sendable {
     /// Gives the item that is due and was tried least, to one worker until its lease ends. Receipts of
     /// some apps are left out.
     package var take: @Sendable (_ now: Instant, _ without: [AppID]) throws(Fault) -> TakenIntake?
-    /// Keeps the item as it is now; false when somebody changed it since it was read.
+    /// Keeps the item as it is now; false when it was changed since it was read.
     package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
     package var counts: @Sendable () throws(Fault) -> IntakeCounts
     /// Forgets some items that ended before an instant, as long as the lease is held.

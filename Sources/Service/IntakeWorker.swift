@@ -3,15 +3,15 @@ import Synchronization
 
 /// Judges what is queued, one item at a time, and has recorded what is believed.
 ///
-/// The commit that records comes before the row says so. Whoever dies in between leaves an item that
+/// The commit that records comes before the row says so. A worker that dies in between leaves an item that
 /// is judged again; its cause was obeyed, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
     /// What was done about one item.
     package struct Work: Sendable {
         package let item: IntakeItem
-        /// False when somebody else changed the item meanwhile: then theirs holds.
+        /// False when the item was changed meanwhile: then that change holds.
         package let isKept: Bool
-        /// Whether this try is the one at which somebody should look.
+        /// Whether this try is the one at which an operator should look.
         package let isAlarming: Bool
     }
     private let submissions: Submissions

@@ -1,10 +1,10 @@
 package import Core
 
-/// What came of a piece of evidence: what nobody can judge yet waits in the queue.
+/// What came of a piece of evidence: what cannot be judged yet waits in the queue.
 typealias JudgedPiece = Judgement<ProvenEvidence, IntakeID>
 
 extension Submissions {
-    /// Looks at each piece of evidence by itself. What nobody can judge yet is queued.
+    /// Looks at each piece of evidence by itself. What cannot be judged yet is queued.
     func judge(
         _ request: SubmissionRequest, of stream: Stream
     ) throws(CommandError) -> [JudgedPiece] {
@@ -91,7 +91,7 @@ extension Submissions {
             }
             if error.cure == .time { return .undecided(heading) }
         }
-        // Whoever set or changed the app a moment ago may have done it on another instance.
+        // Another instance may have set or changed the app a moment ago.
         try obtain(apps.refresh())
         return try prove(own: piece, of: project, isSecond: true)
     }
@@ -151,7 +151,7 @@ extension Submissions {
 }
 
 extension Submission {
-    /// The stream that obeys its cause: the customer's, or that of whoever keeps what nobody claims.
+    /// The stream that obeys its cause: the customer's, or that of the keeper of unclaimed purchases.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(
             project: project, environment: environment,

@@ -1,7 +1,7 @@
 package import Core
 import Synchronization
 
-/// Decides where a notification is looked at, and whether certificates are followed for it: anybody may
+/// Decides where a notification is looked at, and whether certificates are followed for it: strangers may
 /// send them, a signature costs ten times what a refusal costs, and certificates that were not followed
 /// before cost a hundred times that.
 package final class NotificationGate: Sendable {
@@ -39,7 +39,7 @@ package final class NotificationGate: Sendable {
     }
 
     /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
-    /// little: anybody can copy a signer's certificates, and few can send from where genuine ones
+    /// little: any stranger can copy a signer's certificates, and few can send from where genuine ones
     /// come from. `client` is `nil` for one that came over no connection: then nothing is counted.
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }

@@ -23,7 +23,7 @@ extension Submissions {
     /// The wish to record what a store tells by itself. Whose it is, the facts tell, or whoever
     /// proves the purchase later.
     ///
-    /// Anybody may call: so what costs least is looked at first, and a signature is verified only
+    /// Any stranger may call: so what costs least is looked at first, and a signature is verified only
     /// for an app that there is.
     package func recordingNotification(
         _ raw: RawEvidence
@@ -37,7 +37,7 @@ extension Submissions {
             } catch {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
-                // Whoever changed the app a moment ago may have done it on another instance.
+                // Another instance may have changed the app a moment ago.
                 try obtain(apps.refresh())
                 continue
             }
@@ -128,7 +128,7 @@ extension Submissions {
 }
 
 extension Actor {
-    /// Whoever works the queue off.
+    /// The worker of the queue.
     package static let intake = Actor(prefix: "deed:", random: "intake")
 }
 

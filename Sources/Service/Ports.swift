@@ -87,7 +87,7 @@ package struct DirectoryPort: Sendable {
     package var apps: @Sendable () throws(Fault) -> [ListedApp]
     /// Every key of every project that was not revoked.
     package var keys: @Sendable () throws(Fault) -> [LiveKey]
-    /// The stream of the customer who has an order; `nil` when nobody does.
+    /// The stream of the customer who has an order; `nil` when none does.
     package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
     /// Some purchases that no customer claimed after one of them, in order of store and id.
     package var unclaimed:

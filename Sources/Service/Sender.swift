@@ -31,7 +31,7 @@ extension SecretsPort {
         return Cause(text: text, digest: digest(bytes))
     }
 
-    /// An identifier that nobody can guess and no other thing has.
+    /// An identifier that cannot be guessed and that no other thing has.
     func newID<Kind>(prefix: StaticString) -> Identifier<Kind> {
         Identifier(prefix: prefix, random: randomText(bytes: 12))
     }

@@ -69,7 +69,7 @@ extension Intake {
         try adapter(for: raw.kind).evidence.bare(raw)
     }
 
-    /// What the evidence says of itself, whoever wrote it.
+    /// What the evidence says of itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try adapter(for: raw.kind).evidence.heading(raw)
     }

@@ -36,7 +36,7 @@ package struct SubmissionAnswer: Sendable {
 
 /// What came of one piece of evidence for one purchase.
 package struct SubmittedItem: Hashable, Sendable {
-    /// What nobody can judge yet waits in the queue, which tells later what came of it.
+    /// What cannot be judged yet waits in the queue, which tells later what came of it.
     package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
 
     /// The place of the piece of evidence in the submission.

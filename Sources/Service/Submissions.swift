@@ -174,7 +174,7 @@ extension SecretsPort {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { hexDigest($0.bytes) })
         }
-        // Nobody can send another request under this cause, so nothing need tell the two apart.
+        // No other request can come under this cause, so nothing need tell the two apart.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }

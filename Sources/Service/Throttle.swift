@@ -1,7 +1,7 @@
 package import Core
 import Synchronization
 
-/// What may be asked for by each of many whom nobody knows, and by all of them together.
+/// What each of many strangers may ask for, and all of them together.
 package final class Throttle: Sendable {
     /// So many at once, and so many more each second.
     package struct Rate: Sendable {

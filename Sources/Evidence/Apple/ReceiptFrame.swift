@@ -38,7 +38,7 @@ struct ReceiptFrame {
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
         guard let binary = Base64.standard.decode(bytes) else { throw .badBase64 }
         if isTransactionReceipt(binary) { throw .transactionReceipt }
-        // Whoever reads this next must not take it for base64 once more.
+        // The next reader must not take it for base64 once more.
         guard binary.first == BERTag.sequence else { throw .badASN1 }
         return binary
     }

@@ -24,7 +24,7 @@ struct SignedJSON {
         signature = second + 1..<bytes.count
     }
 
-    /// What the payload says, whoever wrote it.
+    /// What the payload says, proven or not.
     func members() throws(EvidenceRefusal) -> Members {
         try Members(decode(payload))
     }
@@ -102,7 +102,7 @@ extension Verifier {
     /// Finds the parts of a signed statement, and the chain under which every byte of it was signed.
     /// When it was signed, and whether the chain was valid then, is for the caller to ask.
     ///
-    /// The header holds the certificates, so whoever sends the same header names the same chain.
+    /// The header holds the certificates, so the same header names the same chain.
     /// Only headers under which a signature was genuine are remembered.
     func authenticate(
         _ bytes: [UInt8]

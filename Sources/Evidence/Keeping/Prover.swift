@@ -57,7 +57,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What evidence states that somebody else vouches for: the store that was asked about it.
+    /// What evidence states that the store vouches for, which was asked about it.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -84,7 +84,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What the evidence says of itself, whoever wrote it.
+    /// What the evidence says of itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         do throws(EvidenceRefusal) {
             let bare = try BareEvidence(raw)
