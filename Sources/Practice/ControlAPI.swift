@@ -124,6 +124,7 @@ extension PracticeWorld {
                 "purchase": .string(standing.original), "product": .string(standing.product),
                 "active": .bool(standing.isActive), "state": .string(standing.word),
                 "until": .optional(standing.until?.text),
+                "renews": standing.renews.map(JSON.bool) ?? .null,
             ]
         }
         let transactions = sales(of: customer).map { sale -> JSON in

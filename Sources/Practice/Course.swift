@@ -59,15 +59,17 @@ extension PracticeWorld {
         case .posting(let index): return .post(index)
         case .subscription(let original):
             renewOrEnd(original)
+            let subscription = subscriptions[original]
             return .changed(
                 Outcome(
-                    customer: subscriptions[original]?.customer,
-                    transaction: subscriptions[original]?.latest))
+                    customer: subscription?.customer, transaction: subscription?.latest,
+                    note: subscription.map { "\($0.product) is \($0.phase.rawValue)" }))
         case .plan:
             let plan = plans.removeFirst()
             var changed = self
             do throws(PracticeError) {
-                let outcome = try changed.perform(plan.step)
+                var outcome = try changed.perform(plan.step)
+                outcome.note = outcome.note ?? plan.step.do.rawValue
                 self = changed
                 return .changed(outcome)
             } catch {
@@ -195,6 +197,8 @@ extension PracticeWorld {
         package let original: String
         package let product: String
         package let isActive: Bool
+        /// Whether another period follows; `nil` for what has none.
+        package let renews: Bool?
         /// When access ends if nothing else happens; `nil` for what has no end or ends by a catalog.
         package let until: Instant?
         package let word: String
@@ -206,12 +210,14 @@ extension PracticeWorld {
             return Standing(
                 original: subscription.original, product: subscription.product,
                 isActive: subscription.isServing && end.map { now < $0 } ?? false,
+                renews: subscription.willRenew,
                 until: subscription.isServing ? end : nil, word: subscription.phase.rawValue)
         }
         let others = sales(of: customer).filter { $0.kind != .autoRenewable }.map { sale in
             let isRevoked = sale.revocation != nil
             return Standing(
-                original: sale.original, product: sale.product, isActive: !isRevoked, until: nil,
+                original: sale.original, product: sale.product, isActive: !isRevoked, renews: nil,
+                until: nil,
                 word: isRevoked ? "revoked" : sale.kind == .consumable ? "sold" : "active")
         }
         return renewing + others

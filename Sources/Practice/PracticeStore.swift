@@ -176,7 +176,8 @@ package final class PracticeStore: Sendable {
             switch done {
             case .nothing: return events
             case .changed(let outcome):
-                let text = "\(outcome.customer ?? "shop") \(outcome.transaction ?? "")"
+                let words = [outcome.customer ?? "shop", outcome.transaction, outcome.note]
+                let text = words.compactMap(\.self).joined(separator: " ")
                 events.append(Event(at: now, text: text))
             case .refused(let step, let error):
                 events.append(Event(at: now, text: "\(step.do.rawValue) was refused: \(error)"))

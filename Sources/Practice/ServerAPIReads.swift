@@ -93,7 +93,7 @@ extension ServerAPI {
                 return filter.isDescending ? !isBefore : isBefore
             }
             var object = world.appMembers
-            append(sorted, after: after, filter, world, to: &object)
+            append(sorted, at: \.changed, after: after, filter, world, to: &object)
             return Response(json: .object(object))
         }
     }
@@ -104,27 +104,29 @@ extension ServerAPI {
         filter.text = "refunds"
         let after = try position(call.one("revision"), filter.text)
         return store.read { world in
+            let refunded = { (sale: Sale) in sale.revocation?.at ?? sale.changed }
             let all = world.sales(of: customer).filter { $0.revocation != nil && !$0.isShared }
-                .sorted { ($0.changed, $0.id) < ($1.changed, $1.id) }
+                .sorted { (refunded($0), $0.id) < (refunded($1), $1.id) }
             var object = JSONObject()
-            append(all, after: after, filter, world, to: &object)
+            append(all, at: refunded, after: after, filter, world, to: &object)
             return Response(json: .object(object))
         }
     }
 
     /// One page of what comes behind a position, and the position behind it.
     private func append(
-        _ sales: [Sale], after: Position?, _ filter: HistoryFilter, _ world: PracticeWorld,
-        to object: inout JSONObject
+        _ sales: [Sale], at instant: (Sale) -> Instant, after: Position?, _ filter: HistoryFilter,
+        _ world: PracticeWorld, to object: inout JSONObject
     ) {
         let rest = sales.filter { sale in
             guard let after else { return true }
-            let isBefore = (sale.changed.milliseconds, sale.id) < (after.changed, after.id)
-            let isSame = sale.changed.milliseconds == after.changed && sale.id == after.id
+            let at = instant(sale).milliseconds
+            let isBefore = (at, sale.id) < (after.at, after.id)
+            let isSame = at == after.at && sale.id == after.id
             return !isSame && (filter.isDescending ? isBefore : !isBefore)
         }
         let page = rest.prefix(Self.page)
-        let last = page.last.map { Position(changed: $0.changed.milliseconds, id: $0.id) } ?? after
+        let last = page.last.map { Position(at: instant($0).milliseconds, id: $0.id) } ?? after
         if let last { object.append("revision", .string(last.text(filter.text))) }
         object.append("hasMore", .bool(rest.count > page.count))
         let signed = page.map { JSON.string(store.authority.sign(world.payload(of: $0))) }
@@ -157,11 +159,11 @@ extension ServerAPI {
 
 /// Where a page ended.
 private struct Position {
-    let changed: Int64
+    let at: Int64
     let id: String
 
-    init(changed: Int64, id: String) {
-        self.changed = changed
+    init(at: Int64, id: String) {
+        self.at = at
         self.id = id
     }
 
@@ -170,15 +172,13 @@ private struct Position {
         guard let bytes = Base64.url.decode(Array(revision.utf8)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(
             separator: "|", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let changed = Int64(parts[0]), parts[2] == filter else {
-            return nil
-        }
-        self.changed = changed
+        guard parts.count == 3, let at = Int64(parts[0]), parts[2] == filter else { return nil }
+        self.at = at
         id = String(parts[1])
     }
 
     func text(_ filter: String) -> String {
-        let text = "\(changed)|\(id)|\(filter)"
+        let text = "\(at)|\(id)|\(filter)"
         return String(decoding: Base64.url.encode(Array(text.utf8)), as: UTF8.self)
     }
 }

@@ -102,7 +102,8 @@ extension PracticeTool {
             write(customer["customer"]?.string ?? "")
             for purchase in customer["purchases"]?.array ?? [] {
                 let members = ["purchase", "product", "state", "until"]
-                let texts = members.compactMap { purchase[$0]?.string }
+                var texts = members.compactMap { purchase[$0]?.string }
+                if purchase["renews"] == false { texts.append("does not renew") }
                 write("  " + texts.joined(separator: "   "))
             }
         }

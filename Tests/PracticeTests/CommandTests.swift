@@ -34,7 +34,9 @@ struct CommandTests {
             let text = try call(program, "cancel", "--customer", "u1").text
             #expect(text.contains("curl -H"))
             #expect(text.contains("/v1/customers/u1/receipts"))
-            #expect(try call(program, "advance", "40d").text.contains("2026-02-01"))
+            #expect(try call(program, "show").text.contains("does not renew"))
+            let advanced = try call(program, "advance", "40d").text
+            #expect(advanced.contains("2026-02-01") && advanced.contains("pro.month is ended"))
             let state = try json(program, "show", "--customer", "u1")
             #expect(
                 state["customers"]?.array?.first?["purchases"]?.array?.first?["state"] == "ended")
