@@ -18,6 +18,10 @@ select min(due.at) from (
     select min(i.next_try_at) from deed.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
     union all
+    -- Then a store waits no longer to hear about a refund.
+    select min(c.answer_by) from deed.customers as c
+    where c.answer_by is not null and c.answer_by > $1::bigint
+    union all
     select min(o.expires_at) from deed.orders as o
     where o.fulfilled_by is null and o.closed_at is null and o.expires_at > $1::bigint
 ) as due
