@@ -80,6 +80,22 @@ struct StoreQuestionTests {
         #expect(try service.database.number("select count(*) from deed.unclaimed") == 45)
     }
 
+    @Test("What was refunded comes in as many pages as there are")
+    func refunds() throws {
+        let served = try ServedPractice()
+        var last = ""
+        for _ in 0..<25 {
+            last = try served.buy("coins.100").transaction ?? ""
+            let step = Step(.refund, customer: "u1").changed { $0.transaction = last }
+            _ = try served.store.perform(step)
+        }
+        let report = try ask(.refunds(of: try TransactionID(last)), try Asking(served.url))
+        #expect(results(report) == Array(repeating: "recorded", count: 25))
+        #expect(
+            try service.database.number(
+                "select count(*) from deed.events where type = 'purchase.made'") == 25)
+    }
+
     @Test("A status brings the renewal beside its transaction")
     func statuses() throws {
         let served = try ServedPractice()
