@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Ledger
 import Minting
 import Service
 import Synchronization
@@ -155,6 +156,19 @@ struct RefundReportTests {
         #expect(try front.events().last == "refund.unreported")
     }
 
+    @Test("Where the time is a test's, the deadline is what comes next")
+    func due() throws {
+        _ = front.submit(coins)
+        let clock = TestClockTable(
+            front.service.database.settings(role: LedgerSettings.serviceRole))
+        let now = front.service.clock.now
+        #expect(try clock.nextDue(after: now) == nil)
+        ask(of: coins)
+        #expect(try clock.nextDue(after: now) == now.advanced(byMilliseconds: 12 * 3_600_000))
+        #expect(try report() == ["reported"])
+        #expect(try clock.nextDue(after: now) == nil)
+    }
+
     @Test("What the store refuses is said, and not sent again")
     func refused() throws {
         _ = front.submit(coins)
@@ -189,6 +203,23 @@ struct RefundReportTests {
             transaction: front.store.transaction(coins))
         #expect(front.notify(declined).status == 200)
         #expect(try report() == [] && sent.calls == [])
+    }
+
+    @Test("A decision that comes while the store is told does not hide that it was")
+    func decidedMeanwhile() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        let declined = front.store.notification(
+            "REFUND_DECLINED", id: "n2", at: front.daysAgo(0),
+            transaction: front.store.transaction(coins))
+        front.service.store.answerCalls { [sent, front] call, _ throws(StoreTrouble) in
+            _ = front.notify(declined)
+            return try sent.take(call)
+        }
+        #expect(try report() == ["reported"])
+        #expect(
+            try front.events().suffix(3)
+                == ["refund.report_prepared", "refund.declined", "refund.reported"])
     }
 
     @Test("What was told goes with a purchase that moves")

@@ -13,10 +13,10 @@ extension Command {
     ) -> Command {
         var command = Command(stream: stream, actor: actor, cause: cause) { situation in
             let holder = situation.holder(of: request.purchase)
-            guard let holder, let purchase = holder.state.purchase(request.purchase),
-                let open = purchase.refundsToReport.first(where: { $0.id == request.id })
-            else { return Decision([], for: stream.customer) }
-            let event = purchase.event(of: step, open, holder, situation)
+            guard let holder, let purchase = holder.state.purchase(request.purchase) else {
+                return Decision([], for: stream.customer)
+            }
+            let event = purchase.event(of: step, request.id, holder, situation)
             return Decision(event.map { [$0] } ?? [], for: holder.customer)
         }
         command.purchases = [HeldPurchase(app: request.app, purchase: request.purchase)]
@@ -26,30 +26,37 @@ extension Command {
 
 extension Purchase {
     fileprivate func event(
-        of step: RefundReportStep, _ request: RefundFact, _ holder: Holder,
+        of step: RefundReportStep, _ id: NewsID, _ holder: Holder,
         _ situation: borrowing Situation
     ) -> Event? {
         switch step {
         case .prepare(let obstacle):
-            guard let reporting = situation.project.settings.refundReporting else { return nil }
+            guard let reporting = situation.project.settings.refundReporting,
+                let request = refundsToReport.first(where: { $0.id == id })
+            else { return nil }
             if situation.now >= request.answerBy {
                 let isUnclaimed = holder.customer.isReserved
                 return .refundUnreported(
                     RefundUnreported(
-                        request: request.id, purchase: id, why: .tooLate,
+                        request: id, purchase: self.id, why: .tooLate,
                         detail: isUnclaimed ? "No customer claimed the purchase." : obstacle))
             }
             // There is no customer yet who could have agreed.
-            if report(on: request.id) != nil || holder.customer.isReserved { return nil }
+            if report(on: id) != nil || holder.customer.isReserved { return nil }
             let used = holder.state.consumption(
                 of: request, at: situation.now, by: situation.project.catalog)
             return .refundReportPrepared(
                 RefundReportPrepared(request, used.report(by: reporting)))
-        case .finish(.reported, _):
-            return .refundReported(RefundReported(request: request.id, purchase: id))
-        case .finish(.unreported(let why), let detail):
-            return .refundUnreported(
-                RefundUnreported(request: request.id, purchase: id, why: why, detail: detail))
+        case .finish(let end, let detail):
+            // Also where the store has decided by now: it was told all the same.
+            guard let report = report(on: id), report.end == nil else { return nil }
+            switch end {
+            case .reported:
+                return .refundReported(RefundReported(request: id, purchase: self.id))
+            case .unreported(let why):
+                return .refundUnreported(
+                    RefundUnreported(request: id, purchase: self.id, why: why, detail: detail))
+            }
         }
     }
 }
