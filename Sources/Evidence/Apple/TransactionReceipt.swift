@@ -12,7 +12,9 @@ struct TransactionReceipt {
     /// The list itself, when that is what the bytes are, bare or in base64.
     static func list(in bytes: [UInt8]) -> [UInt8]? {
         if ReceiptFrame.isTransactionReceipt(bytes) { return bytes }
-        guard bytes.first != BERTag.sequence, let decoded = Base64.standard.decode(bytes),
+        // An app's receipt, in binary or in base64, is not decoded for nothing.
+        let isReceipt = bytes.first == BERTag.sequence || bytes.first == UInt8(ascii: "M")
+        guard !isReceipt, let decoded = Base64.standard.decode(bytes),
             ReceiptFrame.isTransactionReceipt(decoded)
         else { return nil }
         return decoded
