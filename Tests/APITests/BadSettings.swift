@@ -40,6 +40,14 @@ extension BadInputTests {
             (#"{"cool_down":"1 day"}"#, "cool_down"), (#"{"cool_down":"P0D"}"#, "cool_down"),
             (#"{"cool_down":86400}"#, "cool_down"),
             (#"{"order_lifetime":"-P1D"}"#, "order_lifetime"),
+            (#"{"refund_reports":"decline"}"#, "refund_reports"),
+            (#"{"refund_reports":{}}"#, "customers_consented"),
+            (#"{"refund_reports":{"customers_consented":false}}"#, "customers_consented"),
+            (#"{"refund_reports":{"customers_consented":1}}"#, "customers_consented"),
+            (
+                #"{"refund_reports":{"customers_consented":true,"preference":"all"}}"#,
+                "preference"
+            ),
         ].map { body, member in
             BadCall(
                 label: "settings \(body)", method: "PATCH", target: "/v1/settings", body: body,

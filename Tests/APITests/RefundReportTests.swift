@@ -236,6 +236,47 @@ struct RefundReportTests {
         #expect(try listed() == 0)
     }
 
+    @Test("A store that hangs or fails for one app keeps no other app's report waiting")
+    func otherApp() throws {
+        var other = MintedStore()
+        other.bundleID = "org.example.zebra"
+        let set = front.send("PUT", "/v1/apps/org.example.zebra", "{}", key: front.admin)
+        #expect(set.status == 200)
+        let held = Monitor((began: 0, goOn: false))
+        front.service.store.answerCalls { [sent] call, app throws(StoreTrouble) in
+            if app.key.id.text == Payload.bundleID {
+                held.change { $0.began += 1 }
+                _ = held.wait(milliseconds: 20_000) { $0.goOn ? true : nil }
+                throw .unavailable("it hung")
+            }
+            return try sent.take(call)
+        }
+        _ = front.submit(coins)
+        ask(of: coins)
+        let foreign = Sale("8", "coins.100", .consumable, at: front.daysAgo(2))
+        _ = front.submit(["signed_transactions": [.string(other.transaction(foreign))]], for: "u2")
+        let asked = other.notification(
+            "CONSUMPTION_REQUEST", id: "n8", at: front.daysAgo(0),
+            transaction: other.transaction(foreign), reason: "UNSATISFIED")
+        #expect(front.notify(asked).status == 200)
+        // As the two threads of the job: one hangs, and the other one goes on.
+        let reports = front.service.refundReports()
+        let news = Monitor<[String]?>(nil)
+        startThread("reports", .usual) {
+            let told = (try? report(reports)) ?? []
+            news.change { $0 = told }
+        }
+        _ = eventually(within: 20_000) {
+            held.change(wake: .nobody) { $0.began } == 1 || !sent.calls.isEmpty
+        }
+        let second = try report(reports)
+        #expect(eventually(within: 20_000) { sent.calls.count == 1 })
+        held.change { $0.goOn = true }
+        let first = news.wait(milliseconds: 20_000) { $0 } ?? []
+        #expect((first + second).sorted() == ["reported", "store_unavailable"])
+        #expect(try listed() == 1)
+    }
+
     @Test("Two instances at once tell the store once")
     func twoInstances() throws {
         _ = front.submit(coins)

@@ -66,7 +66,8 @@ struct AppleLibraryTests {
                     Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
                 }, pause: { _ in }))
         let app = StoreApp(
-            project: try ProjectID("default"), key: AppKey(store: .apple, id: try AppID("com.example.game")))
+            project: try ProjectID("default"),
+            key: AppKey(store: .apple, id: try AppID("com.example.game")))
         _ = try? client.ask(.test, about: app, in: .production)
         return try #require(shown.withLock { $0 }).replacingOccurrences(of: "Bearer ", with: "")
     }
