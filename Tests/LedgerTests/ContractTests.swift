@@ -184,6 +184,19 @@ struct ContractTests {
         }
     }
 
+    @Test("An audit finds nothing where a customer uses two accounts of a store")
+    func twoAccounts() throws {
+        for name in ["account1", "account2"] {
+            var fact = installation("1.0", on: at(0), signed: at(1))
+            fact.appTransaction = id(name)
+            _ = try ledger.append(
+                .record(AnyFact.facts([.app(fact)]), for: .test("first"), key: name))
+        }
+        var audit = ProjectionAudit(now: { Histories.at(40) })
+        try audit.compareAll(Auditor(database.settings())) { _ in }
+        #expect(audit.findings.isEmpty, "\(audit.findings)")
+    }
+
     @Test("A purchase has one holder, whoever else proves it")
     func oneHolder() throws {
         let fact = transaction("t1", "level2", .nonConsumable, at(0))
