@@ -73,6 +73,28 @@ extension ProgramTests {
             #expect(service.log.contains("\"event\":\"test_clock_moved\""))
         }
 
+        @Test("That an end is near is due before the end")
+        func endingSoon() throws {
+            let key = try deed.makeKey()
+            let service = try deed.serve("--test-clock")
+            var client = try APIClient(key: key)
+            _ = try move(service, &client, #"{"now":"2030-01-01T00:00:00Z"}"#)
+            let catalog = #"{"products":[],"entitlements":{"pro":{"ending_soon":"P3D"}}}"#
+            let applied = try client.send("PUT", "\(service.url)/v1/catalog", body: catalog)
+            #expect(applied.status == 200, "\(applied.text)")
+            _ = try client.send(
+                "POST", "\(service.url)/v1/customers/u1/grants",
+                body: #"{"entitlement":"pro","reason":"r","for":"P30D"}"#)
+            var due = try client.read("\(service.url)/v1/test/clock")
+            #expect(due["next_due"]?.string == "2030-01-28T00:00:00.000Z")
+            let moved = try move(service, &client, #"{"now":"2030-01-28T00:00:00Z"}"#)
+            #expect(moved.json["next_due"]?.string == "2030-01-31T00:00:00.000Z")
+            let types = try client.events(of: "u1", at: service.url).map { $0["type"]?.string }
+            #expect(types == ["grant.given", "access.ending_soon"])
+            due = try move(service, &client, #"{"advance":"P3D"}"#).json
+            #expect(due["next_due"]?.isNull == true)
+        }
+
         @Test("It goes forward only, over the API and in SQL, and names what is due next")
         func forwardOnly() throws {
             let key = try deed.makeKey()

@@ -15,6 +15,15 @@ select min(due.at) from (
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
     where c.next_change_at <= $1::bigint and boundary.at > $1::bigint
     union all
+    -- What is published beside changes of access: that an end is near.
+    select min(boundary.at)
+    from deed.shards as s
+    cross join lateral (
+        select c.next_boundary_at as at from deed.customers as c
+        where c.shard = s.shard and c.next_boundary_at > $1::bigint
+        order by c.next_boundary_at limit 1
+    ) as boundary
+    union all
     select min(i.next_try_at) from deed.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
     union all
