@@ -200,7 +200,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests",
             dependencies: [
-                "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger",
+                "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
+                "Ledger",
                 "Minting", "Outbound", "Practice", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

@@ -50,6 +50,9 @@ package struct Migration: Sendable {
         Migration(
             number: 14, name: "0014_reconciliations",
             script: Script(embedded: PackageResources._014_reconciliations_sql)),
+        Migration(
+            number: 15, name: "0015_inquiries",
+            script: Script(embedded: PackageResources._015_inquiries_sql)),
     ]
 }
 
@@ -301,6 +304,10 @@ extension Statement {
 extension Statement {
     package static let lockReconciliation = Statement(
         name: "lock_reconciliation", embedded: PackageResources.lock_reconciliation_sql)
+    package static let findReconciliation = Statement(
+        name: "find_reconciliation", embedded: PackageResources.find_reconciliation_sql)
+    package static let listRequested = Statement(
+        name: "list_requested", embedded: PackageResources.list_requested_sql)
     package static let listReconciled = Statement(
         name: "list_reconciled", embedded: PackageResources.list_reconciled_sql)
     package static let markReconciled = Statement(

@@ -10,7 +10,8 @@ extension ReconciliationFinished {
         }
         return [
             ("steps", .object(object)), ("drift", .integer(drift)),
-            ("errors", .array(errors.map(JSON.string))), ("seconds", .decimal(seconds)),
+            ("errors", .array(errors.map(JSON.string))),
+            ("notes", .array(notes.map(JSON.string))), ("seconds", .decimal(seconds)),
         ]
     }
 

@@ -53,6 +53,7 @@ struct ServerAPIAnswer {
         case .history, .refunds:
             answer.evidence = try reader.transactions()
             answer.next = try reader.nextPage("revision")
+            answer.revision = json["revision"]?.string
         case .order:
             let status = try reader.integer("status")
             answer.remark = .order(isFound: status == 0)

@@ -109,6 +109,7 @@ extension DirectoryPort {
         self.init(
             projects: ledger.projects, customers: ledger.customers(of:after:limit:),
             apps: ledger.apps, keys: ledger.liveKeys, owner: ledger.owner(of:in:_:),
+            isReconciling: ledger.isReconciling,
             unclaimed: ledger.unclaimed(of:_:after:limit:))
     }
 }

@@ -81,6 +81,7 @@ package struct RunningService: Sendable {
             ProjectNews { [runner] in
                 runner.hurry("keys")
                 runner.hurry("apps")
+                runner.hurry("requested")
             })
         // Before anybody is told that the service is up.
         watch.look()
@@ -127,6 +128,7 @@ extension Parts {
                         RefundReports(
                             live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
                         log: outside.log, metrics: outside.metrics),
+                    .requested(ledger, ports, log: outside.log) { ReconcilePort($0, ledger) },
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)

@@ -25,6 +25,11 @@ package struct ProjectState: Hashable, Sendable {
     /// The newest reconciliations, oldest first.
     package var reconciliations: [Reconciliation] { content.value.reconciliations }
 
+    /// The one that a service is to do, until it has ended.
+    package var requestedReconciliation: Reconciliation? {
+        reconciliations.last { $0.started.isRequested && $0.finished == nil }
+    }
+
     package var exists: Bool { createdAt != nil }
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {

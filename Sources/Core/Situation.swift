@@ -163,4 +163,11 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.certificates = certificates
         self.isKeptAlways = isKeptAlways
     }
+
+    /// The same, kept only when it states something new.
+    package var keptWhenNew: EvidenceRecord {
+        EvidenceRecord(
+            digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,
+            certificates: certificates)
+    }
 }

@@ -14,22 +14,28 @@ extension Job {
         Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
             for listed in try ports.directory.projects() where run.goesOn {
                 let wish = ReconcileWish(project: listed.project)
-                do throws(CommandError) {
-                    let finished = try ports.reconcile(
-                        wish, port(wish), by: .job, while: { run.goesOn })
-                    log.tell(finished, of: listed.project)
-                } catch {
-                    switch error {
-                    case .fault(let fault): throw fault
-                    case .refused(let refusal):
-                        log.warning(
-                            "not_reconciled",
-                            [
-                                "project": .string(listed.project.text),
-                                "reason": .string(refusal.sentence),
-                            ])
-                    }
-                }
+                try ports.reconcile(wish, port(wish), log) { run.goesOn }
+            }
+            return .asScheduled
+        }
+    }
+
+    /// Does the reconciliations that were requested. Every instance looks, and the one that takes the right to
+    /// reconcile does it; the others come back.
+    package static func requested(
+        _ ledger: Ledger, _ ports: Ports, log: Log,
+        _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
+    ) -> Job {
+        Job("requested", .everywhere(milliseconds: 5000), urgency: .patient) { run throws(Fault) in
+            for project in try ledger.requestedReconciliations() where run.goesOn {
+                let state = try ledger.project(project)
+                guard let requested = state.requestedReconciliation,
+                    try !ledger.isReconciling()
+                else { continue }
+                var wish = ReconcileWish(project: project)
+                wish.plan = requested.started.plan
+                wish.requested = requested.id
+                try ports.reconcile(wish, port(wish), log) { run.goesOn }
             }
             return .asScheduled
         }
@@ -52,6 +58,29 @@ extension Job {
             longestAgo.set((reconciled.longestAgo?.milliseconds ?? 0) / 1000)
             drifted.set(reconciled.drifted)
             return .asScheduled
+        }
+    }
+}
+
+extension Ports {
+    fileprivate func reconcile(
+        _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
+        while isWanted: @escaping () -> Bool
+    ) throws(Fault) {
+        do throws(CommandError) {
+            log.tell(
+                try reconcile(wish, port, by: .job, while: isWanted), of: wish.project)
+        } catch {
+            switch error {
+            case .fault(let fault): throw fault
+            case .refused(let refusal):
+                log.warning(
+                    "not_reconciled",
+                    [
+                        "project": .string(wish.project.text),
+                        "reason": .string(refusal.sentence),
+                    ])
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-import Core
+package import Core
 import Crypto
 import Postgres
 import SQL
@@ -38,7 +38,7 @@ extension Ledger {
     }
 
     /// Has all commands decided in as few commits as it takes.
-    func appendAll(_ commands: [Command]) -> [PendingCommand.Answer] {
+    package func appendAll(_ commands: [Command]) -> [Result<Outcome, CommandError>] {
         let answers = Monitor<[Int: PendingCommand.Answer]>([:])
         for (place, command) in commands.enumerated() {
             submit(command) { answer in answers.change { $0[place] = answer } }

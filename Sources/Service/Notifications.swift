@@ -56,19 +56,36 @@ extension Submissions {
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.wasBelieved(proven.record.digest))
         }
-        let submission = Submission(
-            [Submission.Item(index: 0, facts: proven.facts)], by: .store,
-            concerned: try concerned(by: proven, in: project))
-        let command = Command(
-            submission, in: submission.stream(in: project, proven.environment),
-            on: [proven.record], by: proven.kind.store.actor,
-            cause: intake.ports.secrets.cause(of: head, proven.record))
+        let command = try command(recording: proven, head, for: project)
         return Wish(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
             return .kept(
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
         }
+    }
+
+    /// The command to record a notification that the store was asked for. One that tells nothing new is
+    /// not kept: the store may have signed it anew, and it is here already.
+    func replaying(
+        _ proven: ProvenEvidence, for project: ProjectID
+    ) throws(NotificationError) -> Command {
+        guard let head = proven.notification else { throw .unproven(.noNotification) }
+        var command = try command(recording: proven, head, for: project)
+        command.evidence = command.evidence.map(\.keptWhenNew)
+        return command
+    }
+
+    private func command(
+        recording proven: ProvenEvidence, _ head: NotificationHead, for project: ProjectID
+    ) throws(NotificationError) -> Command {
+        let submission = Submission(
+            [Submission.Item(index: 0, facts: proven.facts)], by: .store,
+            concerned: try concerned(by: proven, in: project))
+        return Command(
+            submission, in: submission.stream(in: project, proven.environment),
+            on: [proven.record], by: proven.kind.store.actor,
+            cause: intake.ports.secrets.cause(of: head, proven.record))
     }
 
     /// The customers of the accounts of which it tells.

@@ -89,6 +89,8 @@ package struct DirectoryPort: Sendable {
     package var keys: @Sendable () throws(Fault) -> [LiveKey]
     /// The stream of the customer who has an order; `nil` when none does.
     package var owner: @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?
+    /// Whether some project is being reconciled.
+    package var isReconciling: @Sendable () throws(Fault) -> Bool
     /// Some purchases that no customer claimed after one of them, in order of store and id.
     package var unclaimed:
         @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int) throws(Fault) ->
@@ -102,6 +104,7 @@ package struct DirectoryPort: Sendable {
         apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
         keys: @escaping @Sendable () throws(Fault) -> [LiveKey],
         owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?,
+        isReconciling: @escaping @Sendable () throws(Fault) -> Bool,
         unclaimed:
             @escaping @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int)
             throws(Fault) -> [ListedUnclaimed]
@@ -111,6 +114,7 @@ package struct DirectoryPort: Sendable {
         self.apps = apps
         self.keys = keys
         self.owner = owner
+        self.isReconciling = isReconciling
         self.unclaimed = unclaimed
     }
 }

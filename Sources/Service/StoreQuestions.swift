@@ -1,16 +1,25 @@
 package import Core
 
 /// Asks the store, and records what it signed in its answers as any other evidence is recorded.
-package struct StoreQuestions: Sendable {
+package struct StoreQuestions {
+    /// How a store is asked for one page.
+    typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
+
     /// How much is read of one answer, all its pages together.
     package static let pageLimit = 500
     private static let byteLimit = 64 << 20
 
     private let submissions: Submissions
+    private let asking: Asking
     private var intake: Intake { submissions.intake }
 
     package init(_ submissions: Submissions) {
+        self.init(submissions, asking: submissions.intake.ask)
+    }
+
+    init(_ submissions: Submissions, asking: @escaping Asking) {
         self.submissions = submissions
+        self.asking = asking
     }
 
     /// Nothing is recorded unless the whole answer is there and all of it is proven.
@@ -39,7 +48,7 @@ package struct StoreQuestions: Sendable {
     }
 
     /// The pages of an answer as one.
-    private func wholeAnswer(
+    func wholeAnswer(
         to call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
         var answer = try page(call, app, environment)
@@ -63,13 +72,13 @@ package struct StoreQuestions: Sendable {
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
         do throws(StoreTrouble) {
-            return try intake.ask(call, app, environment)
+            return try asking(call, app, environment)
         } catch {
             throw .trouble(error)
         }
     }
 
-    private func prove(
+    func prove(
         _ answer: StoreAnswer, _ app: App
     ) throws(StoreQuestionError) -> [ProvenPiece] {
         var pieces: [ProvenPiece] = []
@@ -88,7 +97,7 @@ package struct StoreQuestions: Sendable {
         return pieces
     }
 
-    private func prove(
+    func prove(
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
@@ -116,7 +125,7 @@ package struct StoreQuestions: Sendable {
         if !isMeant { throw .trouble(.foreign("it is not about the transaction that was asked")) }
     }
 
-    private func record(
+    func record(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
         var items: [StoreReport.Item] = []
@@ -154,7 +163,7 @@ package struct StoreQuestions: Sendable {
 }
 
 /// Evidence of an answer, and what it states; behind a transaction, the renewal that came with it.
-private struct ProvenPiece {
+struct ProvenPiece {
     let raw: RawEvidence
     var proven: [ProvenEvidence]
 }
@@ -181,7 +190,7 @@ package enum StoreQuestionError: Error, Hashable, Sendable {
     case trouble(StoreTrouble)
     case command(CommandError)
 
-    fileprivate init(_ error: NotificationError) {
+    init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused), .unproven(let refused):
             self = .trouble(.foreign("\(refused.code): \(refused.sentence)"))
@@ -214,6 +223,7 @@ extension StoreAnswer {
             remark = .attempts(some + more)
         }
         next = page.next
+        revision = page.revision ?? revision
     }
 }
 

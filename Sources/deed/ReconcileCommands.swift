@@ -13,30 +13,35 @@ let reconcileCommands = [
 
 private let reconcileCommand = CommandSpec(
     path: ["reconcile"],
-    summary: "Compares a project with the clock and the log, and mends what is missing.",
+    summary: "Compares a project with clock, stores and log, and mends what is missing.",
     options: [
         .value("only", "STEPS", "these alone, with commas: \(ReconcileStep.list)"),
         .flag("dry-run", "look only: change nothing and record nothing"),
         .value("now", "INSTANT", "as of this instant, which is not ahead of the database's clock"),
         .flag("full", "compare the rows of every customer, and not of some"),
-        .flag("repair", "write rows that differ anew from the log"), .project, .testClock,
+        .flag("repair", "write rows that differ anew from the log"), .extraRoots, .secretKeyFile,
+        .project, .testClock,
     ] + Option.database,
     example: "deed reconcile --full --repair --json"
 ) { invocation throws(CommandEnd) in
     var wish = ReconcileWish(project: try invocation.project())
-    if let steps = invocation["only"] { wish.steps = try invocation.steps(steps) }
+    if let steps = invocation["only"] { wish.plan.steps = try invocation.steps(steps) }
     wish.isRehearsal = invocation.has("dry-run")
-    wish.isFull = invocation.has("full")
-    wish.repairs = invocation.has("repair")
+    wish.plan.isFull = invocation.has("full")
+    wish.plan.repairs = invocation.has("repair")
     let sender = try invocation.sender()
     let instant = try invocation.reconciledInstant()
+    let roots = try invocation.extraRoots()
     try invocation.withDatabase { database throws(CommandEnd) in
         let clock = try invocation.clock(over: database, at: instant, for: wish)
         let live = Live(
             database.modestSettings(clock: clock),
             Outside(
-                verifier: Verifier(extraRoots: []), keys: invocation.secretKeyFile.ring))
-        defer { live.ledger.close() }
+                verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring))
+        defer {
+            live.store.close()
+            live.ledger.close()
+        }
         let progress = Progress()
         let report = try obey { () throws(CommandError) in
             try live.ports.reconcile(

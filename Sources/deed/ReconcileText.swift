@@ -26,7 +26,7 @@ extension ReconciliationFinished {
     fileprivate var lines: [String] {
         ReconcileStep.allCases.compactMap { step in
             steps[step].map { "  \(step.sentence($0))" }
-        } + errors.map { "  Not done: \($0)" }
+        } + errors.map { "  Not done: \($0)" } + notes.map { "  Note: \($0)" }
     }
 
     fileprivate var verdict: String {
@@ -65,6 +65,12 @@ extension ReconcileStep {
         case .boundaries:
             "boundaries: \(counts.found) were due of \(counts.lookedAt) customers; "
                 + "\(counts.mended) were published."
+        case .notifications:
+            "notifications: \(counts.lookedAt) were read at the stores; \(counts.found) had not "
+                + "arrived; \(counts.mended) were recorded."
+        case .subscriptions:
+            "subscriptions: the stores were asked about \(counts.lookedAt); of \(counts.found) they "
+                + "told something new; \(counts.mended) were mended."
         case .intake:
             "intake: \(counts.lookedAt) pieces of evidence wait"
                 + (counts.found == 0

@@ -158,7 +158,7 @@ struct DocumentTests {
         // Told where no operation is, by the command line, and of one piece of evidence.
         let elsewhere: Set = [
             "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
-            "held_by_another", "moved_recently", "reconciliation_running",
+            "held_by_another", "moved_recently",
         ]
         #expect(listed.subtracting(answered) == elsewhere)
         #expect(answered.subtracting(listed).isSubset(of: evidence))

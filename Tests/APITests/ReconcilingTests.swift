@@ -22,7 +22,7 @@ struct ReconcilingTests {
                     self.done.append(part)
                     return StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0)
                 },
-                monotonicClock: { 0 })
+                inquiries: .none, monotonicClock: { 0 })
         }
     }
     private let service: TestService
@@ -49,7 +49,7 @@ struct ReconcilingTests {
         let cut = try #require(try recorded().first)
         #expect(cut.finished == nil)
         let finished = try service.ports.reconcile(wish, work.port, by: sender)
-        #expect(work.done == ReconcilePart.all(of: wish.steps, isFull: false))
+        #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
         #expect(finished.reconciliation == cut.id)
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
         #expect(finished.steps[.orders]?.found == 64)
@@ -76,4 +76,18 @@ struct ReconcilingTests {
         #expect(try recorded().isEmpty)
         #expect(work.noted.isEmpty)
     }
+}
+
+extension InquiryPort {
+    /// For projects without apps: there is nothing to ask about.
+    fileprivate static let none = InquiryPort(
+        due: { _, _, _, _, _ in [] }, appendAll: { _ in [] },
+        rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
+        marks: StoreMarksPort(
+            history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
+            keepNotifications: { _, _, _ in }))
+}
+
+extension ReconcilePart {
+    fileprivate var asksStores: Bool { step == .notifications || step == .subscriptions }
 }

@@ -62,11 +62,13 @@ final class PracticeGround: Sendable {
     let store: ServingProgram
     let adminKey: String
     private let folder: ScratchFolder
+    private let data: String
 
     init(_ database: ScratchDatabase) throws {
         folder = try ScratchFolder()
         deed = try Installation(database)
         let data = folder.file("practice")
+        self.data = data
         let roots = try ServingProgram.run(
             Installation.practice, ["roots", "--data-dir", data], in: folder)
         guard roots == 0 else { throw Installation.Failed(description: "no roots were made") }
@@ -95,6 +97,27 @@ final class PracticeGround: Sendable {
                 "DEED_URL": service.url, "DEED_KEY": made.json["key"]?.string ?? "",
                 "DEED_ENVIRONMENT": "sandbox", "PORT": "0",
             ], in: folder)
+    }
+
+    /// What commands need to ask the practice store.
+    var variables: [String: String] {
+        [
+            "DEED_TEST_CLOCK": "1", "DEED_EXTRA_ROOTS": "\(data)/roots",
+            "DEED_SECRET_KEY_FILE": folder.file("secret.key"),
+        ]
+    }
+
+    /// Hands Deed the practice store's key.
+    func connect() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
+        let name = names.first { $0.hasPrefix("AuthKey_") } ?? ""
+        let issuer = try String(contentsOfFile: "\(data)/keys/issuer", encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
+        let set = try deed.run(
+            "app", "set", "--bundle-id", "com.example.game", "--store-url", store.url,
+            "--issuer-id", issuer, "--key-id", String(name.dropFirst(8).dropLast(3)),
+            "--key-file", "\(data)/keys/\(name)", variables: variables)
+        guard set.code == 0 else { throw Installation.Failed(description: set.errors) }
     }
 
     /// A file of `docs/examples/backend`.

@@ -255,9 +255,19 @@ struct EventCodingTests {
                 #"{"reconciliation":"rc_1","steps":["boundaries","chain"]}"#
             ),
             (
+                "reconciliation.started",
+                #"{"reconciliation":"rc_1","steps":["notifications","subscriptions"],"full":true,"#
+                    + #""repair":true,"requested":true}"#
+            ),
+            (
                 "reconciliation.finished",
                 #"{"reconciliation":"rc_1","steps":{"boundaries":{"looked_at":1,"found":2,"#
                     + #""mended":2}},"errors":["chain: broken"],"milliseconds":310}"#
+            ),
+            (
+                "reconciliation.finished",
+                #"{"reconciliation":"rc_1","steps":{},"errors":[],"#
+                    + #""notes":["subscriptions: left out"],"milliseconds":310}"#
             ),
             (
                 "access.ended",

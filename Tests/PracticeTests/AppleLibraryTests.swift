@@ -130,13 +130,6 @@ let practiceProgram: URL = {
         .appendingPathComponent("deed-practice")
 }()
 
-/// Runs what takes long on a thread of its own: tests share few.
-func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-        startThread("aside") { done.resume(with: Result { try body() }) }
-    }
-}
-
 /// What a program printed, and how it ended.
 func run(
     _ program: String, _ arguments: [String], variables: [String: String] = [:]

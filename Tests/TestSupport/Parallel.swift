@@ -17,6 +17,13 @@ package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int)
     group.wait()
 }
 
+/// Runs what takes long on a thread of its own: tests share few.
+package func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+        startThread("aside") { done.resume(with: Result { try body() }) }
+    }
+}
+
 package struct NoPort: Error {}
 
 /// A socket that listens on a free port of this machine.

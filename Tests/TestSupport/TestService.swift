@@ -2,6 +2,8 @@ package import API
 package import Answers
 import Assembly
 package import Core
+package import Crypto
+import Evidence
 package import HTTPServer
 package import JSON
 import Ledger
@@ -25,17 +27,22 @@ package final class TestService: Sendable {
     /// What the answers in memory believe to have passed since the database was last heard of.
     package let outage = Outage()
     private let parts: Parts
+    private let machineClock: TestClock
 
     /// Over a database of its own with the project `default`, or beside another service on the same.
-    /// `machineClock` is the machine's where `clock` is not.
+    /// `machineClock` is the machine's where `clock` is not. With roots, stores are asked over the network, and
+    /// what is signed under these is believed.
     package init(
         beside other: TestService? = nil, answerBytes: Int = 16 << 20,
-        machineClock: TestClock? = nil, takesProduction: Bool = true
+        machineClock: TestClock? = nil, takesProduction: Bool = true,
+        asking roots: [Certificate]? = nil
     ) throws {
         let database = try other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock()
+        self.machineClock = machineClock ?? clock
         var outside = Outside(
-            verifier: .minted, keys: { _ in SecretKeyBytes(7).keys }, store: store.port,
+            verifier: roots.map { Verifier(extraRoots: $0) } ?? .minted,
+            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store.port : nil,
             log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction
@@ -72,6 +79,19 @@ package final class TestService: Sendable {
     package func refundReports(_ intake: Intake? = nil) -> RefundReports {
         RefundReports(
             intake ?? self.intake, RefundReportPort(ledger, machineClock: ports.machineClock))
+    }
+
+    /// Does what the service's own job does as the clock runs.
+    @discardableResult
+    package func publishBoundaries() throws -> Int {
+        try ledger.publishBoundaries().notices
+    }
+
+    /// Reconciles a project; where a store wants a pause, the machine's clock passes it.
+    package func reconcile(_ wish: ReconcileWish) throws -> ReconciliationFinished {
+        var port = ReconcilePort(wish, ledger)
+        port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
+        return try ports.reconcile(wish, port, by: sender)
     }
 
     package func createProject(_ project: String) throws {

@@ -1,3 +1,3 @@
 select project, created_at::text, catalog_version::text, publishes_since::text,
-    reconciled_at::text, is_sound::text
+    reconciled_at::text, is_sound::text, requested_at::text
 from deed.projects

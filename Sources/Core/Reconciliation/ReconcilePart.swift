@@ -10,14 +10,15 @@ package struct ReconcilePart: Hashable, Sendable {
     }
 
     /// The parts of the steps, in the order in which they are done.
-    package static func all(of steps: [ReconcileStep], isFull: Bool) -> [ReconcilePart] {
-        steps.flatMap { step in
+    package static func all(of plan: ReconcilePlan) -> [ReconcilePart] {
+        plan.steps.flatMap { step in
             switch step {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
-            case .projections where isFull:
+            case .projections where plan.isFull:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
-            case .projections, .intake, .unclaimed: [ReconcilePart(step: step, shard: nil)]
+            case .notifications, .subscriptions, .projections, .intake, .unclaimed:
+                [ReconcilePart(step: step, shard: nil)]
             }
         }
     }

@@ -2,6 +2,10 @@
 package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     /// Boundaries that are due and were not published.
     case boundaries
+    /// What the store told each app's server, and did not arrive.
+    case notifications
+    /// Subscriptions of which the store should have told something by now.
+    case subscriptions
     /// Evidence that waits to be judged.
     case intake
     /// Orders whose time is over.
@@ -17,7 +21,7 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     package var findsDrift: Bool {
         switch self {
         case .projections, .chain: true
-        case .boundaries, .intake, .orders, .unclaimed: false
+        case .boundaries, .notifications, .subscriptions, .intake, .orders, .unclaimed: false
         }
     }
 }
@@ -41,14 +45,43 @@ package struct StepCounts: Hashable, Sendable {
     }
 }
 
+/// What doing a part came to.
+package struct PartReport: Hashable, Sendable {
+    package var counts = StepCounts()
+    /// A sentence for each thing that could not be done.
+    package var errors: [String] = []
+    /// What an operator should know although nothing is wrong.
+    package var notes: [String] = []
+
+    package init(_ counts: StepCounts = StepCounts()) {
+        self.counts = counts
+    }
+}
+
+/// What of a project is compared, and how.
+package struct ReconcilePlan: Hashable, Sendable {
+    package var steps: [ReconcileStep]
+    /// Compares the rows of every customer, and not of some.
+    package var isFull = false
+    /// Writes rows that differ anew from the log.
+    package var repairs = false
+
+    package init(steps: [ReconcileStep] = ReconcileStep.allCases) {
+        self.steps = steps
+    }
+}
+
 /// A project's reconciliation began.
 package struct ReconciliationStarted: Hashable, Sendable {
     package let reconciliation: ReconciliationID
-    package let steps: [ReconcileStep]
+    package let plan: ReconcilePlan
+    /// Whether a service is to do it, whichever finds the time first.
+    package let isRequested: Bool
 
-    package init(reconciliation: ReconciliationID, steps: [ReconcileStep]) {
+    package init(reconciliation: ReconciliationID, plan: ReconcilePlan, isRequested: Bool = false) {
         self.reconciliation = reconciliation
-        self.steps = steps
+        self.plan = plan
+        self.isRequested = isRequested
     }
 }
 
@@ -56,17 +89,20 @@ package struct ReconciliationStarted: Hashable, Sendable {
 package struct ReconciliationFinished: Hashable, Sendable {
     package let reconciliation: ReconciliationID
     package let steps: [ReconcileStep: StepCounts]
-    /// A sentence for each step that could not be done.
+    /// A sentence for each step, or app, that could not be done.
     package let errors: [String]
+    /// What an operator should know although nothing is wrong.
+    package let notes: [String]
     package let milliseconds: Int64
 
     package init(
         reconciliation: ReconciliationID, steps: [ReconcileStep: StepCounts], errors: [String],
-        milliseconds: Int64
+        notes: [String] = [], milliseconds: Int64
     ) {
         self.reconciliation = reconciliation
         self.steps = steps
         self.errors = errors
+        self.notes = notes
         self.milliseconds = milliseconds
     }
 

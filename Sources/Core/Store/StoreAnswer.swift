@@ -7,6 +7,8 @@ package struct StoreAnswer: Sendable {
     package var remark = StoreRemark.nothing
     /// What names the next page; `nil` behind the last one.
     package var next: String?
+    /// Names the place up to which a history was read, so that what changes later can be asked for.
+    package var revision: String?
 
     package init(environment: Environment) {
         self.environment = environment

@@ -24,7 +24,7 @@ struct ProjectedTable: Sendable {
         name: "deed.customers",
         columns: stream + [
             "version", "next_change_at", "catalog_version", "runs", "next_boundary_at",
-            "app_transactions", "answer_by",
+            "app_transactions", "answer_by", "inquiry_at",
         ], keys: 4,
         stream: [1, 2, 3], reading: .auditCustomers)
     static let purchases = ProjectedTable(
@@ -59,7 +59,7 @@ struct ProjectedTable: Sendable {
         name: "deed.projects",
         columns: [
             "project", "created_at", "catalog_version", "publishes_since", "reconciled_at",
-            "is_sound",
+            "is_sound", "requested_at",
         ], keys: 1,
         stream: [], reading: .auditProjects)
     static let keys = ProjectedTable(

@@ -3,16 +3,22 @@ import JSON
 
 extension ReconciliationStarted: PayloadCodable {
     var payload: JSON {
-        [
-            "reconciliation": .string(reconciliation.text),
-            "steps": .array(steps.map { .string($0.rawValue) }),
-        ]
+        .members([
+            "reconciliation": .id(reconciliation),
+            "steps": .array(plan.steps.map { .string($0.rawValue) }),
+            "full": .flag(plan.isFull), "repair": .flag(plan.repairs),
+            "requested": .flag(isRequested),
+        ])
     }
 
     init(_ payload: Payload) throws {
-        self.init(
-            reconciliation: try payload.id("reconciliation"),
+        var plan = ReconcilePlan(
             steps: try payload.texts("steps").compactMap(ReconcileStep.init))
+        plan.isFull = try payload.flag("full")
+        plan.repairs = try payload.flag("repair")
+        self.init(
+            reconciliation: try payload.id("reconciliation"), plan: plan,
+            isRequested: try payload.flag("requested"))
     }
 }
 
@@ -22,10 +28,12 @@ extension ReconciliationFinished: PayloadCodable {
         for step in ReconcileStep.allCases {
             if let counts = steps[step] { object.append(step.rawValue, counts.payload) }
         }
-        return [
-            "reconciliation": .string(reconciliation.text), "steps": .object(object),
-            "errors": .array(errors.map(JSON.string)), "milliseconds": .integer(milliseconds),
-        ]
+        return .members([
+            "reconciliation": .id(reconciliation), "steps": .object(object),
+            "errors": .array(errors.map(JSON.string)),
+            "notes": notes.isEmpty ? nil : .array(notes.map(JSON.string)),
+            "milliseconds": .integer(milliseconds),
+        ])
     }
 
     init(_ payload: Payload) throws {
@@ -36,7 +44,8 @@ extension ReconciliationFinished: PayloadCodable {
         }
         self.init(
             reconciliation: try payload.id("reconciliation"), steps: steps,
-            errors: try payload.texts("errors"), milliseconds: try payload.integer("milliseconds"))
+            errors: try payload.texts("errors"), notes: try payload.texts("notes"),
+            milliseconds: try payload.integer("milliseconds"))
     }
 }
 

@@ -14,6 +14,7 @@ struct CustomerRows {
         let nextBoundary: Instant?
         let appTransactions: String?
         let answerBy: Instant?
+        let inquiryAt: Instant?
     }
     private var rows: [Row] = []
     /// Whether everything else of these customers is written too, by the same catalog.
@@ -31,7 +32,8 @@ struct CustomerRows {
                 catalogVersion: project.catalogVersion,
                 runs: runsText(runs),
                 nextBoundary: isPublished ? customer.nextBoundary(of: runs, in: project) : nil,
-                appTransactions: customer.appTransactions.jsonText, answerBy: customer.answerBy))
+                appTransactions: customer.appTransactions.jsonText, answerBy: customer.answerBy,
+                inquiryAt: customer.inquiryAt))
     }
 
     var calls: [Call] {
@@ -44,7 +46,8 @@ struct CustomerRows {
                 .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)),
                 .optionalInt8s(rows.map { $0.nextBoundary?.milliseconds }),
                 .texts(rows.map(\.appTransactions)),
-                .optionalInt8s(rows.map { $0.answerBy?.milliseconds }))
+                .optionalInt8s(rows.map { $0.answerBy?.milliseconds }),
+                .optionalInt8s(rows.map { $0.inquiryAt?.milliseconds }))
         ]
     }
 }

@@ -12,6 +12,7 @@ struct ProjectRows {
         let publishesSince: Instant?
         /// The newest one that came to its end.
         let reconciliation: Reconciliation?
+        let requestedAt: Instant?
     }
     private struct KeyRow {
         let project: ProjectID
@@ -23,7 +24,8 @@ struct ProjectRows {
 
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
         switch event {
-        case .projectCreated, .catalogChanged, .publicationStarted, .reconciliationFinished:
+        case .projectCreated, .catalogChanged, .publicationStarted, .reconciliationStarted,
+            .reconciliationFinished:
             add(state, of: project)
         case .keyCreated(let created): add(state.key(created.key), of: project)
         case .keyRevoked(let revoked): add(state.key(revoked.key), of: project)
@@ -42,7 +44,8 @@ struct ProjectRows {
             ProjectRow(
                 project: project, createdAt: state.createdAt ?? .distantPast,
                 catalogVersion: state.catalogVersion, publishesSince: state.publishesSince,
-                reconciliation: state.reconciliations.last { $0.finished != nil }))
+                reconciliation: state.reconciliations.last { $0.finished != nil },
+                requestedAt: state.requestedReconciliation?.startedAt))
     }
 
     private mutating func add(_ key: Key?, of project: ProjectID) {
@@ -61,7 +64,8 @@ struct ProjectRows {
             .int8s(projects.rows.map(\.catalogVersion)),
             .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }),
             .optionalInt8s(projects.rows.map { $0.reconciliation?.finishedAt?.milliseconds }),
-            .bools(projects.rows.map { $0.reconciliation?.finished?.isSound }))
+            .bools(projects.rows.map { $0.reconciliation?.finished?.isSound }),
+            .optionalInt8s(projects.rows.map { $0.requestedAt?.milliseconds }))
     }
 
     private var keysCall: Call {

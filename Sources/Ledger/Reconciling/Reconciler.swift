@@ -3,21 +3,6 @@ import Crypto
 import Postgres
 import SQL
 
-/// What a reconciliation is to compare, and what it may change.
-package struct ReconcileScope: Sendable {
-    package let project: ProjectID
-    /// Looks only, and changes nothing.
-    package var isRehearsal = false
-    /// Compares the rows of every customer, and not of some.
-    package var isFull = false
-    /// Writes rows that differ anew from the log.
-    package var repairs = false
-
-    package init(project: ProjectID) {
-        self.project = project
-    }
-}
-
 /// Does the steps of a reconciliation, with a connection of its own: while that is open, no other
 /// reconciliation of the database begins.
 package final class Reconciler {
@@ -26,11 +11,18 @@ package final class Reconciler {
 
     private let ledger: Ledger
     private let auditor: Auditor
-    private let scope: ReconcileScope
+    private let project: ProjectID
+    private let plan: ReconcilePlan
+    private let isRehearsal: Bool
 
-    package init(_ ledger: Ledger, _ scope: ReconcileScope) {
+    /// A rehearsal looks only, and changes nothing.
+    package init(
+        _ ledger: Ledger, _ project: ProjectID, _ plan: ReconcilePlan, isRehearsal: Bool
+    ) {
         self.ledger = ledger
-        self.scope = scope
+        self.project = project
+        self.plan = plan
+        self.isRehearsal = isRehearsal
         auditor = Auditor(ledger.settings.connection)
     }
 
@@ -44,7 +36,7 @@ package final class Reconciler {
 
     /// The parts of an earlier run that came to their end.
     package func done(of id: ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts] {
-        let call = Statement.listReconciled(.text(scope.project.text), .text(id.text))
+        let call = Statement.listReconciled(.text(project.text), .text(id.text))
         let found = try ledger.list(call) { rows, row in
             let counts = StepCounts(
                 lookedAt: rows.int8(row, 2), found: rows.int8(row, 3), mended: rows.int8(row, 4))
@@ -62,14 +54,14 @@ package final class Reconciler {
     ) throws(Fault) {
         try write(
             Statement.markReconciled(
-                .text(scope.project.text), .text(id.text), .text(part.step.rawValue),
+                .text(project.text), .text(id.text), .text(part.step.rawValue),
                 .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
                 .int8(counts.mended)))
     }
 
     /// Forgets what was noted of runs that came to their end.
     package func forget() throws(Fault) {
-        try write(Statement.forgetReconciled(.text(scope.project.text)))
+        try write(Statement.forgetReconciled(.text(project.text)))
     }
 
     package func reconcile(_ part: ReconcilePart) throws(Fault) -> StepCounts {
@@ -80,32 +72,32 @@ package final class Reconciler {
         case (.chain, let shard?): try walkChain(of: shard)
         case (.intake, _): try sweepIntake()
         case (.unclaimed, _): try countUnclaimed()
-        case (.orders, nil), (.chain, nil): StepCounts()
+        case (.orders, nil), (.chain, nil), (.notifications, _), (.subscriptions, _): StepCounts()
         }
     }
 
     private func publish(in shard: Shard?) throws(Fault) -> StepCounts {
         let publication = try ledger.publishBoundaries(
-            of: scope.project, in: shard, isRehearsal: scope.isRehearsal)
+            of: project, in: shard, isRehearsal: isRehearsal)
         return StepCounts(
             lookedAt: Int64(publication.customers), found: Int64(publication.notices),
-            mended: scope.isRehearsal ? 0 : Int64(publication.notices))
+            mended: isRehearsal ? 0 : Int64(publication.notices))
     }
 
     private func closeOrders(in shard: Shard) throws(Fault) -> StepCounts {
         let now = ledger.settings.clock()
         let call = Statement.listStaleOrders(
-            .int2(shard.number), .text(scope.project.text), .int8(now.milliseconds))
-        let stale = try ledger.list(call) { [scope] rows, row throws(LedgerError) in
+            .int2(shard.number), .text(project.text), .int8(now.milliseconds))
+        let stale = try ledger.list(call) { [project] rows, row throws(LedgerError) in
             (
                 stream: try Stream(
-                    project: scope.project.text, environment: rows.text(row, 0),
+                    project: project.text, environment: rows.text(row, 0),
                     customer: rows.text(row, 1)), orders: rows.int8(row, 2)
             )
         }
         var counts = StepCounts(lookedAt: Int64(stale.count))
         counts.found = stale.reduce(0) { $0 + $1.orders }
-        if scope.isRehearsal { return counts }
+        if isRehearsal { return counts }
         for page in stale.map(\.stream).pages(of: 500) {
             for answer in ledger.appendAll(page.map { .closingStaleOrders(of: $0, now) }) {
                 counts.mended += try asking { () throws(LedgerError) in
@@ -120,14 +112,14 @@ package final class Reconciler {
         var audit = ProjectionAudit(now: ledger.settings.clock)
         try asking { () throws(LedgerError) in
             if let shard {
-                try audit.compare(scope.project, in: shard, auditor)
+                try audit.compare(project, in: shard, auditor)
             } else {
-                try audit.compareSample(of: Reconciler.sample, in: scope.project, auditor)
+                try audit.compareSample(of: Reconciler.sample, in: project, auditor)
             }
         }
         var counts = StepCounts(
             lookedAt: Int64(audit.customers), found: Int64(audit.differing.count))
-        guard scope.repairs, !scope.isRehearsal else { return counts }
+        guard plan.repairs, !isRehearsal else { return counts }
         for page in audit.differing.pages(of: Reconciler.repairLimit) {
             try asking { () throws(LedgerError) in try ledger.writeRows(of: page) }
         }
@@ -147,7 +139,7 @@ package final class Reconciler {
         let audit = try asking { () throws(LedgerError) in
             try auditor.audit(shard, since: proven.first { $0.shard == shard })
         }
-        if audit.findings.isEmpty, !scope.isRehearsal {
+        if audit.findings.isEmpty, !isRehearsal {
             try write(
                 Statement.markProven(
                     .int2(shard.number), .int8(audit.end.head), .bytea(audit.end.chain)))
@@ -158,7 +150,7 @@ package final class Reconciler {
     /// What was tried often is found: a person should look at it.
     private func sweepIntake() throws(Fault) -> StepCounts {
         let call = Statement.countProjectIntake(
-            .text(scope.project.text), .int8(IntakeItem.alarmTries))
+            .text(project.text), .int8(IntakeItem.alarmTries))
         return try ledger.list(call) { rows, row in
             StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
         }.first ?? StepCounts()
@@ -166,7 +158,7 @@ package final class Reconciler {
 
     /// Those are found whose token a customer has by now.
     private func countUnclaimed() throws(Fault) -> StepCounts {
-        try ledger.list(Statement.countProjectUnclaimed(.text(scope.project.text))) { rows, row in
+        try ledger.list(Statement.countProjectUnclaimed(.text(project.text))) { rows, row in
             StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
         }.first ?? StepCounts()
     }
@@ -193,6 +185,18 @@ extension Ledger {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
         }.first ?? (nil, 0)
+    }
+
+    /// Whether some project is being reconciled, here or elsewhere.
+    package func isReconciling() throws(Fault) -> Bool {
+        try list(Statement.findReconciliation()) { rows, row in rows.bool(row, 0) }.first ?? false
+    }
+
+    /// The projects whose reconciliation was requested and has not ended.
+    package func requestedReconciliations() throws(Fault) -> [ProjectID] {
+        try list(Statement.listRequested()) { rows, row throws(LedgerError) in
+            try rows.identifier(row, 0)
+        }
     }
 
     /// Writes every row of customers anew from the log.

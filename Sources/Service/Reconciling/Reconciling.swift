@@ -1,15 +1,13 @@
 package import Core
 
-/// The wish to compare a project with the clock and the log.
+/// The wish to compare a project with the clock, the stores and the log.
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
-    package var steps: [ReconcileStep] = ReconcileStep.allCases
+    package var plan = ReconcilePlan()
     /// Looks only: changes nothing, and records nothing.
     package var isRehearsal = false
-    /// Compares the rows of every customer, and not of some.
-    package var isFull = false
-    /// Writes rows that differ anew from the log.
-    package var repairs = false
+    /// The run that was requested, where this is to do it.
+    package var requested: ReconciliationID?
 
     package init(project: ProjectID) {
         self.project = project
@@ -25,6 +23,7 @@ package struct ReconcilePort {
     package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
     package var forget: () throws(Fault) -> Void
     package var reconcile: (ReconcilePart) throws(Fault) -> StepCounts
+    package var inquiries: InquiryPort
     /// For durations, in milliseconds.
     package var monotonicClock: () -> Int64
 
@@ -34,13 +33,14 @@ package struct ReconcilePort {
         note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
         forget: @escaping () throws(Fault) -> Void,
         reconcile: @escaping (ReconcilePart) throws(Fault) -> StepCounts,
-        monotonicClock: @escaping () -> Int64
+        inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
     ) {
         self.begin = begin
         self.done = done
         self.note = note
         self.forget = forget
         self.reconcile = reconcile
+        self.inquiries = inquiries
         self.monotonicClock = monotonicClock
     }
 }
@@ -63,37 +63,45 @@ extension Ports {
     /// taken up where it stood; one step that cannot be done does not keep the others from being done.
     package func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, by sender: Sender,
-        while isWanted: () -> Bool = { true }, progress: (ReconcileProgress) -> Void = { _ in }
+        while isWanted: @escaping () -> Bool = { true },
+        progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
         try requireProject(wish.project)
         guard try obtain(port.begin) else { throw .refused(.reconciliationRunning) }
         let started = port.monotonicClock()
-        let id =
-            wish.isRehearsal ? secrets.newID(prefix: "rc_") : try start(wish, by: sender)
-        var done =
-            wish.isRehearsal ? [:] : try obtain { () throws(Fault) in try port.done(id) }
-        let parts = ReconcilePart.all(of: wish.steps, isFull: wish.isFull)
-        var undone: [ReconcileStep: String] = [:]
-        for (index, part) in parts.enumerated() where done[part] == nil {
-            if undone[part.step] != nil { continue }
+        let id = wish.isRehearsal ? secrets.newID(prefix: "rc_") : try start(wish, by: sender)
+        var course = ReconcileCourse(ReconcilePart.all(of: wish.plan))
+        if !wish.isRehearsal {
+            course.done = try obtain { () throws(Fault) in try port.done(id) }
+        }
+        let round = StoreRound(
+            Submissions(self, apps: AppRing(self)), port.inquiries, wish, while: isWanted)
+        while let part = course.next {
             if !isWanted() { throw .fault(.unavailable) }
-            do throws(Fault) {
-                let counts = try port.reconcile(part)
-                if !wish.isRehearsal { try port.note(part, counts, id) }
-                done[part] = counts
-            } catch {
-                undone[part.step] = "\(part.step.rawValue): \(error.sentence)"
+            let tell: (StepCounts) -> Void = { [course] counts in
+                progress(
+                    course.progress(
+                        of: part, counts, milliseconds: port.monotonicClock() - started))
             }
-            progress(
-                ReconcileProgress(
-                    part: part, partsDone: index + 1, parts: parts.count,
-                    counts: done.sum(of: part.step),
-                    milliseconds: port.monotonicClock() - started))
+            do throws(Fault) {
+                let report =
+                    part.step.asksStores
+                    ? try round.reconcile(part.step, told: tell)
+                    : PartReport(try port.reconcile(part))
+                // What could not be done whole is done again when the run is taken up.
+                if !wish.isRehearsal, report.errors.isEmpty {
+                    try port.note(part, report.counts, id)
+                }
+                course.end(part, report)
+            } catch {
+                if !isWanted() { throw .fault(error) }
+                course.giveUp(part, because: error)
+            }
+            tell(course.counts(of: part.step))
         }
         let finished = ReconciliationFinished(
-            reconciliation: id,
-            steps: Dictionary(uniqueKeysWithValues: wish.steps.map { ($0, done.sum(of: $0)) }),
-            errors: wish.steps.compactMap { undone[$0] },
+            reconciliation: id, steps: course.counts(of: wish.plan.steps),
+            errors: course.errors, notes: course.notes,
             milliseconds: port.monotonicClock() - started)
         if !wish.isRehearsal { try finish(finished, of: wish.project, port, by: sender) }
         return finished
@@ -116,18 +124,25 @@ extension Ports {
         return found
     }
 
-    /// The run that was cut short and had the same steps, or a new one.
+    /// The run that was requested, or was cut short and had the same plan; or a new one.
     private func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
+        let state = try existing(wish.project)
+        if let requested = wish.requested {
+            guard state.requestedReconciliation?.id == requested else {
+                throw .refused(.reconciliationUnknown(requested))
+            }
+            return requested
+        }
         let since = now().advanced(byMilliseconds: -Ports.longestPause)
-        if let last = try existing(wish.project).reconciliations.last, last.finished == nil,
-            last.started.steps == wish.steps, last.startedAt > since
+        if let last = state.reconciliations.last, last.finished == nil,
+            last.started.plan == wish.plan, last.startedAt > since
         {
             return last.id
         }
         let started = ReconciliationStarted(
-            reconciliation: secrets.newID(prefix: "rc_"), steps: wish.steps)
+            reconciliation: secrets.newID(prefix: "rc_"), plan: wish.plan)
         try record(.reconciliationStarted(started), of: wish.project, by: sender)
         return started.reconciliation
     }
@@ -148,23 +163,5 @@ extension Ports {
             of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.typeName])
         _ = try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { _, _ in [event] })
-    }
-}
-
-extension [ReconcilePart: StepCounts] {
-    fileprivate func sum(of step: ReconcileStep) -> StepCounts {
-        reduce(into: StepCounts()) { if $1.key.step == step { $0 += $1.value } }
-    }
-}
-
-extension Fault {
-    /// Why a step could not be done.
-    fileprivate var sentence: String {
-        switch self {
-        case .busy: "The service is overloaded."
-        case .unavailable: "The database cannot be reached."
-        case .logBlocked: Fault.blockedSentence
-        case .broken(let reason): reason
-        }
     }
 }

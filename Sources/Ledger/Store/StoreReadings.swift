@@ -1,0 +1,74 @@
+package import Core
+import Postgres
+import SQL
+
+// How far the books of stores were read.
+extension Ledger {
+    /// Some customers of a project and these apps about whose subscriptions the store is to be asked by an
+    /// instant, the most overdue first.
+    package func dueInquiries(
+        of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
+        limit: Int
+    ) throws(Fault) -> [DueInquiry] {
+        let call = Statement.listDueInquiries(
+            .text(project.text), .texts(apps.map(\.text)), .int8(instant.milliseconds),
+            .int8(last?.at.milliseconds ?? .min),
+            .text(last?.stream.environment.rawValue ?? ""),
+            .text(last?.stream.customer.text ?? ""), .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in
+            DueInquiry(
+                stream: try Stream(
+                    project: project.text, environment: rows.text(row, 0),
+                    customer: rows.text(row, 1)),
+                at: Instant(milliseconds: rows.int8(row, 2)))
+        }
+    }
+
+    package func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark? {
+        try list(Call(statement: .findHistory, binds: purchase.binds)) { rows, row in
+            HistoryMark(
+                since: rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)),
+                revision: rows.optionalText(row, 1),
+                restsUntil: rows.optionalInt8(row, 2).map(Instant.init(milliseconds:)))
+        }.first
+    }
+
+    package func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault) {
+        let told: [Bind] = [
+            .int8(mark.since?.milliseconds), .text(mark.revision),
+            .int8(mark.restsUntil?.milliseconds),
+        ]
+        _ = try list(Call(statement: .keepHistory, binds: purchase.binds + told)) { _, _ in () }
+    }
+
+    /// Up to when all that the store told an app's server was read.
+    package func notificationMark(
+        of app: StoreApp, in environment: Environment
+    ) throws(Fault) -> Instant? {
+        let call = Call(
+            statement: .findNotificationMark,
+            binds: app.binds + [.text(environment.rawValue)])
+        return try list(call) { rows, row in Instant(milliseconds: rows.int8(row, 0)) }.first
+    }
+
+    package func markNotifications(
+        of app: StoreApp, in environment: Environment, until instant: Instant
+    ) throws(Fault) {
+        let call = Call(
+            statement: .markNotifications,
+            binds: app.binds + [.text(environment.rawValue), .int8(instant.milliseconds)])
+        _ = try list(call) { _, _ in () }
+    }
+}
+
+extension StoreApp {
+    fileprivate var binds: [Bind] {
+        [.text(project.text), .text(key.store.rawValue), .text(key.id.text)]
+    }
+}
+
+extension StorePurchase {
+    fileprivate var binds: [Bind] {
+        app.binds + [.text(environment.rawValue), .text(purchase.original.text)]
+    }
+}

@@ -1,0 +1,56 @@
+package import Core
+
+/// What asking stores within a reconciliation needs beside the usual ports.
+package struct InquiryPort: Sendable {
+    /// Some customers of a project and these apps about whose subscriptions a store is to be asked by an
+    /// instant, the most overdue first.
+    package var due:
+        @Sendable (ProjectID, [AppID], _ by: Instant, _ after: DueInquiry?, _ limit: Int)
+            throws(Fault) -> [DueInquiry]
+    /// Has commands decided in their order, in as few commits as it takes.
+    package var appendAll: @Sendable ([Command]) -> [CommandResult]
+    /// What a command would lead to.
+    package var rehearse: @Sendable (Command) throws(CommandError) -> Rehearsal
+    package var pause: @Sendable (_ milliseconds: Int64) -> Void
+    package var marks: StoreMarksPort
+
+    package init(
+        due:
+            @escaping @Sendable (
+                ProjectID, [AppID], _ by: Instant, _ after: DueInquiry?, _ limit: Int
+            )
+            throws(Fault) -> [DueInquiry],
+        appendAll: @escaping @Sendable ([Command]) -> [CommandResult],
+        rehearse: @escaping @Sendable (Command) throws(CommandError) -> Rehearsal,
+        pause: @escaping @Sendable (_ milliseconds: Int64) -> Void, marks: StoreMarksPort
+    ) {
+        self.due = due
+        self.appendAll = appendAll
+        self.rehearse = rehearse
+        self.pause = pause
+        self.marks = marks
+    }
+}
+
+/// How far the books of stores were read.
+package struct StoreMarksPort: Sendable {
+    package var history: @Sendable (StorePurchase) throws(Fault) -> HistoryMark?
+    package var keepHistory: @Sendable (HistoryMark, StorePurchase) throws(Fault) -> Void
+    /// Up to when all that the store told an app's server was read.
+    package var notifications: @Sendable (StoreApp, Environment) throws(Fault) -> Instant?
+    package var keepNotifications:
+        @Sendable (StoreApp, Environment, _ until: Instant) throws(Fault) -> Void
+
+    package init(
+        history: @escaping @Sendable (StorePurchase) throws(Fault) -> HistoryMark?,
+        keepHistory: @escaping @Sendable (HistoryMark, StorePurchase) throws(Fault) -> Void,
+        notifications: @escaping @Sendable (StoreApp, Environment) throws(Fault) -> Instant?,
+        keepNotifications:
+            @escaping @Sendable (StoreApp, Environment, _ until: Instant) throws(Fault) -> Void
+    ) {
+        self.history = history
+        self.keepHistory = keepHistory
+        self.notifications = notifications
+        self.keepNotifications = keepNotifications
+    }
+}

@@ -1,0 +1,42 @@
+package import Core
+
+extension Ports {
+    /// The wish that a service reconciles the project, as soon as one finds the time. Refused while a run of
+    /// the project is under way or waits.
+    package func requestingReconciliation(
+        _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
+    ) -> Wish<Reconciliation> {
+        .look { () throws(CommandError) in
+            // Known before, so that a repetition is answered as it was, whatever runs by now.
+            let isRunning = try obtain { () throws(Fault) in try directory.isReconciling() }
+            return request(plan, of: project, by: sender, isRunning: isRunning)
+        }
+    }
+
+    private func request(
+        _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender, isRunning: Bool
+    ) -> Wish<Reconciliation> {
+        let started = ReconciliationStarted(
+            reconciliation: secrets.newID(prefix: "rc_"), plan: plan, isRequested: true)
+        let words = plan.steps.map(\.rawValue) + ["\(plan.isFull)", "\(plan.repairs)"]
+        let command = Command.project(
+            project, actor: sender.actor, cause: secrets.cause(of: sender, "reconcile", words)
+        ) { state, _ throws(Refusal) in
+            if !state.exists { throw .projectUnknown(project) }
+            if isRunning || state.requestedReconciliation != nil { throw .reconciliationRunning }
+            return [.reconciliationStarted(started)]
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            let id = outcome.events.lazy.compactMap(\.event.startedReconciliation).first
+            let found = outcome.project.reconciliations.last { $0.id == id }
+            guard let found else { throw .fault(.broken("a reconciliation left no trace")) }
+            return found
+        }
+    }
+}
+
+extension Event {
+    fileprivate var startedReconciliation: ReconciliationID? {
+        if case .reconciliationStarted(let started) = self { started.reconciliation } else { nil }
+    }
+}

@@ -1,0 +1,187 @@
+import Core
+
+/// The steps of one reconciliation that ask stores, for each app of the project that can be asked.
+final class StoreRound {
+    /// How often an app's store is asked in one step; the rest waits for the next run.
+    static let callLimit = 20_000
+    /// The pauses before a store that fails is asked again, beside those of a call itself.
+    private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
+    /// A pause that a store asks for and that is longer than this ends the app's part of the step.
+    private static let longestPause: Int64 = 120_000
+    /// So long a pause goes on before it is seen that the run is not wanted any more.
+    private static let slice: Int64 = 1000
+
+    let submissions: Submissions
+    let port: InquiryPort
+    let project: ProjectID
+    let isRehearsal: Bool
+    /// What a rehearsal read, and a run would have recorded.
+    var learned = LearnedPurchases()
+    private(set) var report = PartReport()
+    private(set) var callsLeft: [AppKey: Int] = [:]
+    private let isWanted: () -> Bool
+    private var told: (StepCounts) -> Void = { _ in }
+    private var failures: [Failure: (count: Int, sentence: String)] = [:]
+
+    fileprivate struct Failure: Hashable {
+        let app: AppKey
+        let code: String
+    }
+
+    var intake: Intake { submissions.intake }
+    var ports: Ports { intake.ports }
+
+    init(
+        _ submissions: Submissions, _ port: InquiryPort, _ wish: ReconcileWish,
+        while isWanted: @escaping () -> Bool
+    ) {
+        self.submissions = submissions
+        self.port = port
+        project = wish.project
+        isRehearsal = wish.isRehearsal
+        self.isWanted = isWanted
+    }
+
+    /// Does one of its steps.
+    func reconcile(
+        _ step: ReconcileStep, told: @escaping (StepCounts) -> Void
+    ) throws(Fault) -> PartReport {
+        (report, failures, self.told) = (PartReport(), [:], told)
+        do throws(CommandError) {
+            let apps = try askableApps()
+            callsLeft = Dictionary(
+                uniqueKeysWithValues: apps.map { ($0.key, StoreRound.callLimit) })
+            switch step {
+            case .notifications:
+                for app in apps {
+                    try attempt(app) { () throws(StoreQuestionError) in
+                        try readNotifications(of: app)
+                    }
+                }
+            case .subscriptions: try askAboutSubscriptions(of: apps)
+            default: break
+            }
+        } catch {
+            switch error {
+            case .fault(let fault): throw fault
+            case .refused(let refusal): throw .broken(refusal.sentence)
+            }
+        }
+        for (failure, told) in failures.sorted(by: { $0.key.name < $1.key.name }) {
+            let times = told.count == 1 ? "" : " (\(told.count) times)"
+            report.errors.append("\(failure.app.id)\(times): \(told.sentence)")
+        }
+        return report
+    }
+
+    /// Does what concerns one app; trouble with its store is told, and keeps no other from its turn. False when
+    /// nothing more can be asked about the app.
+    @discardableResult
+    func attempt(
+        _ app: App, _ body: () throws(StoreQuestionError) -> Void
+    ) throws(CommandError) -> Bool {
+        do throws(StoreQuestionError) {
+            try body()
+            return true
+        } catch {
+            switch error {
+            case .command(.fault(let fault)), .trouble(.fault(let fault)): throw .fault(fault)
+            case .command(.refused(let refusal)): note(refusal.code, refusal.sentence, of: app)
+            case .trouble(let trouble):
+                note(trouble, of: app)
+                return trouble.isOfOneAnswer
+            }
+            return false
+        }
+    }
+
+    func note(_ trouble: StoreTrouble, of app: App) {
+        note(trouble.code, trouble.sentence, of: app)
+    }
+
+    func note(_ code: String, _ sentence: String, of app: App) {
+        failures[Failure(app: app.key, code: code), default: (0, sentence)].count += 1
+    }
+
+    func remark(_ sentence: String, of app: App) {
+        report.notes.append("\(app.key.id): \(sentence)")
+    }
+
+    func count(_ change: (inout StepCounts) -> Void) {
+        change(&report.counts)
+        told(report.counts)
+    }
+
+    /// The apps with a key for the store's API; of the others it is said that they were left out.
+    private func askableApps() throws(CommandError) -> [App] {
+        let statuses = try obtain { () throws(Fault) in try ports.credentials.statuses(project) }
+        return try ports.existing(project).apps.filter { app in
+            if app.key.store == .apple, statuses[app.key]?.hasKey == true { return true }
+            remark(
+                "It was left out: it has no key for the store's API; set one with: deed app set",
+                of: app)
+            return false
+        }
+    }
+}
+
+extension StoreRound.Failure {
+    fileprivate var name: String { "\(app.id) \(code)" }
+}
+
+extension StoreRound {
+    var questions: StoreQuestions {
+        StoreQuestions(submissions) { call, app, environment throws(StoreTrouble) in
+            try self.ask(call, app, environment)
+        }
+    }
+
+    /// Asks, and waits where the store wants a pause or fails in passing.
+    func ask(
+        _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
+    ) throws(StoreTrouble) -> StoreAnswer {
+        var pauses = StoreRound.pauses[...]
+        while true {
+            callsLeft[app.key, default: 0] -= 1
+            do throws(StoreTrouble) {
+                return try intake.ask(call, app, environment)
+            } catch {
+                guard let usual = pauses.popFirst() else { throw error }
+                switch error {
+                case .limited(let until):
+                    let wait = until.milliseconds - ports.machineClock().milliseconds
+                    if wait > StoreRound.longestPause { throw error }
+                    try rest(wait)
+                case .unavailable: try rest(usual)
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// Ends the run between two calls where it is not wanted any more.
+    func requireWanted() throws(StoreTrouble) {
+        if !isWanted() { throw .fault(.unavailable) }
+    }
+
+    private func rest(_ milliseconds: Int64) throws(StoreTrouble) {
+        var left = milliseconds
+        while left > 0 {
+            try requireWanted()
+            port.pause(min(left, StoreRound.slice))
+            left -= StoreRound.slice
+        }
+    }
+}
+
+extension StoreTrouble {
+    /// Whether other questions about the same app may be answered all the same.
+    fileprivate var isOfOneAnswer: Bool {
+        switch self {
+        case .refused, .unreadable, .foreign, .endlessPages: true
+        case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .unavailable, .untrusted,
+            .fault:
+            false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Core
+import Foundation
+import Histories
+import JSON
+import TestSupport
+import Testing
+
+/// `DEED_LIVES` says how many lives there are.
+@Suite("The night after lost notifications", .serialized, .timeLimit(.minutes(10)))
+struct NightTests {
+    private let lives = ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 100
+
+    private func counts(
+        _ finished: ReconciliationFinished, _ step: ReconcileStep
+    ) -> StepCounts { finished.steps[step] ?? StepCounts() }
+
+    @Test("One reconciliation brings every life to the store's books, and the next finds nothing")
+    func lossy() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "lossy night"))
+            let night = try PracticeNight(lives: self.lives, &random)
+            try night.suffer(#"{"drop":0.3,"repeat":0.2,"shuffle":1,"delay_by":"2d","seed":9}"#)
+            try night.pass(days: 170)
+            try night.suffer("{}")
+            try night.pass(days: 3)
+            #expect(try !night.complaints().isEmpty)
+            let rehearsed = try night.reconcile(rehearsing: true)
+            let first = try night.reconcile()
+            #expect(first.isSound, "\(first.errors)")
+            #expect(try night.complaints() == [])
+            #expect(self.counts(first, .notifications).found > Int64(self.lives))
+            for step in [ReconcileStep.boundaries, .notifications, .subscriptions] {
+                #expect(self.counts(rehearsed, step).lookedAt == self.counts(first, step).lookedAt)
+                #expect(
+                    self.counts(rehearsed, step).found == self.counts(first, step).found, "\(step)")
+                #expect(self.counts(rehearsed, step).mended == 0)
+                #expect(self.counts(first, step).mended == self.counts(first, step).found)
+            }
+            try self.expectNothingMore(night)
+        }
+    }
+
+    @Test(
+        "So it does after a week in which nothing arrived, with a store that fails and wants pauses"
+    )
+    func outage() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "night after an outage"))
+            let night = try PracticeNight(lives: self.lives * 2 / 5, &random)
+            try night.pass(days: 80)
+            night.cutOff(true)
+            try night.pass(days: 8)
+            night.cutOff(false)
+            try night.pass(days: 1)
+            #expect(try !night.complaints().isEmpty)
+            try night.suffer(
+                #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"seed":4}"#)
+            let first = try night.reconcile()
+            #expect(first.isSound, "\(first.errors)")
+            #expect(try night.complaints() == [])
+            #expect(self.counts(first, .notifications).found > 0)
+            try self.expectNothingMore(night)
+        }
+    }
+
+    @Test("An app without a key is left out, and said so; one whose store fails is an error")
+    func apps() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: 1)
+            let night = try PracticeNight(lives: 1, &random)
+            try night.call("PUT", "/v1/apps/com.example.other", [:])
+            try night.pass(days: 60)
+            try night.suffer(#"{"internal_error":1,"seed":4}"#)
+            let failing = try night.reconcile()
+            #expect(!failing.isSound)
+            #expect(failing.notes.contains { $0.contains("com.example.other: It was left out") })
+            #expect(
+                failing.errors.contains {
+                    $0.hasPrefix("notifications: com.example.game: The store cannot be reached")
+                }, "\(failing.errors)")
+            #expect(failing.steps[.chain] != StepCounts())
+            try night.suffer("{}")
+            #expect(try night.reconcile().isSound)
+            #expect(try night.complaints() == [])
+        }
+    }
+
+    private func expectNothingMore(_ night: PracticeNight) throws {
+        let events = try night.service.eventCount()
+        let evidence = try night.service.database.number("select count(*) from deed.evidence")
+        let second = try night.reconcile()
+        #expect(second.isSound, "\(second.errors)")
+        for (step, counts) in second.steps where step != .intake {
+            #expect(counts.found == 0, "\(step)")
+        }
+        #expect(try night.service.eventCount() == events + 2)
+        #expect(
+            try night.service.database.number("select count(*) from deed.evidence") == evidence)
+    }
+}

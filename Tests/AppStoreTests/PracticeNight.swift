@@ -1,0 +1,162 @@
+import Core
+import Crypto
+import Foundation
+import JSON
+import Minting
+import Practice
+import Service
+import Synchronization
+import TestSupport
+import Threading
+
+/// Deed and a practice store in one process: the store sells to lives and loses notifications, Deed asks it
+/// afterwards over the network. The store's books are the truth.
+final class PracticeNight: Sendable {
+    static let app = Shop.example.app.bundleID
+    let service: TestService
+    let store: PracticeStore
+    private let server: PracticeServer
+    private let admin: NewKey
+    private let backend: NewKey
+    private let lives: [PracticeLife]
+    private let posted: Posted
+
+    /// The bodies that were posted since they were handed on last.
+    private final class Posted: Sendable {
+        let bodies = Mutex<[[UInt8]]>([])
+        let isCutOff = Atomic(false)
+
+        func take() -> [[UInt8]] {
+            bodies.withLock { bodies in
+                defer { bodies = [] }
+                return bodies
+            }
+        }
+    }
+
+    init(lives count: Int, _ random: inout some RandomNumberGenerator) throws {
+        let roots = try [practice.receipts.root, practice.transactions.root].map {
+            try Certificate(der: $0.der)
+        }
+        let machine = TestClock()
+        service = try TestService(machineClock: machine, asking: roots)
+        var shop = Shop.example
+        shop.app.notificationURL = "http://127.0.0.1:1/notifications"
+        let posted = Posted()
+        self.posted = posted
+        store = PracticeStore(
+            PracticeWorld(shop, from: service.clock.now, seed: random.next()),
+            authority: practice,
+            port: PracticePort(
+                now: machine.reading,
+                send: { _, body in
+                    if posted.isCutOff.load(ordering: .relaxed) { return "NO_RESPONSE" }
+                    posted.bodies.withLock { $0.append(body) }
+                    return "SUCCESS"
+                }))
+        server = try PracticeServer(store, listen: "127.0.0.1:0", now: machine.reading)
+        (admin, backend) = (try service.key(.admin), try service.key(.backend))
+        lives = (0..<count).map { PracticeLife($0, &random) }
+        try setUp()
+    }
+
+    deinit { server.stop() }
+
+    private struct Unexpected: Error {
+        let reply: String
+    }
+
+    @discardableResult
+    func call(_ method: String, _ path: String, _ body: JSON = .null) throws -> JSON {
+        let reply = service.send(
+            method, path, key: admin, body: body.isNull ? "" : body.text)
+        guard (200..<300).contains(reply.status) else {
+            throw Unexpected(reply: "\(path): \(reply.text)")
+        }
+        return reply.text.isEmpty ? .null : try reply.json
+    }
+
+    private func setUp() throws {
+        try call("PUT", "/v1/catalog", PracticeLife.catalog)
+        try call(
+            "PUT", "/v1/apps/\(PracticeNight.app)", ["apple_id": 1_234_567_890])
+        var change = CredentialsChange()
+        change.apiKey = StoreCredentials.APIKey(
+            issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
+        change.address = StoreAddress("http://127.0.0.1:\(server.port)")
+        _ = try service.ports.credentials.change(
+            StoreApp(project: ProjectID("default"), key: AppKey(id: AppID(PracticeNight.app))),
+            change, Actor("test"), service.clock.now)
+        for life in lives {
+            try call(
+                "PUT", "/v1/customers/\(life.customer)/account_token",
+                ["token": .string(life.token), "environment": "sandbox"])
+        }
+        try store.change { world throws(PracticeError) in
+            _ = try world.plan(PracticeLife.scenario(self.lives))
+        }
+        try service.publishBoundaries()
+    }
+
+    func suffer(_ text: String) throws {
+        let trouble = try Trouble(Array(text.utf8))
+        try store.change { $0.make(trouble) }
+    }
+
+    /// Whether nothing that the store posts arrives.
+    func cutOff(_ isCutOff: Bool) { posted.isCutOff.store(isCutOff, ordering: .relaxed) }
+
+    /// Lets days pass in the store and in Deed; what was posted meanwhile comes in parallel.
+    func pass(days: Int64) throws {
+        for passed in stride(from: 0, to: days, by: 10) {
+            let step = min(10, days - passed) * PracticeNight.day
+            let target = store.read { $0.now }.advanced(byMilliseconds: step)
+            try store.advance(to: target)
+            let now = store.read { $0.now }
+            service.clock.advance(
+                byMilliseconds: now.milliseconds - service.clock.now.milliseconds)
+            deliver(posted.take())
+            try service.publishBoundaries()
+        }
+    }
+
+    private static let day: Int64 = 86_400_000
+    private static let lanes = 8
+
+    private func deliver(_ bodies: [[UInt8]]) {
+        inParallel(PracticeNight.lanes) { [service] lane in
+            for place in stride(from: lane, to: bodies.count, by: PracticeNight.lanes) {
+                _ = service.send(
+                    "POST", "/v1/stores/apple/notifications",
+                    body: String(decoding: bodies[place], as: UTF8.self))
+            }
+        }
+    }
+
+    func reconcile(rehearsing: Bool = false) throws -> ReconciliationFinished {
+        var wish = ReconcileWish(project: try ProjectID("default"))
+        wish.isRehearsal = rehearsing
+        return try service.reconcile(wish)
+    }
+
+    /// What differs between Deed and the store's books.
+    func complaints() throws -> [String] {
+        var complaints: [String] = []
+        for life in lives {
+            let path = "/v1/customers/\(life.customer)"
+            let answer = try call("GET", "\(path)/entitlements?environment=sandbox")
+            let members = answer["entitlements"]?.object?.members ?? []
+            let found = Set(members.filter { $0.value["active"]?.bool == true }.map(\.name))
+            let wanted = store.read { life.entitlements($0) }
+            if found != wanted {
+                complaints.append("\(life.customer): \(found.sorted()), not \(wanted.sorted())")
+            }
+            let coins = try call("GET", "\(path)/balances?environment=sandbox")["balances"]
+            let bought = store.read { life.coins($0) }
+            if coins?["coins"]?.integer ?? 0 != bought {
+                complaints.append("\(life.customer): \(coins?.text ?? ""), not \(bought) coins")
+            }
+        }
+        return complaints
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import JSON
+import Postgres
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite("Reconciliations of a service", .timeLimit(.minutes(5)))
+    final class ReconcilingServices {
+        private let database: ScratchDatabase
+        private let deed: Installation
+
+        init() throws {
+            database = try ScratchDatabase()
+            deed = try Installation(database)
+        }
+
+        private func request(
+            _ service: RunningService, _ client: inout APIClient, _ body: String = "{}"
+        ) throws -> (status: Int, json: JSON) {
+            let answer = try client.send(
+                "POST", "\(service.url)/v1/reconciliations", body: body)
+            return (answer.status, try JSON.read(answer.text))
+        }
+
+        private func finished(
+            _ id: String, _ service: RunningService, _ client: inout APIClient
+        ) throws -> JSON? {
+            let told = try client.read("\(service.url)/v1/reconciliations/\(id)")
+            return told["finished_at"]?.isNull == false ? told : nil
+        }
+
+        @Test("One that is requested is done by the service, with the steps that were named")
+        func requested() throws {
+            let key = try deed.makeKey()
+            let service = try deed.serve()
+            var client = try APIClient(key: key)
+            let accepted = try request(service, &client, #"{"only":["chain","boundaries"]}"#)
+            #expect(accepted.status == 202)
+            let id = try #require(accepted.json["reconciliation"]?.string)
+            var told: JSON?
+            let isDone = try eventually(within: 30_000) {
+                told = try finished(id, service, &client)
+                return told != nil
+            }
+            #expect(isDone)
+            #expect(told?["steps"]?.object?.members.map(\.name) == ["boundaries", "chain"])
+            #expect(told?["errors"] == [])
+            #expect(try request(service, &client, #"{"only":[]}"#).status == 400)
+            #expect(try request(service, &client, #"{"only":["all"]}"#).status == 400)
+        }
+
+        @Test("A second one is refused while one runs, and a killed service's is done by the next")
+        func running() throws {
+            let key = try deed.makeKey()
+            let service = try deed.serve()
+            var client = try APIClient(key: key)
+            // Whoever reconciles waits here.
+            var hold = try Connection.open(database.settings())
+            try hold.run([
+                Statement(name: "begin", text: "begin")(),
+                Statement(name: "hold", text: "lock table deed.reconciled in share mode")(),
+            ]) { _, _ in }
+            let accepted = try request(service, &client)
+            #expect(accepted.status == 202)
+            let id = try #require(accepted.json["reconciliation"]?.string)
+            let waiting = "select count(*) from pg_locks where not granted"
+            #expect(try eventually(within: 30_000) { try database.number(waiting) > 0 })
+            let refused = try request(service, &client)
+            #expect(refused.status == 409)
+            #expect(refused.json["code"] == "reconciliation_running")
+            service.process.signal(SIGKILL)
+            _ = service.process.wait(milliseconds: 5000)
+            try hold.run([Statement(name: "rollback", text: "rollback")()]) { _, _ in }
+
+            let next = try deed.serve()
+            #expect(
+                try eventually(within: 30_000) { try finished(id, next, &client) != nil })
+            let listed = try client.read("\(next.url)/v1/reconciliations")
+            #expect(listed["reconciliations"]?.array?.count == 1)
+            #expect(try deed.run("audit", "--projections").code == 0)
+        }
+
+        @Test("With --reconcile-at every project is reconciled once a day at that time")
+        func daily() throws {
+            let key = try deed.makeKey()
+            let service = try deed.serve("--test-clock", "--reconcile-at", "03:00")
+            var client = try APIClient(key: key)
+            func runs(at instant: String) throws -> Int {
+                let moved = try client.send(
+                    "PUT", "\(service.url)/v1/test/clock", body: #"{"now":"\#(instant)"}"#)
+                #expect(moved.status == 200)
+                let listed = try client.read("\(service.url)/v1/reconciliations")
+                let all = listed["reconciliations"]?.array ?? []
+                #expect(all.allSatisfy { $0["finished_at"]?.isNull == false })
+                return all.count
+            }
+            // The nights that passed meanwhile are made up for by one run.
+            #expect(try runs(at: "2030-01-01T04:00:00Z") == 1)
+            #expect(try runs(at: "2030-01-02T02:59:59Z") == 1)
+            #expect(try runs(at: "2030-01-02T03:00:00Z") == 2)
+            #expect(try runs(at: "2030-01-02T23:00:00Z") == 2)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Core
+import Histories
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("Random histories while the clock runs", .timeLimit(.minutes(5)))
+final class NightHistoryTests {
+    private let database: ScratchDatabase
+    private let clock = HistoryClock()
+    private let project: ProjectID
+    private var ledgers: [Ledger] = []
+
+    init() throws {
+        database = try ScratchDatabase()
+        project = try ProjectID("default")
+        ledgers = [database.ledger(clock: clock.reading), database.ledger(clock: clock.reading)]
+        let digest = [UInt8](repeating: 0, count: 32)
+        for (key, event) in [
+            ("create", Event.projectCreated(ProjectCreated(project: project))),
+            ("catalog", .catalogChanged(CatalogChanged(version: 1, catalog: shop))),
+        ] {
+            _ = try ledgers[0].append(
+                .project(project, actor: id("test"), cause: Cause(text: key, digest: digest)) {
+                    _, _ in [event]
+                })
+        }
+        _ = try ledgers[0].publishBoundaries()
+    }
+
+    deinit { for ledger in ledgers { ledger.close() } }
+
+    /// Facts of all customers in any order: what happened early may be told late.
+    private func deliveries(
+        _ count: Int, seed: UInt64
+    ) throws -> [(stream: Stream, fact: AnyFact, key: String)] {
+        var random = SeededGenerator(seed: seed)
+        var all: [(stream: Stream, fact: AnyFact, key: String)] = []
+        for index in 0..<count {
+            let stream = try Stream.test("customer \(index)")
+            let history = RandomHistory(seed: seed &+ UInt64(index), prefix: "c\(index)-")
+            for (number, fact) in history.facts.enumerated() {
+                all.append((stream, fact, "\(number)"))
+            }
+        }
+        return all.shuffled(using: &random)
+    }
+
+    @Test("Two instances, the job, the night and late facts publish each boundary once")
+    func once() throws {
+        let (ledgers, project) = (ledgers, project)
+        let seed = printedSeed(of: "histories while the clock runs")
+        let deliveries = try deliveries(40, seed: seed)
+        let (rounds, lanes) = (12, 2)
+        for round in 0..<rounds {
+            clock.set(at(Int64(round) * 4))
+            inParallel(lanes + 2) { lane in
+                switch lane {
+                case 0..<lanes:
+                    for place in stride(
+                        from: round * lanes + lane, to: deliveries.count, by: rounds * lanes)
+                    {
+                        let told = deliveries[place]
+                        _ = try? ledgers[lane].append(
+                            .record(AnyFact.facts([told.fact]), for: told.stream, key: told.key))
+                    }
+                case lanes: _ = try? ledgers[0].publishBoundaries()
+                default:
+                    for shard in Shard.all {
+                        _ = try? ledgers[1].publishBoundaries(of: project, in: shard)
+                    }
+                }
+            }
+        }
+        clock.set(at(200))
+        _ = try ledgers[1].publishBoundaries()
+        #expect(try ledgers[0].publishBoundaries().notices == 0)
+        try expectOnce(of: Set(deliveries.map(\.stream)))
+        var audit = ProjectionAudit(now: clock.reading)
+        try audit.compareAll(Auditor(database.settings())) { _ in }
+        #expect(audit.findings.isEmpty, "\(audit.findings)")
+    }
+
+    private func expectOnce(of streams: Set<Stream>) throws {
+        let cold = database.ledger(clock: { at(200) })
+        defer { cold.close() }
+        var (ended, regained) = (0, 0)
+        for stream in streams {
+            var seen = Set<String>()
+            var open: Set<EntitlementID> = []
+            for entry in try cold.events(of: stream, after: 0, limit: 1000) {
+                switch entry.recorded.event {
+                case .accessEnded(let notice):
+                    ended += 1
+                    #expect(seen.insert("\(notice.entitlement) \(notice.at)").inserted)
+                    open.insert(notice.entitlement)
+                case .accessStarted(let notice):
+                    if open.remove(notice.entitlement) != nil { regained += 1 }
+                default: break
+                }
+                #expect(
+                    try Event(type: entry.type, payload: entry.payload) == entry.recorded.event)
+            }
+            let state = try cold.customer(of: stream).customer
+            #expect(state == (try ledgers[0].customer(of: stream).customer))
+            #expect(Set(state.endedAccess.keys) == open)
+        }
+        // Otherwise it says little.
+        #expect(ended > 20 && regained > 0, "\(ended), \(regained)")
+    }
+}
+
+/// A clock that stands where a history is.
+private final class HistoryClock: Sendable {
+    private let instant = Mutex(at(0))
+
+    var reading: @Sendable () -> Instant { { self.instant.withLock { $0 } } }
+
+    func set(_ instant: Instant) { self.instant.withLock { $0 = instant } }
+}
