@@ -20,7 +20,7 @@ struct NightTests {
             var random = SeededGenerator(seed: printedSeed(of: "lossy night"))
             let night = try PracticeNight(lives: self.lives, &random)
             try night.suffer(#"{"drop":0.3,"repeat":0.2,"shuffle":1,"delay_by":"2d","seed":9}"#)
-            try night.pass(days: 170)
+            try night.pass(days: 112)
             try night.suffer("{}")
             try night.pass(days: 3)
             #expect(try !night.complaints().isEmpty)

@@ -3,9 +3,9 @@ import Foundation
 import JSON
 import Practice
 
-/// Half a year of one customer, and what the store's books come to.
+/// Some months of one customer, and what the store's books come to.
 struct PracticeLife: Sendable {
-    static let days = 168
+    static let days = 110
     let customer: String
     let token: String
     private var steps: [JSON] = []

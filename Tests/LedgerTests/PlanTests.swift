@@ -74,7 +74,7 @@ struct PlanTests {
         }
     }
 
-    @Test("Accounts and refunds are found by their indexes, also while the table is empty")
+    @Test("Accounts, refunds and inquiries are found by an index, also while the table is empty")
     func accounts() throws {
         let database = try ScratchDatabase()
         for isAnalyzed in [false, true] {
@@ -85,7 +85,11 @@ struct PlanTests {
             #expect(refunds.contains("using customers_answer_by"), "\(refunds)")
             let asked = try plan(of: .listAskedRefunds, in: database)
             #expect(asked.contains(" customers_answer_by"), "\(asked)")
-            for plan in [account, refunds, asked] { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+            let inquiries = try plan(of: .listDueInquiries, in: database)
+            #expect(inquiries.contains("using customers_inquiry"), "\(inquiries)")
+            for plan in [account, refunds, asked, inquiries] {
+                #expect(!plan.contains("Seq Scan"), "\(plan)")
+            }
         }
     }
 

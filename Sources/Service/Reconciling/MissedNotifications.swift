@@ -38,6 +38,7 @@ extension StoreRound {
         var start = try start(of: name, environment, at: now, reach: reaches.removeFirst())
         var answering: Environment?
         var known = Set<String>()
+        var isUnbroken = !isRehearsal
         while start < now {
             if callsLeft[app.key, default: 0] <= 0 {
                 remark("More notifications wait for the next run.", of: app)
@@ -49,12 +50,12 @@ extension StoreRound {
                     filter: NotificationFilter(start: start, end: end), known: known)
                 answering = try read(&window, of: app, name, environment)
                 known = window.seen
-                if window.isWhole, !isRehearsal {
+                // What is not proven is read again the next time, with all behind it.
+                isUnbroken = isUnbroken && window.isWhole
+                if isUnbroken {
                     try asking { () throws(Fault) in
                         try port.marks.keepNotifications(name, environment, end)
                     }
-                } else if !isRehearsal {
-                    return answering
                 }
                 start = end
             } catch {
@@ -147,7 +148,7 @@ extension StoreRound {
             do throws(CommandError) {
                 let outcome = try result.get()
                 submissions.notice(outcome, in: project)
-                if outcome.items.contains(where: { $0.result != .alreadyKnown }) {
+                if outcome.items.contains(where: { $0.result == .recorded }) {
                     count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) }
                 }
             } catch {
@@ -161,7 +162,7 @@ extension StoreRound {
     ) throws(StoreQuestionError) {
         do throws(CommandError) {
             let rehearsal = try port.rehearse(command)
-            if rehearsal.items.contains(where: { $0.result != .alreadyKnown }) {
+            if rehearsal.items.contains(where: { $0.result == .recorded }) {
                 count { $0.found += 1 }
             }
             learn(rehearsal, from: one.facts, of: app, in: one.environment)

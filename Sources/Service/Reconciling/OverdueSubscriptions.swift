@@ -52,13 +52,17 @@ extension StoreRound {
             }
             var told: Set<PurchaseID> = []
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
+                var silence = "its answer does not name them."
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
                 } catch {
                     guard case .trouble(let trouble) = error, case .refused = trouble else {
                         throw error
                     }
-                    unknown[app.key.id, default: (0, trouble.sentence)].count += 1
+                    silence = trouble.sentence
+                }
+                if told.isEmpty {
+                    unknown[app.key.id, default: (0, silence)].count += 1
                     try leaveAlone(next, now)
                 }
             }
@@ -114,7 +118,7 @@ extension StoreRound {
         let facts = pieces.flatMap(\.proven).map(\.facts)
         guard facts.contains(where: { $0.tells(of: asked.before.id) }),
             standing.environment == environment
-        else { throw .trouble(.foreign("it is not about the subscription that was asked")) }
+        else { return [] }
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
         }
