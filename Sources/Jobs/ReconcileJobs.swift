@@ -13,8 +13,12 @@ extension Job {
     ) -> Job {
         Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
             for listed in try ports.directory.projects() where run.goesOn {
+                // One that was requested may be under way.
+                while run.goesOn, try ports.directory.isReconciling() {
+                    Threading.pause(milliseconds: 500)
+                }
                 let wish = ReconcileWish(project: listed.project)
-                try ports.reconcile(wish, port(wish), log) { run.goesOn }
+                if run.goesOn { try ports.reconcile(wish, port(wish), log) { run.goesOn } }
             }
             return .asScheduled
         }

@@ -81,6 +81,28 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
+        @Test("The night waits for a run that is under way")
+        func waiting() throws {
+            let key = try deed.makeKey()
+            let service = try deed.serve("--test-clock", "--reconcile-at", "03:00")
+            var client = try APIClient(key: key)
+            var other = try Connection.open(database.settings())
+            let lock = Statement(name: "lock", text: "select pg_advisory_lock(4919505, 1)")
+            try other.run([lock()]) { _, _ in }
+            _ = try client.send(
+                "PUT", "\(service.url)/v1/test/clock", body: #"{"now":"2030-01-01T04:00:00Z"}"#)
+            func runs() throws -> [JSON] {
+                try client.read("\(service.url)/v1/reconciliations")["reconciliations"]?.array ?? []
+            }
+            #expect(try runs().isEmpty)
+            let free = Statement(name: "free", text: "select pg_advisory_unlock(4919505, 1)")
+            try other.run([free()]) { _, _ in }
+            #expect(
+                try eventually(within: 30_000) {
+                    try runs().map { $0["finished_at"]?.isNull } == [false]
+                })
+        }
+
         @Test("With --reconcile-at every project is reconciled once a day at that time")
         func daily() throws {
             let key = try deed.makeKey()

@@ -30,8 +30,8 @@ extension StoreRound {
         for app in apps {
             guard let (count, sentence) = unknown[app.key.id] else { continue }
             remark(
-                "The store tells nothing of \(count) subscriptions, which are asked about again in "
-                    + "a week: \(sentence)",
+                "The store tells nothing of some subscriptions (\(count)), and is asked about them "
+                    + "again in a week: \(sentence)",
                 of: app)
         }
     }
