@@ -118,7 +118,7 @@ let package = Package(
             name: "deed-bench",
             dependencies: [
                 "CMicroHTTPD", "HTTPServer", "Telemetry", "Core", "Crypto", "Evidence", "JSON",
-                "Minting",
+                "Ledger", "Minting", "Postgres",
             ],
             path: "Sources/Bench", swiftSettings: common, linkerSettings: allocator),
 

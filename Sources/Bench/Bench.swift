@@ -20,6 +20,11 @@ private struct Bench: Sendable {
         Bench(name: "mint", usage: "--folder FOLDER --count COUNT") {
             mintEvidence(BenchOptions($0))
         },
+        Bench(
+            name: "load",
+            usage: "--customers COUNT --due COUNT --later COUNT --ends MILLISECONDS "
+                + "--events FILE --rows FILE"
+        ) { loadCustomers(BenchOptions($0)) },
         Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
     ]
 }

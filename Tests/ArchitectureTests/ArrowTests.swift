@@ -42,8 +42,8 @@ struct ArrowTests {
             "Telemetry", "Threading",
         ],
         "Bench": [
-            "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting",
-            "Telemetry",
+            "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
+            "Postgres", "Telemetry",
         ],
         "Minting": ["COpenSSL", "Core", "JSON"],
         "Practice": [

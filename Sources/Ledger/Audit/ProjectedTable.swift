@@ -140,7 +140,7 @@ struct ProjectedRow {
 
 extension Call {
     /// What its arrays say of each row, as PostgreSQL writes it.
-    fileprivate var rows: [[String?]] {
+    var rows: [[String?]] {
         let columns = binds.map(\.texts)
         guard let count = columns.first?.count else { return [] }
         return (0..<count).map { row in columns.map { $0[row] } }

@@ -1,0 +1,75 @@
+import Core
+import Glibc
+import Ledger
+import Postgres
+import Telemetry
+
+/// Writes the log of many customers with a grant each, and the rows that are projected from it, as text
+/// for COPY, into two files that may be pipes; behind them, the statement that moves the heads.
+///
+/// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
+/// next `--later` a second after it; of the others every second one goes on for two years, and the rest
+/// for ever.
+func loadCustomers(_ options: BenchOptions) -> Int32 {
+    guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
+        let count = options["--customers"].flatMap(Int.init),
+        let due = options["--due"].flatMap(Int.init),
+        let later = options["--later"].flatMap(Int.init),
+        let ends = options["--ends"].flatMap(Int64.init),
+        let events = fopen(options["--events"] ?? "", "w"),
+        let customers = fopen(options["--rows"] ?? "", "w")
+    else {
+        complain("see: deed-bench")
+        return 2
+    }
+    defer {
+        fclose(events)
+        fclose(customers)
+    }
+    let start = Instant(milliseconds: ends - 1000)
+    let settings = LedgerSettings(
+        connection: ConnectionSettings(url: url, role: nil), clock: { start })
+    let ledger = Ledger(settings, log: .silent, metrics: Metrics())
+    defer { ledger.close() }
+    do {
+        var copy = try LogCopy(ledger, ProjectID("default"), now: start)
+        let grant = LoadedGrant(due: due, later: later, ends: ends)
+        for first in stride(from: 0, to: count, by: LoadedGrant.page) {
+            for number in first..<min(first + LoadedGrant.page, count) {
+                copy.add(
+                    try grant.given(number, start), to: try CustomerID("reader-\(number)"))
+            }
+            let text = copy.take()
+            fputs(text.events, events)
+            fputs(text.customers, customers)
+        }
+        print(copy.headsText)
+        return 0
+    } catch {
+        complain("\(error)")
+        return 3
+    }
+}
+
+/// Which grant a customer gets, by the customer's number.
+private struct LoadedGrant {
+    static let page = 5000
+    private static let years: Int64 = 2 * 365 * 86_400_000
+
+    let due: Int
+    let later: Int
+    let ends: Int64
+
+    func given(_ number: Int, _ start: Instant) throws -> GrantGiven {
+        GrantGiven(
+            grant: try GrantID("g_\(number)"), entitlement: try EntitlementID("pro"),
+            start: start, end: end(number), reason: try Reason("measured"), ticket: nil)
+    }
+
+    private func end(_ number: Int) -> Instant? {
+        if number < due { return Instant(milliseconds: ends) }
+        if number < due + later { return Instant(milliseconds: ends + 1000) }
+        return number.isMultiple(of: 2)
+            ? Instant(milliseconds: ends + LoadedGrant.years) : nil
+    }
+}
