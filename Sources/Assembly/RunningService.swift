@@ -128,7 +128,7 @@ extension Parts {
                         RefundReports(
                             live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
                         log: outside.log, metrics: outside.metrics),
-                    .requested(ledger, ports, log: outside.log) { ReconcilePort($0, ledger) },
+                    .requested(ledger, live.intake, log: outside.log) { ReconcilePort($0, ledger) },
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)
@@ -140,7 +140,7 @@ extension ServiceSettings {
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let ledger = parts.live.ledger
         return reconcileAt.map { time in
-            .reconciling(at: time, parts.live.ports, log: log) { ReconcilePort($0, ledger) }
+            .reconciling(at: time, parts.live.intake, log: log) { ReconcilePort($0, ledger) }
         }
     }
 }

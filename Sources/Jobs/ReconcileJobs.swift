@@ -8,17 +8,17 @@ import Threading
 extension Job {
     /// Reconciles every project once a day, one after the other.
     package static func reconciling(
-        at time: TimeOfDay, _ ports: Ports, log: Log,
+        at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
     ) -> Job {
         Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
-            for listed in try ports.directory.projects() where run.goesOn {
+            for listed in try intake.ports.directory.projects() where run.goesOn {
                 // One that was requested may be under way.
-                while run.goesOn, try ports.directory.isReconciling() {
+                while run.goesOn, try intake.ports.directory.isReconciling() {
                     Threading.pause(milliseconds: 500)
                 }
                 let wish = ReconcileWish(project: listed.project)
-                if run.goesOn { try ports.reconcile(wish, port(wish), log) { run.goesOn } }
+                if run.goesOn { try intake.reconcile(wish, port(wish), log) { run.goesOn } }
             }
             return .asScheduled
         }
@@ -27,7 +27,7 @@ extension Job {
     /// Does the reconciliations that were requested. Every instance looks, and the one that takes the right to
     /// reconcile does it; the others come back.
     package static func requested(
-        _ ledger: Ledger, _ ports: Ports, log: Log,
+        _ ledger: Ledger, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
     ) -> Job {
         Job("requested", .everywhere(milliseconds: 5000), urgency: .patient) { run throws(Fault) in
@@ -39,7 +39,7 @@ extension Job {
                 var wish = ReconcileWish(project: project)
                 wish.plan = requested.started.plan
                 wish.requested = requested.id
-                try ports.reconcile(wish, port(wish), log) { run.goesOn }
+                try intake.reconcile(wish, port(wish), log) { run.goesOn }
             }
             return .asScheduled
         }
@@ -66,7 +66,7 @@ extension Job {
     }
 }
 
-extension Ports {
+extension Intake {
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
         while isWanted: @escaping () -> Bool

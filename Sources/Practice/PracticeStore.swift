@@ -35,8 +35,13 @@ package final class PracticeStore: Sendable {
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
+    /// How long the state last took to be written down, and when it was, by the clock that only moves
+    /// forward.
+    private let written = Monitor((took: Int64(0), at: Int64(0)))
 
     private static let stateFile = "state.json"
+    /// A state that takes longer than this to write down is written at most so often, in milliseconds.
+    private static let (quick, rest): (Int64, Int64) = (50, 500)
 
     /// `folder` keeps the store from one start to the next; without it, nothing is kept.
     package init(
@@ -62,11 +67,26 @@ package final class PracticeStore: Sendable {
 
     private func save() throws(PracticeError) {
         guard let folder else { return }
+        let start = monotonicMilliseconds()
+        defer {
+            let end = monotonicMilliseconds()
+            written.change(wake: .nobody) { $0 = (end - start, end) }
+        }
         let world = state.change(wake: .nobody) { $0 }
         guard let data = try? JSONEncoder().encode(world) else {
             throw .broken("the store's state cannot be written down")
         }
         try folder.write(Self.stateFile, Array(data), isSecret: true)
+    }
+
+    /// Writes down what has changed: at once, or soon where the state is large and was just written.
+    private func saveInTime() throws(PracticeError) {
+        if maySave { try save() } else { isUnsaved.change { $0 = true } }
+    }
+
+    private var maySave: Bool {
+        let (took, at) = written.change(wake: .nobody) { $0 }
+        return took <= Self.quick || monotonicMilliseconds() - at >= Self.rest
     }
 
     /// Looks at the world as it is at this moment of its clock.
@@ -106,7 +126,7 @@ package final class PracticeStore: Sendable {
                 try save()
                 throw error
             }
-            try save()
+            try saveInTime()
             return result
         }
     }
@@ -230,9 +250,10 @@ package final class PracticeStore: Sendable {
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
                 let due = state.change(wake: .nobody) { $0.nextDue }
                 let isDue = due.map { $0 <= clock } ?? false
-                guard isUnsaved.change(wake: .nobody, { take(&$0) }) || isDue else { continue }
+                let mustSave = maySave && isUnsaved.change(wake: .nobody, { take(&$0) })
+                guard mustSave || isDue else { continue }
                 let isDone = turn.change(wake: .nobody) { _ in
-                    defer { try? save() }
+                    defer { try? saveInTime() }
                     // What goes wrong here is told by the next wish.
                     return (try? runDue(until: clock)) != nil
                 }

@@ -25,7 +25,7 @@ struct Arguments {
     private(set) var flags: Set<String> = []
     private(set) var positionals: [String] = []
 
-    /// Reads flags with a value, and those without one that are named here, and up to so many other words.
+    /// Reads flags with a value, those without one that are named here, and other words up to a limit.
     init(
         _ words: [String], valued: Set<String>, bare: Set<String>, positionals limit: Int = 0
     ) throws(ToolEnd) {

@@ -38,8 +38,8 @@ package struct RefundReportNews: Sendable {
 
 /// Tells stores what became of purchases whose money is asked back, where projects want that.
 ///
-/// What is told is in the log before it is sent. Whoever dies between the store's answer and the event
-/// that tells of it leaves a report that is sent once more, word for word.
+/// What is told is in the log before it is sent. A process that dies between the store's answer and
+/// the event that tells of it leaves a report that is sent once more, word for word.
 package final class RefundReports: Sendable {
     /// Requests whose time was over before that are not spoken of any more.
     private static let memory: Int64 = 7 * 86_400_000

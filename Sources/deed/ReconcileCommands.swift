@@ -44,7 +44,7 @@ private let reconcileCommand = CommandSpec(
         }
         let progress = Progress()
         let report = try obey { () throws(CommandError) in
-            try live.ports.reconcile(
+            try live.intake.reconcile(
                 wish, ReconcilePort(wish, live.ledger), by: sender,
                 progress: { progress.show($0.line) })
         }

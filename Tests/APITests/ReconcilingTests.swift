@@ -43,12 +43,12 @@ struct ReconcilingTests {
     func takenUp() throws {
         let work = Work()
         #expect(throws: CommandError.self) {
-            _ = try service.ports.reconcile(
+            _ = try service.intake.reconcile(
                 wish, work.port, by: sender, while: { work.done.count < 70 })
         }
         let cut = try #require(try recorded().first)
         #expect(cut.finished == nil)
-        let finished = try service.ports.reconcile(wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
         #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
         #expect(finished.reconciliation == cut.id)
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
@@ -61,7 +61,7 @@ struct ReconcilingTests {
     func broken() throws {
         let work = Work()
         work.broken = .orders
-        let finished = try service.ports.reconcile(wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
         #expect(finished.errors == ["orders: the table is gone"])
         #expect(!finished.isSound)
         #expect(work.done.contains { $0.step == .chain })
@@ -72,7 +72,7 @@ struct ReconcilingTests {
         let work = Work()
         var rehearsal = wish
         rehearsal.isRehearsal = true
-        _ = try service.ports.reconcile(rehearsal, work.port, by: sender)
+        _ = try service.intake.reconcile(rehearsal, work.port, by: sender)
         #expect(try recorded().isEmpty)
         #expect(work.noted.isEmpty)
     }

@@ -48,7 +48,7 @@ struct TransactionReceiptTests {
         let asked = Mutex<[(bytes: [UInt8], environment: Environment)]>([])
         front.service.store.answer { raw, _, environment, _ in
             asked.withLock { $0.append((raw.bytes, environment)) }
-            return .refused(IntakeReason(code: "reply_refused", sentence: "The test says no."))
+            return .refused(RefusedEvidence(code: "reply_refused", sentence: "The test says no."))
         }
         let list = inBase64 ? Array(list().utf8).base64 : list()
         let reply = submit(list)

@@ -85,7 +85,9 @@ final class PracticeNight: Sendable {
             issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
         change.address = StoreAddress("http://127.0.0.1:\(server.port)")
         _ = try service.ports.credentials.change(
-            StoreApp(project: ProjectID("default"), key: AppKey(id: AppID(PracticeNight.app))),
+            StoreApp(
+                project: ProjectID("default"),
+                key: AppKey(store: .apple, id: AppID(PracticeNight.app))),
             change, Actor("test"), service.clock.now)
         for life in lives {
             try call(

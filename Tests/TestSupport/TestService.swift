@@ -91,7 +91,7 @@ package final class TestService: Sendable {
     package func reconcile(_ wish: ReconcileWish) throws -> ReconciliationFinished {
         var port = ReconcilePort(wish, ledger)
         port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
-        return try ports.reconcile(wish, port, by: sender)
+        return try intake.reconcile(wish, port, by: sender)
     }
 
     package func createProject(_ project: String) throws {

@@ -86,7 +86,7 @@ extension StoreRound {
                 let app = purchase.evidence.last?.effective.app
             else { continue }
             let place = StorePurchase(
-                app: StoreApp(project: project, key: AppKey(id: app)),
+                app: StoreApp(project: project, key: AppKey(store: purchase.id.store, id: app)),
                 environment: stream.environment, purchase: purchase.id)
             guard let before = learned.due(purchase, at: place) else { continue }
             let rests = try port.marks.history(place)?.restsUntil ?? .distantPast

@@ -55,10 +55,7 @@ package struct ReconcileProgress: Sendable {
     package let milliseconds: Int64
 }
 
-extension Ports {
-    /// What was looked at longer ago is looked at again.
-    private static let longestPause: Int64 = 6 * 3_600_000
-
+extension Intake {
     /// Reconciles a project, and records the run unless it is a rehearsal. A run that was cut short is
     /// taken up where it stood; one step that cannot be done does not keep the others from being done.
     package func reconcile(
@@ -66,16 +63,17 @@ extension Ports {
         while isWanted: @escaping () -> Bool = { true },
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
-        try requireProject(wish.project)
-        guard try obtain(port.begin) else { throw .refused(.reconciliationRunning) }
+        try ports.requireProject(wish.project)
+        guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
         let started = port.monotonicClock()
-        let id = wish.isRehearsal ? secrets.newID(prefix: "rc_") : try start(wish, by: sender)
+        let id = wish.isRehearsal
+            ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan))
         if !wish.isRehearsal {
             course.done = try obtain { () throws(Fault) in try port.done(id) }
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(self)), port.inquiries, wish, while: isWanted)
+            Submissions(self, apps: AppRing(ports)), port.inquiries, wish, while: isWanted)
         while let part = course.next {
             if !isWanted() { throw .fault(.unavailable) }
             let tell: (StepCounts) -> Void = { [course] counts in
@@ -103,9 +101,14 @@ extension Ports {
             reconciliation: id, steps: course.counts(of: wish.plan.steps),
             errors: course.errors, notes: course.notes,
             milliseconds: port.monotonicClock() - started)
-        if !wish.isRehearsal { try finish(finished, of: wish.project, port, by: sender) }
+        if !wish.isRehearsal { try ports.finish(finished, of: wish.project, port, by: sender) }
         return finished
     }
+}
+
+extension Ports {
+    /// What was looked at longer ago is looked at again.
+    private static let longestPause: Int64 = 6 * 3_600_000
 
     /// Every reconciliation of the project that is remembered, newest first.
     package func reconciliations(
@@ -125,7 +128,7 @@ extension Ports {
     }
 
     /// The run that was requested, or was cut short and had the same plan; or a new one.
-    private func start(
+    fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
         let state = try existing(wish.project)
@@ -147,7 +150,7 @@ extension Ports {
         return started.reconciliation
     }
 
-    private func finish(
+    fileprivate func finish(
         _ finished: ReconciliationFinished, of project: ProjectID, _ port: ReconcilePort,
         by sender: Sender
     ) throws(CommandError) {
