@@ -59,6 +59,12 @@ package struct Migration: Sendable {
 /// The files of `queries`, each one statement with its binds listed on top.
 extension Statement {
     package static let begin = Statement(name: "begin", embedded: PackageResources.begin_sql)
+    package static let lookAtServer = Statement(
+        name: "look_at_server", embedded: PackageResources.look_at_server_sql)
+    package static let showStandbys = Statement(
+        name: "show_standbys", embedded: PackageResources.show_standbys_sql)
+    package static let tryRoom = Statement(
+        name: "try_room", embedded: PackageResources.try_room_sql)
     package static let commit = Statement(name: "commit", embedded: PackageResources.commit_sql)
     package static let rollback = Statement(
         name: "rollback", embedded: PackageResources.rollback_sql)

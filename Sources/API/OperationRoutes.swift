@@ -4,10 +4,22 @@ import OpenAPI
 package import Service
 package import Telemetry
 
+/// What keeps this instance from answering as it should.
+package struct Obstacle: Sendable {
+    let sentence: String
+    /// Whether what it answers to reads is right all the same.
+    let allowsReads: Bool
+
+    package init(_ sentence: String, allowsReads: Bool = false) {
+        self.sentence = sentence
+        self.allowsReads = allowsReads
+    }
+}
+
 /// The calls of those who run Deed.
 package struct Operations: Sendable {
-    /// What keeps this instance from answering, in sentences; empty when it is ready.
-    package var obstacles: @Sendable () -> [String]
+    /// What keeps this instance from answering; empty when it is ready.
+    package var obstacles: @Sendable () -> [Obstacle]
     package var metrics: Metrics
     package var log: Log
     /// Whether these calls have an address of their own. Whether the service is alive is told at both.
@@ -16,7 +28,7 @@ package struct Operations: Sendable {
     package var testClock: SharedClock?
 
     package init(
-        obstacles: @escaping @Sendable () -> [String], metrics: Metrics, log: Log = .silent,
+        obstacles: @escaping @Sendable () -> [Obstacle], metrics: Metrics, log: Log = .silent,
         testClock: SharedClock? = nil
     ) {
         self.obstacles = obstacles
@@ -40,7 +52,11 @@ package struct Operations: Sendable {
         Surface(
             prefix: "",
             routes: [
-                open("/healthz", health), open("/readyz", readiness), open("/metrics", measures),
+                open("/healthz", health),
+                Route("GET", "/readyz", parameters: Operations.uses, .memory) {
+                    call throws(Problem) in (.known, try readiness(call).reaction)
+                },
+                open("/metrics", measures),
                 .file("/openapi.json", type: "application/json", Operations.openAPI),
             ])
     }
@@ -51,12 +67,20 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    private func readiness() -> Response {
-        let obstacles = obstacles()
+    /// Whether the instance can do all that it should; `for=reads` asks for no more than right reads.
+    private func readiness(_ call: OpenCall) throws(Problem) -> Response {
+        let use = call.query["for"]
+        if let use, use != "reads" {
+            throw .invalid("for", "The parameter \"for\" takes \"reads\", or is left out.")
+        }
+        let obstacles = obstacles().filter { use == nil || !$0.allowsReads }.map(\.sentence)
         if obstacles.isEmpty { return .json(["ready": true]) }
         return .json(
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
+
+    /// What readiness may be asked for.
+    private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)
 

@@ -175,6 +175,10 @@ extension Problem {
             self = .busy(
                 "The database cannot be reached; try again, with the same Idempotency-Key.",
                 code: "database_unavailable")
+        case .impeded(let impediment):
+            self = .busy(
+                "\(impediment.publicSentence) Try again, with the same Idempotency-Key.",
+                code: impediment.kind.rawValue)
         case .logBlocked:
             self = .busy(
                 "This part of the log takes no events until an operator has run: deed audit "

@@ -158,7 +158,7 @@ package final class CustomerReads: Sendable {
         // One that is only busy is there, and what it would say may be newer; where the tail hears
         // nothing either, it hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
-        guard fault == .unavailable || hangs else { throw .fault(fault) }
+        guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
         nextProbe.store(cache.time() + CustomerReads.probePause, ordering: .relaxed)
     }
@@ -218,6 +218,16 @@ package final class CustomerReads: Sendable {
         }
         let head = Position(shard: after.shard, sequence: heads[Int(after.shard.number)])
         if head.sequence < after.sequence { throw .notReached(after, head: head) }
+    }
+}
+
+extension Fault {
+    /// Whether there is no database from which could be read.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .unavailable, .impeded: true
+        case .busy, .logBlocked, .broken: false
+        }
     }
 }
 

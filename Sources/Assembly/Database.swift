@@ -54,6 +54,7 @@ package struct Database: Sendable {
     /// For a process that does one thing at a time.
     package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: serviceConnection, clock: clock)
+        settings.machineClock = systemClock
         settings.committers = 1
         settings.readers = 1
         settings.lookups = 1

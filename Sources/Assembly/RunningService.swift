@@ -45,7 +45,7 @@ package struct RunningService: Sendable {
             obstacles: { [foreignClock, isStopping] in
                 let stopping =
                     isStopping.change(wake: .nobody) { $0 } ? RunningService.stopping : nil
-                return [foreignClock.obstacle ?? stopping ?? watch.obstacle].compactMap(\.self)
+                return watch.obstacles(beside: foreignClock.obstacle ?? stopping)
             },
             metrics: outside.metrics, log: log, testClock: testClock)
         operations.isApart = settings.operations != nil
@@ -150,4 +150,13 @@ extension SharedClock {
 
     /// A header of every answer.
     fileprivate var stamp: @Sendable () -> Header { { self.header } }
+}
+
+extension DatabaseWatch {
+    /// What keeps the service from answering as it should: something of its own, or the database.
+    fileprivate func obstacles(beside own: String?) -> [Obstacle] {
+        if let own { return [Obstacle(own)] }
+        return (obstacle.map { [Obstacle($0)] } ?? [])
+            + impediments.map { Obstacle($0.sentence, allowsReads: $0.allowsReads) }
+    }
 }

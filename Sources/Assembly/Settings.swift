@@ -62,6 +62,7 @@ package struct ServiceSettings: Sendable {
 
     func ledger(over database: Database, clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: database.serviceConnection, clock: clock)
+        settings.machineClock = systemClock
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers

@@ -185,6 +185,8 @@ package enum Fault: Error, Hashable, Sendable {
     case busy
     /// The database cannot be reached. A command may or may not have been obeyed.
     case unavailable
+    /// The database answers, and cannot be worked with as usual. A command may or may not have been obeyed.
+    case impeded(Impediment)
     /// An event lies beyond the head of the shard, where this one would have to go.
     case logBlocked
     /// What should never happen, with a sentence for operators.
@@ -201,6 +203,7 @@ package enum Fault: Error, Hashable, Sendable {
         case .busy: "The database is busy; try again."
         case .unavailable:
             "The database cannot be reached; see that it runs, and try again."
+        case .impeded(let impediment): impediment.sentence
         case .logBlocked: Fault.blockedSentence
         case .broken(let sentence): sentence
         }

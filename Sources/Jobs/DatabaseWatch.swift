@@ -1,4 +1,4 @@
-import Core
+package import Core
 import JSON
 package import Ledger
 package import Postgres
@@ -63,9 +63,12 @@ package final class DatabaseWatch: Sendable {
         return "The database cannot be reached; see that it runs."
     }
 
+    /// What keeps the database from being worked with as usual; empty when nothing does.
+    package var impediments: [Impediment] { ledger.impediments }
+
     package func look() {
         do throws(Fault) {
-            if let found = try ledger.testClock() { foreignClock?.flee(found) }
+            if let found = try ledger.look() { foreignClock?.flee(found) }
             if note(isReachable: true) != false { return }
             log.info("database_reachable")
             let body = onReturn.change { $0 }

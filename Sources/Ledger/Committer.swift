@@ -31,7 +31,8 @@ struct Committer: ~Copyable {
     private let cache: StateCache
     private let filed = FiledCertificates()
     private let subscriptions: Subscriptions
-    private let clock: @Sendable () -> Instant
+    private let clocks: Clocks
+    private let condition: DatabaseCondition
     private let log: Log
     private let batchSizes: Histogram
     private let commitTimes: Histogram
@@ -43,8 +44,8 @@ struct Committer: ~Copyable {
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
-        cache: StateCache, subscriptions: Subscriptions, settings: LedgerSettings, log: Log,
-        measures: LedgerMeasures
+        cache: StateCache, subscriptions: Subscriptions, settings: LedgerSettings,
+        clocks: Clocks, condition: DatabaseCondition, log: Log, measures: LedgerMeasures
     ) {
         self.queue = queue
         self.announced = announced
@@ -52,7 +53,8 @@ struct Committer: ~Copyable {
         self.cache = cache
         self.subscriptions = subscriptions
         self.log = log
-        clock = settings.clock
+        self.clocks = clocks
+        self.condition = condition
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
         blocked = measures.blocked
@@ -111,6 +113,7 @@ struct Committer: ~Copyable {
         var (attempts, overtaken) = (0, 0)
         while !waiting.isEmpty {
             do throws(LedgerError) {
+                if let barrier = condition.barrier { throw .impeded(barrier) }
                 attempts += 1
                 waiting = withoutExhausted(
                     try attempt(waiting, isSlow: attempts > 1 || waiting.contains(where: \.isLarge))
@@ -124,6 +127,12 @@ struct Committer: ~Copyable {
                     // Twice may be one command's fault: the others are not to wait for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
+                    return
+                }
+                if error.isLackOfRoom { condition.noteFull() }
+                if case .impeded = error.fault, !error.isPassing {
+                    // The log is told by what has noticed it.
+                    for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
                 }
                 // What takes too long twice may be one command's fault: nobody else is to wait for it.
@@ -212,7 +221,7 @@ struct Committer: ~Copyable {
         var certificates: Set<KeptCertificate> = []
         let decided = try link.settled { connection throws(LedgerError) in
             var batch = try connection.lockAndLoad(
-                errands.map(\.candidate), cache: cache, clock, isSlow: isSlow)
+                errands.map(\.candidate), cache: cache, clocks, isSlow: isSlow)
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
@@ -227,6 +236,7 @@ struct Committer: ~Copyable {
             }
             return batch
         }
+        condition.noteRoom()
         filed.add(certificates)
         cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }

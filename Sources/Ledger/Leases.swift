@@ -15,6 +15,7 @@ extension Ledger {
     package func takeLease(
         of job: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease? {
+        try requireRightClock()
         let call = Statement.takeLease(
             .text(job), .int8(now.milliseconds), .int8(end.milliseconds),
             .int8(lastRun?.milliseconds))

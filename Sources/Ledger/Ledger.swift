@@ -14,6 +14,7 @@ package final class Ledger: Sendable {
     private let running: Monitor<Int>
     private let subscriptions = Subscriptions()
     let knownKeys: KnownKeys
+    let clocks: Clocks
     private let isFollowed = Monitor(false)
     private let isClosing = Monitor(false)
     private let log: Log
@@ -21,6 +22,9 @@ package final class Ledger: Sendable {
     let pool: Pool
     /// For what must be seen in time however many lists are asked for: keys and apps.
     let watching: Pool
+    /// For looks at how the database is, which soon say when it says nothing.
+    let looking: Pool
+    let condition: DatabaseCondition
     /// The pauses between two looks at whether readers get on: while they read, and else.
     private static let patiencePause: Int64 = 5
     private static let longPatiencePause: Int64 = 100
@@ -30,11 +34,15 @@ package final class Ledger: Sendable {
         self.settings = settings
         self.log = log
         cache = StateCache(bytes: settings.cachedBytes)
+        let databaseClock = DatabaseClock(settings.machineClock, log: log, metrics: metrics)
+        clocks = Clocks(now: settings.clock, database: databaseClock)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
         pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
         watching = Pool(settings.connection, size: 1) { [cache] in cache.forget() }
+        looking = Pool(settings.connection.forLooking, size: 1)
+        condition = DatabaseCondition(log: log)
         running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
@@ -47,10 +55,12 @@ package final class Ledger: Sendable {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
-                [announced, cache, subscriptions, settings, running] in
+                [announced, cache, subscriptions, settings, clocks, condition, running]
+                in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
-                    subscriptions: subscriptions, settings: settings, log: log, measures: measures)
+                    subscriptions: subscriptions, settings: settings, clocks: clocks,
+                    condition: condition, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }

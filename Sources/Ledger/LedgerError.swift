@@ -13,6 +13,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case schemaNewer(found: Int64, known: Int64)
     case migrationEdited(name: String)
     case roleMissing
+    /// The database answers, and cannot be worked with as usual.
+    case impeded(Impediment)
     /// What waits for a product of the catalog could not be credited now.
     case notSettled(Fault)
 
@@ -41,6 +43,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The login may not create the role deed_service; have an administrator run "
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
+        case .impeded(let impediment): impediment.sentence
         case .notSettled(let fault):
             "What waits for a product of the catalog could not be credited (\(fault)); it is tried "
                 + "again."
@@ -54,10 +57,16 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .postgres(let error):
             // Serialization, deadlock, a standby that is not promoted yet, a lock or a statement
             // that took too long, and a server that is short of something (class 53).
-            error.kind == .connection || error.sqlState?.hasPrefix("53") ?? false
+            error.kind == .connection
+                || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
         default: false
         }
+    }
+
+    /// Whether the database's disk is full.
+    var isLackOfRoom: Bool {
+        if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
     /// Whether the database gave up on something that took too long: a statement, or the wait for the
@@ -97,7 +106,10 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     /// What the outer world is told.
     package var fault: Fault {
         switch self {
+        case .impeded(let impediment): .impeded(impediment)
         case .notSettled(let fault): fault
+        case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
+        case .postgres(let error) where error.sqlState == "25006": .impeded(.readOnly)
         case .postgres(let error) where error.kind == .exhausted: .busy
         case _ where isPassing: .unavailable
         case _ where isBlocked: .logBlocked

@@ -7,7 +7,10 @@ package struct LedgerSettings: Sendable {
     package static let serviceRole = "deed_service"
 
     package var connection: ConnectionSettings
+    /// What is recorded goes by this clock, which may be a test's.
     package var clock: @Sendable () -> Instant
+    /// The machine's, held against the database's; without it nothing is compared.
+    package var machineClock: (@Sendable () -> Instant)?
     package var committers = 2
     /// Connections for reads of states, each for many at a time.
     package var readers = 2

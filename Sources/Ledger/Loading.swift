@@ -7,12 +7,12 @@ extension Connection {
     /// decisions need, as far as is known by now: one round trip. A batch that `isSlow` may say nothing
     /// for longer while it is decided.
     mutating func lockAndLoad(
-        _ candidates: [Candidate], cache: StateCache, _ clock: () -> Instant, isSlow: Bool
+        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, isSlow: Bool
     ) throws(LedgerError) -> Batch {
         var written = Set(candidates.map(\.command.stream))
         for candidate in candidates { written.formUnion(candidate.others) }
         let wanted = Wanted(candidates)
-        var loaded = try lockAndLoad(written, wanted, cache: cache, clock, isSlow: isSlow)
+        var loaded = try lockAndLoad(written, wanted, cache: cache, clocks, isSlow: isSlow)
         for candidate in candidates {
             guard let replay = candidate.replay else { continue }
             loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
@@ -22,15 +22,16 @@ extension Connection {
 
     /// The same for streams that are written without a command.
     mutating func lockAndLoad(
-        _ streams: Set<Stream>, cache: StateCache, _ clock: () -> Instant
+        _ streams: Set<Stream>, cache: StateCache, _ clocks: Clocks
     ) throws(LedgerError) -> Batch {
-        try lockAndLoad(streams, Wanted([]), cache: cache, clock, isSlow: false).batch
+        try lockAndLoad(streams, Wanted([]), cache: cache, clocks, isSlow: false).batch
     }
 
     private mutating func lockAndLoad(
-        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clock: () -> Instant,
+        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clocks: Clocks,
         isSlow: Bool
     ) throws(LedgerError) -> Loaded {
+        let askedAt = clocks.database.begin()
         // The catalog is read and not written: its shard need not be locked.
         let streams = Array(written.union(written.map { .ofProject($0.project) }))
         let shards = Set(written.map(\.shard)).sorted()
@@ -55,11 +56,13 @@ extension Connection {
                 }
             }
         }
+        if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
+        try clocks.database.requireNearness()
         // A shard that ends before what was seen is not found.
         let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
         try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
-            now: clock(), heads: rows.heads, holders: Holders(asking: wanted.holders))
+            now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
         for row in rows.newer {
             let version = batch.folds[row.stream]?.version ?? 0
@@ -70,6 +73,12 @@ extension Connection {
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
     }
+}
+
+/// By what instant is recorded, and what tells whether that may be.
+struct Clocks: Sendable {
+    let now: @Sendable () -> Instant
+    let database: DatabaseClock
 }
 
 private struct Loaded {
@@ -114,9 +123,12 @@ private struct LoadedRows {
     var holders: [HolderKey: CustomerID] = [:]
     var tokenOwners: [TokenKey: CustomerID] = [:]
     var waiting: [(TokenKey, HeldPurchase)] = []
+    /// What the database's clock showed when the last shard was locked.
+    private(set) var shownAt: Instant?
     private var earlier: [EventRow] = []
 
     mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
+        shownAt = Instant(milliseconds: rows.int8(row, 4))
         heads[Shard(number: rows.int2(row, 0))] = ShardHead(
             sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
             recordedAt: Instant(milliseconds: rows.int8(row, 3)))

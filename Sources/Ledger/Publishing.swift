@@ -76,7 +76,7 @@ extension Ledger {
         do throws(LedgerError) {
             return try pool.settled { connection throws(LedgerError) in
                 var batch = try connection.lockAndLoad(
-                    Set(streams), cache: cache, settings.clock)
+                    Set(streams), cache: cache, clocks)
                 for stream in streams { batch.publishDue(of: stream) }
                 let publication = Publication(
                     customers: streams.count, notices: batch.entries.count)

@@ -71,7 +71,7 @@ extension Ledger {
             guard let end = streams.last else { return }
             try pool.settled { connection throws(LedgerError) in
                 var batch = try connection.lockAndLoad(
-                    Set(streams), cache: cache, settings.clock)
+                    Set(streams), cache: cache, clocks)
                 for stream in streams { batch.publishDue(of: stream) }
                 try connection.execute(batch.reprojection(of: streams))
             }

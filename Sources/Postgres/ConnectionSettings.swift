@@ -11,6 +11,7 @@ package struct ConnectionSettings: Sendable {
     /// How long a session that says nothing may hold what it locked; 0 sets no limit. A process that
     /// works says something within milliseconds.
     package var silentLockMilliseconds = 1000
+    var connectTimeoutSeconds = 5
     /// Whether a server is taken that takes no writes.
     var isAnyServerTaken = false
     /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
@@ -26,6 +27,14 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
+    /// For what PostgreSQL answers at once where it answers at all.
+    package var forLooking: ConnectionSettings {
+        var settings = self
+        settings.statementTimeoutMilliseconds = 800
+        settings.connectTimeoutSeconds = 2
+        return settings
+    }
+
     /// A server that works ends a statement in time; one that says nothing for longer hangs.
     var silenceLimitMilliseconds: Int64? {
         statementTimeoutMilliseconds == 0 ? nil : Int64(statementTimeoutMilliseconds) + 1000
@@ -35,7 +44,8 @@ package struct ConnectionSettings: Sendable {
     /// servers the one is taken that can be written to: a standby may lag behind what was acknowledged.
     var parameters: [(name: String, value: String)] {
         [
-            ("connect_timeout", "5"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
+            ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),
+            ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
             ("fallback_application_name", applicationName),
             ("target_session_attrs", "read-write"), ("dbname", url),

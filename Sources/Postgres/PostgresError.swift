@@ -28,6 +28,9 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         self.serverMessage = serverMessage
     }
 
+    /// Whether there is no room on the server's disk.
+    package var isLackOfRoom: Bool { sqlState == "53100" }
+
     package var description: String {
         switch kind {
         case .connection:

@@ -143,6 +143,8 @@ extension IntakeReason {
         case .fault(.unavailable):
             self.init(
                 code: "database_unavailable", sentence: "The database could not be reached.")
+        case .fault(.impeded(let impediment)):
+            self.init(code: impediment.kind.rawValue, sentence: impediment.publicSentence)
         case .fault(.logBlocked):
             self.init(
                 code: "log_blocked",

@@ -12,6 +12,7 @@ let migrateCommand = CommandSpec(
     defer { database.leave() }
     var schema = Schema(database.connection(role: nil))
     var steps: [SchemaStep] = []
+    var seesStandbys = true
     try attempt { () throws(LedgerError) in
         if invocation.has("dry-run") {
             steps = try schema.pending()
@@ -20,7 +21,13 @@ let migrateCommand = CommandSpec(
                 steps.append(step)
                 if !invocation.isJSON { printText("applied \(step.name)") }
             }
+            seesStandbys = try schema.showStandbys()
         }
+    }
+    if !seesStandbys {
+        printError(
+            "The login may not let the service see standbys. Where commits wait for one, have an "
+                + "administrator run: grant pg_read_all_stats to deed_service")
     }
     let names = steps.map(\.name)
     let verb = invocation.has("dry-run") ? "missing" : "applied"

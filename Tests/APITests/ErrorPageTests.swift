@@ -36,6 +36,10 @@ struct ErrorPageTests {
         for match in refusals.matches(of: /case \.\w+: "([a-z_]+)"/) {
             written.insert(String(match.1))
         }
+        let impediments = try text(of: "Sources/Core/Impediment.swift")
+        for match in impediments.matches(of: /case \w+ = "([a-z_]+)"/) {
+            written.insert(String(match.1))
+        }
         let folder = ErrorPage.root.appending(path: "Sources/API").path
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder)
         where file.hasSuffix(".swift") {

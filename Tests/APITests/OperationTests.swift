@@ -21,7 +21,7 @@ struct OperationTests {
     func ready() {
         #expect(service.send("GET", "/healthz").text == #"{"alive":true}"#)
         #expect(service.send("GET", "/readyz").text == #"{"ready":true}"#)
-        service.obstacles.set(["The database cannot be reached; see that it runs."])
+        service.obstacles.set([Obstacle("The database cannot be reached; see that it runs.")])
         let reply = service.send("GET", "/readyz")
         #expect(reply.status == 503)
         #expect(
@@ -29,6 +29,11 @@ struct OperationTests {
                 == #"{"ready":false,"reasons":["#
                 + #""The database cannot be reached; see that it runs."]}"#)
         #expect(service.send("GET", "/healthz").status == 200)
+        #expect(service.send("GET", "/readyz?for=reads").status == 503)
+        service.obstacles.set([Obstacle("The disk is full.", allowsReads: true)])
+        #expect(service.send("GET", "/readyz").status == 503)
+        #expect(service.send("GET", "/readyz?for=reads").text == #"{"ready":true}"#)
+        #expect(service.send("GET", "/readyz?for=writes").status == 400)
     }
 
     @Test("Metrics count requests by route and status, and measure commits, queue and pool")

@@ -94,9 +94,11 @@ final class Installation: Sendable {
     }
 
     /// Starts a service on a free port and returns when it answers.
-    func serve(_ options: String...) throws -> RunningService {
+    func serve(
+        _ options: String..., variables: [String: String] = [:]
+    ) throws -> RunningService {
         let arguments = ["serve", "--listen", "127.0.0.1:0"] + options
-        let (process, _, errors) = try start(arguments)
+        let (process, _, errors) = try start(arguments, variables)
         let deadline = monotonicMilliseconds() + 60_000
         while true {
             let log = try String(contentsOfFile: errors, encoding: .utf8)

@@ -72,7 +72,9 @@ extension ProgramTests {
         /// What takes another database, thousands of calls or a race to provoke. Tests of their own
         /// hold these.
         private static let costly: Set<String> = [
-            "busy", "database_unavailable", "log_blocked", "too_many_connections", "stopping",
+            "busy", "database_unavailable", "database_behind", "clock_apart", "database_full",
+            "database_read_only", "standby_missing", "log_blocked", "too_many_connections",
+            "stopping",
             "too_many_requests", "intake_full", "answer_too_large", "too_much_at_once",
             "too_many_keys", "too_many_apps", "too_many_grants", "too_many_orders",
             "too_many_tokens", "too_many_unclaimed", "internal", "purchase_changed_meanwhile",

@@ -51,7 +51,7 @@ package final class TestService: Sendable {
                 connection: database.settings(role: LedgerSettings.serviceRole),
                 clock: clock.reading), outside, answerBytes: answerBytes)
         router = parts.router(
-            Operations(obstacles: { [obstacles] in obstacles.sentences }, metrics: metrics))
+            Operations(obstacles: { [obstacles] in obstacles.all }, metrics: metrics))
         self.database = database
         self.clock = clock
         // What is kept before the log was looked at is let go of.
@@ -228,9 +228,9 @@ package final class LoggedLines: Sendable {
 }
 
 package final class Obstacles: Sendable {
-    private let state = Mutex<[String]>([])
+    private let state = Mutex<[Obstacle]>([])
 
-    package var sentences: [String] { state.withLock { $0 } }
+    package var all: [Obstacle] { state.withLock { $0 } }
 
-    package func set(_ sentences: [String]) { state.withLock { $0 = sentences } }
+    package func set(_ obstacles: [Obstacle]) { state.withLock { $0 = obstacles } }
 }

@@ -9,6 +9,7 @@ extension Ledger {
     /// Adds an item, unless the same evidence waits already: then gives that one. Gives nothing when as
     /// much of the project waits as may.
     package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
+        try requireRightClock()
         let wish = item.wish
         let customer = Bind.text(wish.purpose.customer?.text)
         let (digest, environment) = (wish.heading.digest, wish.heading.environment.rawValue)

@@ -202,7 +202,7 @@ extension Ledger {
     /// Writes every row of customers anew from the log.
     fileprivate func writeRows(of streams: [Stream]) throws(LedgerError) {
         try pool.settled { connection throws(LedgerError) in
-            var batch = try connection.lockAndLoad(Set(streams), cache: cache, settings.clock)
+            var batch = try connection.lockAndLoad(Set(streams), cache: cache, clocks)
             for stream in streams { batch.publishDue(of: stream) }
             try connection.execute(batch.rewriting(streams))
             cache.observe(batch.heads)

@@ -64,6 +64,7 @@ extension Fault {
         switch self {
         case .busy: "The service is overloaded."
         case .unavailable: "The database cannot be reached."
+        case .impeded(let impediment): impediment.sentence
         case .logBlocked: Fault.blockedSentence
         case .broken(let reason): reason
         }

@@ -1,0 +1,41 @@
+/// What keeps a database that answers from being worked with as usual.
+package struct Impediment: Error, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// It lacks events that this instance has seen.
+        case behind = "database_behind"
+        /// Its clock and the machine's are too far apart.
+        case clockApart = "clock_apart"
+        case full = "database_full"
+        case readOnly = "database_read_only"
+        /// Commits wait for a standby, and none confirms them.
+        case noStandby = "standby_missing"
+    }
+    package let kind: Kind
+    /// What it is and what to do, for those who run Deed.
+    package let sentence: String
+
+    package init(_ kind: Kind, _ sentence: String) {
+        self.kind = kind
+        self.sentence = sentence
+    }
+
+    /// The same for callers, who learn nothing of servers.
+    package var publicSentence: String {
+        switch kind {
+        case .behind:
+            "The database lacks something that was seen of it, and an operator has to act."
+        case .clockApart: "The clocks of this instance and of its database are too far apart."
+        case .full: "The database's disk is full."
+        case .readOnly: "The database takes no writes now."
+        case .noStandby: "No standby confirms what is written."
+        }
+    }
+
+    /// Whether what is read is right all the same.
+    package var allowsReads: Bool {
+        switch kind {
+        case .full, .readOnly, .noStandby: true
+        case .behind, .clockApart: false
+        }
+    }
+}
