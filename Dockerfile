@@ -18,10 +18,11 @@ RUN apt-get update -q \
     && apt-get install -q -y --no-install-recommends \
         ca-certificates libpq5 libssl3 libmicrohttpd12 libcurl4 libjemalloc2 \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --no-create-home --shell /usr/sbin/nologin deed
+    && useradd --system --no-create-home --shell /usr/sbin/nologin deed \
+    && install -d -o deed -g deed -m 700 /var/lib/deed
 COPY --from=build /usr/local/bin/deed /usr/local/bin/deed
 USER deed
-ENV DEED_LISTEN=0.0.0.0:8080
+ENV DEED_LISTEN=0.0.0.0:8080 DEED_DATA_DIR=/var/lib/deed
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=5s --retries=5 CMD ["deed", "status", "--ready"]

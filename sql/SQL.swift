@@ -61,6 +61,16 @@ extension Statement {
     package static let begin = Statement(name: "begin", embedded: PackageResources.begin_sql)
     package static let lookAtServer = Statement(
         name: "look_at_server", embedded: PackageResources.look_at_server_sql)
+    package static let identifyServer = Statement(
+        name: "identify_server", embedded: PackageResources.identify_server_sql)
+    package static let findRoot = Statement(
+        name: "find_root", embedded: PackageResources.find_root_sql)
+    package static let listShortfalls = Statement(
+        name: "list_shortfalls", embedded: PackageResources.list_shortfalls_sql)
+    package static let listAcceptances = Statement(
+        name: "list_acceptances", embedded: PackageResources.list_acceptances_sql)
+    package static let readClock = Statement(
+        name: "read_clock", embedded: PackageResources.read_clock_sql)
     package static let showStandbys = Statement(
         name: "show_standbys", embedded: PackageResources.show_standbys_sql)
     package static let tryRoom = Statement(

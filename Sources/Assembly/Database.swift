@@ -12,10 +12,12 @@ package import Telemetry
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
+    let dataFolder: String
 
     package init(
         _ settings: Settings, mayCreate: Bool = false, log: Log = .silent
     ) throws(StartError) {
+        dataFolder = settings.dataFolder
         if let url = settings.databaseURL {
             self.url = url
             privatePostgres = nil
@@ -55,6 +57,7 @@ package struct Database: Sendable {
     package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: serviceConnection, clock: clock)
         settings.machineClock = systemClock
+        settings.memory = .files(in: dataFolder, areKept: false)
         settings.committers = 1
         settings.readers = 1
         settings.lookups = 1

@@ -38,7 +38,8 @@ package struct RunningService: Sendable {
             ledger, over: database.serviceConnection, postgres: database.privatePostgres,
             foreignClock: testClock == nil ? foreignClock : nil, log: log)
         runner = parts.runner(
-            of: [watch.job] + [testClock?.job, settings.nightly(parts, log)].compactMap(\.self),
+            of: [watch.job, .remembering(ledger)]
+                + [testClock?.job, settings.nightly(parts, log)].compactMap(\.self),
             outside)
         isStopping = Monitor(false)
         var operations = Operations(

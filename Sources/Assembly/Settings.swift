@@ -63,6 +63,7 @@ package struct ServiceSettings: Sendable {
     func ledger(over database: Database, clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: database.serviceConnection, clock: clock)
         settings.machineClock = systemClock
+        settings.memory = .files(in: database.dataFolder, areKept: true)
         settings.readers = readers ?? settings.readers
         settings.lookups = lookups ?? settings.lookups
         settings.committers = committers ?? settings.committers

@@ -135,7 +135,7 @@ private struct CustomerContent: Hashable, Sendable {
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
             .projectChanged, .publicationStarted, .reconciliationStarted, .reconciliationFinished,
-            .accessEndingSoon:
+            .logAccepted, .accessEndingSoon:
             break
         }
     }

@@ -130,6 +130,7 @@ package enum OrderKind {}
 package enum AppTransactionKind {}
 package enum NewsKind {}
 package enum ReconciliationKind {}
+package enum AcceptanceKind {}
 
 package typealias ProjectID = Identifier<ProjectKind>
 /// The opaque name that a back end gave to a person.
@@ -149,6 +150,7 @@ package typealias GrantID = Identifier<GrantKind>
 package typealias KeyID = Identifier<KeyKind>
 package typealias OrderID = Identifier<OrderKind>
 package typealias ReconciliationID = Identifier<ReconciliationKind>
+package typealias AcceptanceID = Identifier<AcceptanceKind>
 package enum ReasonKind {}
 package enum TicketKind {}
 package enum ActorKind {}

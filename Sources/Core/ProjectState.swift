@@ -30,6 +30,9 @@ package struct ProjectState: Hashable, Sendable {
         reconciliations.last { $0.started.isRequested && $0.finished == nil }
     }
 
+    /// Losses that were accepted, oldest first.
+    package var acceptances: [AcceptanceID] { content.value.acceptances }
+
     package var exists: Bool { createdAt != nil }
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
@@ -59,6 +62,7 @@ private struct ProjectContent: Hashable, Sendable {
     var editions = [CatalogEdition.none]
     var publishesSince: Instant?
     var reconciliations: [Reconciliation] = []
+    var acceptances: [AcceptanceID] = []
     var apps: [App] = []
     var settings = ProjectSettings()
 
@@ -95,6 +99,8 @@ private struct ProjectContent: Hashable, Sendable {
             guard let index else { return }
             reconciliations[index].finished = finished
             reconciliations[index].finishedAt = recordedAt
+        case .logAccepted(let accepted):
+            acceptances.append(accepted.acceptance)
         default:
             // Customers' events have no place in a project's own stream.
             break

@@ -40,7 +40,7 @@ extension Event {
     /// Of a project's events those on which no answer about a customer depends.
     static let typesBesideAnswers: Set<String> = [
         "key.created", "key.revoked", "publication.started", "reconciliation.started",
-        "reconciliation.finished",
+        "reconciliation.finished", "log.accepted",
     ]
 
     /// Whether answers about the project's customers may depend on it.

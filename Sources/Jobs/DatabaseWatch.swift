@@ -96,7 +96,7 @@ package final class DatabaseWatch: Sendable {
     /// What PostgreSQL itself says when it is asked for a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
-            _ = try Connection.open(connection)
+            _ = try Connection.open(connection.forLooking)
             return fault.sentence
         } catch {
             return "\(error) PostgreSQL says: \(error.serverMessage)"
@@ -114,6 +114,16 @@ package final class DatabaseWatch: Sendable {
                 return state.restartFault != reason
             }
             if isNew { log.error("postgres_not_restarted", ["reason": .string(reason)]) }
+        }
+    }
+}
+
+extension Job {
+    /// Writes down what was seen of the log, for the next start.
+    package static func remembering(_ ledger: Ledger) -> Job {
+        Job("remembering", .everywhere(milliseconds: 100)) { _ in
+            ledger.known.keep()
+            return .asScheduled
         }
     }
 }

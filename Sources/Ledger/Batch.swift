@@ -104,6 +104,11 @@ struct Batch {
         self.holders = holders
     }
 
+    /// Where the shards end that it writes.
+    var marks: [ShardMark] {
+        heads.map { ShardMark(shard: $0.key, head: $0.value.sequence, chain: $0.value.chain) }
+    }
+
     /// Whether there is anything to write.
     var isEmpty: Bool { entries.isEmpty && evidence.isEmpty }
 

@@ -33,6 +33,7 @@ struct Committer: ~Copyable {
     private let subscriptions: Subscriptions
     private let clocks: Clocks
     private let condition: DatabaseCondition
+    private let known: KnownLog
     private let log: Log
     private let batchSizes: Histogram
     private let commitTimes: Histogram
@@ -45,7 +46,8 @@ struct Committer: ~Copyable {
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
         cache: StateCache, subscriptions: Subscriptions, settings: LedgerSettings,
-        clocks: Clocks, condition: DatabaseCondition, log: Log, measures: LedgerMeasures
+        clocks: Clocks, condition: DatabaseCondition, known: KnownLog,
+        greet: @escaping Greeting, log: Log, measures: LedgerMeasures
     ) {
         self.queue = queue
         self.announced = announced
@@ -55,12 +57,14 @@ struct Committer: ~Copyable {
         self.log = log
         self.clocks = clocks
         self.condition = condition
+        self.known = known
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
         blocked = measures.blocked
-        link = Link(settings.connection) { [filed] in
-            cache.forget()
-            filed.forget()
+        link = Link(settings.connection) {
+            [filed] connection, isFirst throws(PostgresError) in
+            try greet(&connection, isFirst)
+            if !isFirst { filed.forget() }
         }
     }
 
@@ -144,7 +148,7 @@ struct Committer: ~Copyable {
                 if attempts == 1 {
                     log.warning("commit_retried", ["reason": .string(error.description)])
                 }
-                waiting = withoutOverdue(waiting)
+                waiting = withoutOverdue(waiting, error.fault)
                 if !waiting.isEmpty { pause(milliseconds: Committer.pauseBetweenAttempts) }
             }
         }
@@ -159,11 +163,14 @@ struct Committer: ~Copyable {
         answers.add(given)
     }
 
-    private func withoutOverdue(_ errands: [Errand]) -> [Errand] {
+    /// Those that may still be obeyed in time; `fault` is why the others are not.
+    private func withoutOverdue(
+        _ errands: [Errand], _ fault: Fault = .unavailable
+    ) -> [Errand] {
         let now = monotonicMilliseconds()
         return errands.filter { errand in
             if errand.pending.deadline > now { return true }
-            answer(errand.pending, .failure(.fault(.unavailable)))
+            answer(errand.pending, .failure(.fault(fault)))
             return false
         }
     }
@@ -236,6 +243,7 @@ struct Committer: ~Copyable {
             }
             return batch
         }
+        known.note(decided.marks)
         condition.noteRoom()
         filed.add(certificates)
         cache.observe(decided.heads)

@@ -15,6 +15,10 @@ package final class Ledger: Sendable {
     private let subscriptions = Subscriptions()
     let knownKeys: KnownKeys
     let clocks: Clocks
+    /// What was seen of the log, against which each server is held.
+    package let known: KnownLog
+    private let greet: Greeting
+    let pulse = Pulse()
     private let isFollowed = Monitor(false)
     private let isClosing = Monitor(false)
     private let log: Log
@@ -23,7 +27,7 @@ package final class Ledger: Sendable {
     /// For what must be seen in time however many lists are asked for: keys and apps.
     let watching: Pool
     /// For looks at how the database is, which soon say when it says nothing.
-    let looking: Pool
+    let looking: Monitor<Link>
     let condition: DatabaseCondition
     /// The pauses between two looks at whether readers get on: while they read, and else.
     private static let patiencePause: Int64 = 5
@@ -31,17 +35,24 @@ package final class Ledger: Sendable {
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
-        self.settings = settings
         self.log = log
+        var settings = settings
+        settings.connection.pulse = pulse
+        self.settings = settings
         cache = StateCache(bytes: settings.cachedBytes)
+        known = KnownLog(settings.memory, log: log)
         let databaseClock = DatabaseClock(settings.machineClock, log: log, metrics: metrics)
         clocks = Clocks(now: settings.clock, database: databaseClock)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
-        pool = Pool(settings.connection, size: settings.lookups) { [cache] in cache.forget() }
-        watching = Pool(settings.connection, size: 1) { [cache] in cache.forget() }
-        looking = Pool(settings.connection.forLooking, size: 1)
+        greet = { [known, cache, clocks] connection, isFirst throws(PostgresError) in
+            try known.greet(&connection, clocks.database)
+            if !isFirst { cache.forget() }
+        }
+        pool = Pool(settings.connection, size: settings.lookups, greet: greet)
+        watching = Pool(settings.connection, size: 1, greet: greet)
+        looking = Monitor(Link(settings.connection.forLooking, greet: greet))
         condition = DatabaseCondition(log: log)
         running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
@@ -55,12 +66,14 @@ package final class Ledger: Sendable {
         for (index, queue) in commands.enumerated() {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
-                [announced, cache, subscriptions, settings, clocks, condition, running]
-                in
+                [
+                    announced, cache, subscriptions, settings, clocks, condition, known, greet,
+                    running
+                ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
                     subscriptions: subscriptions, settings: settings, clocks: clocks,
-                    condition: condition, log: log, measures: measures)
+                    condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
             }
@@ -73,10 +86,10 @@ package final class Ledger: Sendable {
         let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
         let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
-            startThread("reader-\(index)") { [reads, cache, settings] in
+            startThread("reader-\(index)") { [reads, cache, settings, greet] in
                 var reader = StateReader(
                     queue: reads, hand: hand, cache: cache, settings: settings,
-                    sizes: measures.readSizes)
+                    greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
             }
@@ -105,8 +118,9 @@ package final class Ledger: Sendable {
         }
         if !isFirst { return }
         running.change { $0 += 1 }
-        startThread("log") { [subscriptions, settings, log, running, isClosing] in
-            var reader = LogReader(subscriptions, settings: settings, log: log)
+        startThread("log") { [subscriptions, settings, known, greet, log, running, isClosing] in
+            var reader = LogReader(
+                subscriptions, settings: settings, known: known, greet: greet, log: log)
             reader.run { isMore in
                 let milliseconds = isMore ? 0 : settings.tailMilliseconds
                 return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
@@ -246,6 +260,7 @@ package final class Ledger: Sendable {
         reads.close()
         isClosing.change { $0 = true }
         let milliseconds = 2 * settings.patienceMilliseconds
+        defer { known.keep() }
         return running.wait(milliseconds: milliseconds) { $0 == 0 ? () : nil } != nil
     }
 }

@@ -27,7 +27,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
                 + "that wrote it, or a newer one."
         case .logShrunk:
             "The log is shorter than it was: the database was put back to an earlier state while "
-                + "this process ran. What was known of it is forgotten and read again."
+                + "this process ran."
         case .schemaMissing:
             "The database has no Deed schema yet; run: deed migrate"
         case .schemaOutdated(let found, let needed):
@@ -57,7 +57,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .postgres(let error):
             // Serialization, deadlock, a standby that is not promoted yet, a lock or a statement
             // that took too long, and a server that is short of something (class 53).
-            error.kind == .connection
+            error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
         default: false
@@ -108,6 +108,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .impeded(let impediment): .impeded(impediment)
         case .notSettled(let fault): fault
+        case .postgres(let error) where error.kind == .unwanted:
+            .impeded(Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
         case .postgres(let error) where error.sqlState == "25006": .impeded(.readOnly)
         case .postgres(let error) where error.kind == .exhausted: .busy

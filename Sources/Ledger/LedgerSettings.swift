@@ -11,6 +11,8 @@ package struct LedgerSettings: Sendable {
     package var clock: @Sendable () -> Instant
     /// The machine's, held against the database's; without it nothing is compared.
     package var machineClock: (@Sendable () -> Instant)?
+    /// Where it is kept what was seen of the log.
+    package var memory = LogMemory.none
     package var committers = 2
     /// Connections for reads of states, each for many at a time.
     package var readers = 2

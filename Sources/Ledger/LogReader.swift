@@ -19,14 +19,22 @@ struct LogReader: ~Copyable {
     private let subscriptions: Subscriptions
     private let log: Log
     private let isAnother = AtomicFlag()
+    private let known: KnownLog
     /// Those who have begun with this log.
     private var begun: Set<ObjectIdentifier> = []
     private var link: Link
 
-    init(_ subscriptions: Subscriptions, settings: LedgerSettings, log: Log) {
+    init(
+        _ subscriptions: Subscriptions, settings: LedgerSettings, known: KnownLog,
+        greet: @escaping Greeting, log: Log
+    ) {
         self.subscriptions = subscriptions
         self.log = log
-        link = Link(settings.connection) { [isAnother] in
+        self.known = known
+        link = Link(settings.connection) {
+            [isAnother] connection, isFirst throws(PostgresError) in
+            try greet(&connection, isFirst)
+            if isFirst { return }
             log.info("log_found_again")
             isAnother.raise()
         }
@@ -61,7 +69,6 @@ struct LogReader: ~Copyable {
         }
         let heard = listeners.map(\.subscriber.heard)
         let stretches = try stretches(behind: heard)
-        if let shrunk = stretches.values.first(where: \.isShrunk) { tellOfShrinking(shrunk) }
         // Where nothing follows on what is known, the log is another one, too.
         if isAnother.lower() || stretches.values.contains(where: \.isEmpty) {
             begun = []
@@ -84,13 +91,11 @@ struct LogReader: ~Copyable {
     private mutating func begin(
         _ listeners: [Subscriptions.Listener], askedAt: Int64
     ) throws(LedgerError) {
-        let heads = try link.settled { connection throws(LedgerError) in
-            var heads: [Int64] = []
-            try connection.read([Statement.listShards()]) { _, rows in
-                for row in 0..<rows.count { heads.append(rows.int8(row, 1)) }
-            }
-            return heads
+        let marks = try link.settled { connection throws(LedgerError) in
+            try connection.shardMarks()
         }
+        known.note(marks)
+        let heads = marks.map(\.head)
         if isAnother.lower() { begun = [] }
         for listener in listeners
         where begun.insert(ObjectIdentifier(listener.subscriber)).inserted {
@@ -112,6 +117,8 @@ struct LogReader: ~Copyable {
             .int2s(known.map(\.shard.number)), .int8s(known.map(\.sequence)),
             .int8(LogReader.pageLimit))
         var stretches: [Position: Stretch] = [:]
+        var marks: [ShardMark] = []
+        let (log, isAnother) = (log, isAnother)
         try link.settled { connection throws(LedgerError) in
             try connection.read([call]) { _, rows throws(LedgerError) in
                 for row in 0..<rows.count {
@@ -120,30 +127,32 @@ struct LogReader: ~Copyable {
                     let head = rows.int8(row, 2)
                     try stretches[known, default: Stretch(after: known, head: head)]
                         .add(rows, row)
+                    if marks.last?.shard == known.shard { continue }
+                    marks.append(
+                        ShardMark(shard: known.shard, head: head, chain: rows.bytes(row, 9)))
                 }
             }
+            // A server that was just met, and taken all the same, is one whose losses were accepted.
+            if !isAnother.isRaised, let shrunk = stretches.values.first(where: \.isShrunk) {
+                shrunk.tellOfShrinking(to: log)
+                throw .logShrunk
+            }
         }
+        self.known.note(marks)
         return stretches
-    }
-
-    private func tellOfShrinking(_ stretch: Stretch) {
-        log.warning(
-            "log_shrunk",
-            [
-                "shard": .integer(Int(stretch.known.shard.number)),
-                "head": .integer(stretch.head), "known": .integer(stretch.known.sequence),
-            ])
     }
 }
 
 /// Raised on one thread and lowered on another.
 private final class AtomicFlag: Sendable {
-    private let isRaised = Atomic(false)
+    private let flag = Atomic(false)
 
-    func raise() { isRaised.store(true, ordering: .releasing) }
+    var isRaised: Bool { flag.load(ordering: .acquiring) }
+
+    func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether it was raised.
-    func lower() -> Bool { isRaised.exchange(false, ordering: .acquiringAndReleasing) }
+    func lower() -> Bool { flag.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
 /// What one look has found of one shard.
@@ -173,6 +182,15 @@ private struct Stretch {
     var isShrunk: Bool { head < known.sequence }
     var isEmpty: Bool { last == known.sequence }
     var isComplete: Bool { last == head }
+
+    func tellOfShrinking(to log: Log) {
+        log.warning(
+            "log_shrunk",
+            [
+                "shard": .integer(Int(known.shard.number)),
+                "head": .integer(head), "known": .integer(known.sequence),
+            ])
+    }
 
     var change: ShardChange {
         ShardChange(known.shard, (known.sequence + 1)...last, subjects)

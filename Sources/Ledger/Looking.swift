@@ -1,13 +1,14 @@
 package import Core
 import Postgres
 import SQL
+import Threading
 
 /// What a look at the database takes.
 extension Ledger {
-    /// Looks how the database is; where its test clock stands, if it has one.
+    /// Looks how the database is, and has connections given up to a server that says nothing; where its test clock stands, if it has one.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
-            let (beginning, found) = try looking.settled { connection throws(LedgerError) in
+            let (beginning, found) = try askOnce { connection throws(LedgerError) in
                 let beginning = clocks.database.begin()
                 var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?
                 try connection.read([Statement.lookAtServer()]) { _, rows in
@@ -24,8 +25,16 @@ extension Ledger {
             condition.note(found.look)
             return found.testClock
         } catch {
+            if case .postgres(let reason) = error, reason.isSilence { pulse.lose() }
             throw error.fault
         }
+    }
+
+    /// Not a second time where nothing is answered: that would be known later.
+    private func askOnce<Answer>(
+        _ body: (inout Connection) throws(LedgerError) -> Answer
+    ) throws(LedgerError) -> Answer {
+        try looking.change(wake: .nobody) { link throws(LedgerError) in try link.settled(body) }
     }
 
     /// Throws where instants that are written would be wrong.
@@ -35,7 +44,7 @@ extension Ledger {
 
     /// What keeps the database from being worked with as usual; empty when nothing does.
     package var impediments: [Impediment] {
-        [clocks.database.impediment].compactMap(\.self) + condition.impediments
+        [known.impediment, clocks.database.impediment].compactMap(\.self) + condition.impediments
     }
 }
 

@@ -67,7 +67,9 @@ extension Ledger {
                 key: try rows.identifier(row, 2), role: role)
         }
         let live = keys.compactMap(\.self)
-        return knownKeys.filter(live, by: try states(forWatching: Set(live.map(\.project))))
+        let states = try states(forWatching: Set(live.map(\.project)))
+        known.know(states.values.flatMap(\.acceptances))
+        return knownKeys.filter(live, by: states)
     }
 }
 

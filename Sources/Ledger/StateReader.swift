@@ -25,13 +25,13 @@ struct StateReader: ~Copyable {
 
     init(
         queue: ReadQueue, hand: ReadsInHand, cache: StateCache,
-        settings: LedgerSettings, sizes: Histogram
+        settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
     ) {
         self.sizes = sizes
         self.queue = queue
         self.hand = hand
         self.cache = cache
-        link = Link(settings.connection) { cache.forget() }
+        link = Link(settings.connection, greet: greet)
     }
 
     /// Reads until the queue is closed and empty.
@@ -69,11 +69,13 @@ struct StateReader: ~Copyable {
         var seenHeads: [Int64] = []
         var folds: [Fold] = []
         var changed = Set<Int>()
-        let heads = try link.settled { connection throws(LedgerError) in
+        let heads = try link.settled { connection throws(LedgerError) -> LoadedHeads in
             // Only now: a connection that had to be made anew may be to another log.
             (folds, seenHeads) = cache.folds(of: asked.streams)
             let versions = folds.map(\.version)
-            return try connection.load(asked.streams, after: versions, seenHeads: seenHeads) {
+            let heads = try connection.load(
+                asked.streams, after: versions, seenHeads: seenHeads
+            ) {
                 row throws(LedgerError) in
                 guard let place = asked.place(of: row.stream) else {
                     throw .unreadable("an event of a stream that was not asked for")
@@ -82,8 +84,9 @@ struct StateReader: ~Copyable {
                 folds[place].apply(recorded, causeDigest: row.causeDigest)
                 changed.insert(place)
             }
+            try cache.observe(heads.ends, askedAfter: seenHeads)
+            return heads
         }
-        try cache.observe(heads.ends, askedAfter: seenHeads)
         for place in changed { cache.keep(folds[place], of: asked.streams[place]) }
         return asked.places.map { own, project in
             let stream = asked.streams[own]

@@ -36,6 +36,10 @@ extension Connection {
             result = .success(try body(&self))
         } catch {
             if case .postgres(let error) = error, error.kind == .connection { throw error }
+            // The next connection is held against what was seen.
+            if case .logShrunk = error {
+                throw PostgresError(.connection, serverMessage: error.description)
+            }
             result = .failure(error)
         }
         if !isIdle { try run([Statement.rollback()]) }

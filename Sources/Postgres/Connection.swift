@@ -9,6 +9,10 @@ package struct Connection: ~Copyable {
     /// The longest wait for the server to say anything; it may hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
+    private let pulse: Pulse?
+    private let openedAt = monotonicMilliseconds()
+    /// How long it is waited at a time before the pulse is looked at.
+    private static let pulsePause: Int64 = 100
     /// When plans are forgotten next, on the monotonic clock.
     private var nextPlanning: Int64
 
@@ -29,6 +33,7 @@ package struct Connection: ~Copyable {
         self.owner = owner
         silenceLimit = settings.silenceLimitMilliseconds
         planLifetime = settings.planLifetimeMilliseconds
+        pulse = settings.pulse
         nextPlanning = monotonicMilliseconds() + planLifetime
     }
 
@@ -37,6 +42,15 @@ package struct Connection: ~Copyable {
 
     /// Whether no transaction is open.
     package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
+
+    /// The server's address, for people.
+    package var address: String {
+        func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
+            pointer.map { String(cString: $0) } ?? ""
+        }
+        return [text(PQhost(pointer)), text(PQport(pointer))].filter { !$0.isEmpty }
+            .joined(separator: ":")
+    }
 
     /// The server's version, as in 150004.
     package var serverVersion: Int { Int(PQserverVersion(pointer)) }
@@ -155,14 +169,16 @@ package struct Connection: ~Copyable {
     @discardableResult
     private func waitForSocket(_ wanted: Int32) throws(PostgresError) -> Int32 {
         var socket = pollfd(fd: PQsocket(pointer), events: Int16(wanted), revents: 0)
-        let limit = silenceLimit.map { Int32(clamping: $0) } ?? -1
+        let deadline = silenceLimit.map { monotonicMilliseconds() + $0 } ?? .max
         while true {
-            let count = poll(&socket, 1, limit)
+            let left = max(0, deadline - monotonicMilliseconds())
+            let limit = pulse == nil ? left : min(left, Connection.pulsePause)
+            let count = poll(&socket, 1, deadline == .max && pulse == nil ? -1 : Int32(limit))
             if count > 0 { return Int32(socket.revents) }
-            if count == 0 {
-                throw PostgresError(.connection, serverMessage: "the server has fallen silent")
+            if count < 0 { try require(errno == EINTR) }
+            if pulse?.isLost(since: openedAt) ?? false || monotonicMilliseconds() >= deadline {
+                throw PostgresError(.connection, serverMessage: PostgresError.silence)
             }
-            try require(errno == EINTR)
         }
     }
 
@@ -188,6 +204,10 @@ struct Handle: ~Copyable {
     let pointer: OpaquePointer
 
     init(_ settings: ConnectionSettings) throws(PostgresError) {
+        if let addresses = Addresses(settings) {
+            self.init(owning: try addresses.newestPrimary())
+            return
+        }
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
         guard let pointer = PQconnectdbParams(keywords.pointers, values.pointers, 1) else {
@@ -198,6 +218,10 @@ struct Handle: ~Copyable {
             PQfinish(pointer)
             throw PostgresError(.connection, serverMessage: message)
         }
+        self.init(owning: pointer)
+    }
+
+    private init(owning pointer: OpaquePointer) {
         self.pointer = pointer
         PQsetnonblocking(pointer, 1)
         PQsetNoticeProcessor(pointer, ignoreNotice, nil)

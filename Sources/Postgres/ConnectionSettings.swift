@@ -12,6 +12,8 @@ package struct ConnectionSettings: Sendable {
     /// works says something within milliseconds.
     package var silentLockMilliseconds = 1000
     var connectTimeoutSeconds = 5
+    /// What tells that the server has fallen silent, where something does.
+    package var pulse: Pulse?
     /// Whether a server is taken that takes no writes.
     var isAnyServerTaken = false
     /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
@@ -32,6 +34,7 @@ package struct ConnectionSettings: Sendable {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
         settings.connectTimeoutSeconds = 2
+        settings.pulse = nil
         return settings
     }
 
@@ -48,7 +51,7 @@ package struct ConnectionSettings: Sendable {
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
             ("fallback_application_name", applicationName),
-            ("target_session_attrs", "read-write"), ("dbname", url),
+            ("target_session_attrs", "primary"), ("dbname", url),
             ("client_encoding", "UTF8"),
         ] + (isAnyServerTaken ? [("target_session_attrs", "any")] : [])
     }

@@ -1,5 +1,10 @@
 import Threading
 
+/// What is done with a new connection before it is used: what was known of the server may be about another
+/// one, or about another state of it. What it throws ends the connection.
+package typealias Greeting =
+    @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
+
 /// A connection that is made when it is needed and made again after it broke.
 ///
 /// While the server cannot be reached, attempts are spaced out (50 ms, doubling up to 1 s) and
@@ -9,19 +14,18 @@ package struct Link: ~Copyable {
     private static let longestPause: Int64 = 1000
 
     private let settings: ConnectionSettings
-    private let onReconnect: @Sendable () -> Void
+    private let greet: Greeting
     private var connection: Connection?
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
+    /// What the last attempt came to.
+    private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
 
-    /// `onReconnect` is called with each connection but the first, before it is used: what was known
-    /// of the server may be about another one, or about another state of it.
-    package init(
-        _ settings: ConnectionSettings, onReconnect: @escaping @Sendable () -> Void = {}
-    ) {
+    /// `greet` is called with each connection before it is used.
+    package init(_ settings: ConnectionSettings, greet: @escaping Greeting = { _, _ in }) {
         self.settings = settings
-        self.onReconnect = onReconnect
+        self.greet = greet
     }
 
     package var isConnected: Bool {
@@ -54,18 +58,17 @@ package struct Link: ~Copyable {
     private mutating func connected() throws(PostgresError) -> Connection {
         if let connection = connection.take(), !connection.isBroken { return connection }
         let now = monotonicMilliseconds()
-        if now < nextAttempt {
-            throw PostgresError(.connection, serverMessage: "waiting to connect again")
-        }
+        if now < nextAttempt { throw refusal }
         do throws(PostgresError) {
-            let connection = try Connection.open(settings)
+            var connection = try Connection.open(settings)
+            try greet(&connection, !wasConnected)
             pause = Link.shortestPause
-            if wasConnected { onReconnect() }
             wasConnected = true
             return connection
         } catch {
             nextAttempt = monotonicMilliseconds() + pause
             pause = min(pause * 2, Link.longestPause)
+            refusal = error
             throw error
         }
     }

@@ -7,14 +7,14 @@ package final class Pool: Sendable {
     private let free: Monitor<[Int]>
     private let waitMilliseconds: Int64
 
-    /// `onReconnect` is called as a link's is.
+    /// `greet` is called as a link's is.
     package init(
         _ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000,
-        onReconnect: @escaping @Sendable () -> Void = {}
+        greet: @escaping Greeting = { _, _ in }
     ) {
         self.size = size
         self.waitMilliseconds = waitMilliseconds
-        links = (0..<size).map { _ in Monitor(Link(settings, onReconnect: onReconnect)) }
+        links = (0..<size).map { _ in Monitor(Link(settings, greet: greet)) }
         free = Monitor(Array(0..<size))
     }
 

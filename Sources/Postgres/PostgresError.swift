@@ -5,6 +5,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         /// No connection, or it broke: what was under way may or may not have been done.
         case connection
+        /// The server answers, and is not the one to work with.
+        case unwanted
         /// The server refused a statement.
         case statement
         /// No connection of the pool came free in time.
@@ -28,6 +30,11 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         self.serverMessage = serverMessage
     }
 
+    static let silence = "the server has fallen silent"
+
+    /// Whether the server answered nothing for too long.
+    package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
+
     /// Whether there is no room on the server's disk.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
@@ -35,6 +42,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .connection:
             "PostgreSQL cannot be reached; see that it runs and that DEED_DATABASE_URL is right."
+        case .unwanted: serverMessage
         case .exhausted:
             "Every connection to PostgreSQL is busy; try again, or raise the pool's size."
         case .statement:

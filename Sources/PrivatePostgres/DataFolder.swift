@@ -111,7 +111,7 @@ struct DataFolder {
 
     /// Whether the folder is Deed's alone, so that opening it a little opens nobody else's things.
     private var holdsNothingElse: Bool {
-        let own: Set = ["postgres", "socket", "keys", "serve.log"]
+        let own: Set = ["postgres", "socket", "keys", "seen", "serve.log"]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.allSatisfy { name in
             own.contains(name) || name.hasPrefix("postgres.") || name == "service.lock"

@@ -9,7 +9,7 @@ enum CommandLineTool {
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
         + unclaimedCommands + refundCommands + customerCommands + intakeCommands + storeCommands
         + storeChangeCommands + secretCommands + reconcileCommands + [
-            submitCommand, verifyCommand, auditCommand, checkpointCommand,
+            submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,
         ]
 
     static func run(_ arguments: [String]) -> Int32 {

@@ -29,13 +29,17 @@ let statusCommand = CommandSpec(
         return try schema.found()
     }
     let isCurrent = found == Schema.needed
-    let queue = isCurrent ? try intakeCounts(in: database) : nil
+    let condition = isCurrent ? try DatabaseCondition(of: database) : nil
+    let queue = condition?.queue
     let testClock =
         isCurrent
         ? try starting { () throws(StartError) in try database.testClockInstant() } : nil
     invocation.show(
         [
-            "database": ["private": .bool(database.isPrivate), "reachable": true],
+            "database": [
+                "private": .bool(database.isPrivate), "reachable": true,
+                "impediments": .array((condition?.impediments ?? []).map(\.json)),
+            ],
             "schema": [
                 "migration": .integer(found), "needed": .integer(Schema.needed),
                 "current": .bool(isCurrent),
@@ -44,7 +48,7 @@ let statusCommand = CommandSpec(
             "server": .string(server),
         ],
         text: """
-            database  reachable\(database.isPrivate ? ", private" : "")
+            database  reachable\(database.isPrivate ? ", private" : "")\(condition?.lines ?? "")
             schema    at migration \(found) of \(Schema.needed)
             clock     \(testClock.map { "a test's, at \($0.text)" } ?? "the machine's")
             intake    \(queue?.line ?? "unknown")
@@ -53,13 +57,39 @@ let statusCommand = CommandSpec(
     if let error = LedgerError(migrationFound: found) {
         throw .refused(code: "schema_not_current", sentence: error.description)
     }
+    if let impediment = condition?.impediments.first {
+        throw .refused(code: impediment.kind.rawValue, sentence: impediment.sentence)
+    }
 }
 
-private func intakeCounts(in database: Database) throws(CommandEnd) -> IntakeCounts {
-    let ledger = Ledger(
-        database.modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
-    defer { ledger.close() }
-    return try ask(ledger.intakeCounts())
+/// How the database was found.
+private struct DatabaseCondition {
+    let impediments: [Impediment]
+    /// `nil` where the database is not read.
+    let queue: IntakeCounts?
+
+    init(of database: Database) throws(CommandEnd) {
+        let ledger = Ledger(
+            database.modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
+        defer { ledger.close() }
+        do throws(Fault) {
+            _ = try ledger.look()
+            queue = try ledger.intakeCounts()
+            impediments = ledger.impediments
+        } catch {
+            guard case .impeded(let impediment) = error else { throw CommandEnd(error) }
+            queue = nil
+            impediments = [impediment]
+        }
+    }
+
+    var lines: String { impediments.map { "\n          \($0.sentence)" }.joined() }
+}
+
+extension Impediment {
+    fileprivate var json: JSON {
+        ["code": .string(kind.rawValue), "detail": .string(sentence)]
+    }
 }
 
 extension IntakeCounts {

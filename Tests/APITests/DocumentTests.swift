@@ -202,7 +202,9 @@ struct DocumentTests {
             contentsOf: ErrorPage.root.appending(path: "Sources/Core/Events/EventName.swift"),
             encoding: .utf8
         ).matches(of: /case \.\w+: "([a-z_.]+)"/).map { String($0.1) }
-        let ofProjects = ["project", "key", "catalog", "app", "publication", "reconciliation"]
+        let ofProjects = [
+            "project", "key", "catalog", "app", "publication", "reconciliation", "log",
+        ]
         let ofCustomers = names.filter { name in
             name == "app.installed" || !ofProjects.contains { name.hasPrefix("\($0).") }
         }

@@ -99,7 +99,7 @@ extension ProgramTests {
                         continue
                     }
                     for match in text.matches(
-                        of: /(?:with: |run: |see: |see |`)deed ([a-z]+)(?: ([a-z-]+))?/)
+                        of: /(?:with: |run: |see: |see |`)deed ([a-z][a-z-]*)(?: ([a-z-]+))?/)
                     {
                         let (one, two) = (String(match.1), match.2.map { "\(match.1) \($0)" })
                         let isKnown = names.contains(one) || two.map(names.contains) == true

@@ -51,7 +51,7 @@ final class Installation: Sendable {
     /// Over a database that runs elsewhere.
     init(_ database: ScratchDatabase, descriptors: String = loginDescriptors) throws {
         folder = try ScratchFolder()
-        variables = ["DEED_DATABASE_URL": database.url]
+        variables = ["DEED_DATABASE_URL": database.url, "DEED_DATA_DIR": folder.file("data")]
         self.database = database
         self.descriptors = descriptors
     }
@@ -59,7 +59,7 @@ final class Installation: Sendable {
     /// Over whatever is at that URL.
     init(url: String) throws {
         folder = try ScratchFolder()
-        variables = ["DEED_DATABASE_URL": url]
+        variables = ["DEED_DATABASE_URL": url, "DEED_DATA_DIR": folder.file("data")]
         database = nil
         descriptors = Installation.loginDescriptors
     }

@@ -250,6 +250,8 @@ struct EventCodingTests {
             ("access.started", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("access.ended", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
             ("publication.started", "{}"),
+            ("log.accepted", #"{"acceptance":"ac_1","reason":"restored","ticket":"T-1"}"#),
+            ("log.accepted", #"{"acceptance":"ac_1","reason":"restored"}"#),
             (
                 "reconciliation.started",
                 #"{"reconciliation":"rc_1","steps":["boundaries","chain"]}"#

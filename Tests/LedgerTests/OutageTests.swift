@@ -75,7 +75,7 @@ struct OutageTests {
         #expect(try database.number("select count(*) from deed.events") == 1)
     }
 
-    @Test("What was known of a log that was put back to an earlier day is forgotten")
+    @Test("A log that was put back to an earlier day is refused until that is accepted")
     func putBack() throws {
         let ledger = database.ledger()
         defer { ledger.close() }
@@ -93,7 +93,18 @@ struct OutageTests {
             set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
             """)
         try endSessions()
-        #expect(try ledger.customer(of: stream).customer.grants.map(\.id.text) == ["g1"])
+        let read = #expect(throws: Fault.self) { try ledger.customer(of: stream) }
+        #expect(read?.impediment?.kind == .behind)
+        let written = #expect(throws: CommandError.self) {
+            try ledger.append(.give("pro", to: stream, grant: "g3"))
+        }
+        guard case .fault(let fault)? = written else { return }
+        #expect(fault.impediment?.sentence.contains("ends at 1, and 2 was seen") == true)
+        try database.acceptLog()
+        #expect(
+            eventually(within: 10_000) {
+                (try? ledger.customer(of: stream).customer.grants.map(\.id.text)) == ["g1"]
+            })
         _ = try ledger.append(.give("pro", to: stream, grant: "g3"))
         #expect(try ledger.audit(stream.shard).findings.isEmpty)
     }
@@ -198,5 +209,11 @@ struct OutageTests {
         for number in 0..<20 {
             #expect(try ledger.customer(of: .test("u\(number)")).customer.grants.count == 3)
         }
+    }
+}
+
+extension Fault {
+    fileprivate var impediment: Impediment? {
+        if case .impeded(let impediment) = self { impediment } else { nil }
     }
 }

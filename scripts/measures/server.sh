@@ -4,7 +4,7 @@
 # Brings the schema up and makes the keys; leaves a server running.
 prepare_server() {
     DEED_DATABASE_URL=$(database_url deed)
-    export DEED_DATABASE_URL
+    export DEED_DATABASE_URL DEED_DATA_DIR="$scratch/deed"
     "$programs/deed" migrate >/dev/null
     "$programs/deed" project create default >/dev/null
     admin_key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')

@@ -1,9 +1,10 @@
 -- 1 shards, 2 positions that are known, 3 how many events behind each
-select known.shard, known.seq, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type
+select known.shard, known.seq, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type,
+    s.chain
 from unnest($1::smallint[], $2::bigint[]) as known (shard, seq)
 -- The newest version, as in lock_shards.
 cross join lateral (
-    select s.head from deed.shards as s where s.shard = known.shard
+    select s.head, s.chain from deed.shards as s where s.shard = known.shard
     order by s.head desc limit 1
 ) as s
 left join lateral (

@@ -23,6 +23,14 @@ extension ProjectState {
         return [.keyRevoked(KeyRevoked(key: id, digest: key.created.digest, at: now))]
     }
 
+    /// Says of the project's log that it counts as it is.
+    package func accept(
+        _ accepted: LogAccepted, of project: ProjectID
+    ) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        return [.logAccepted(accepted)]
+    }
+
     /// Puts the catalog in place of the project's; nothing happens when they are the same. With a
     /// basis, only the catalog of that version is replaced.
     package func change(

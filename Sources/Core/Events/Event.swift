@@ -14,6 +14,8 @@ package enum Event: Hashable, Sendable {
     case publicationStarted
     case reconciliationStarted(ReconciliationStarted)
     case reconciliationFinished(ReconciliationFinished)
+    /// Whatever instances have seen beyond the log as it is now is given up.
+    case logAccepted(LogAccepted)
 
     // What a store stated about a transaction that was not known before.
     case purchaseMade(TransactionFact)

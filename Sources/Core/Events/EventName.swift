@@ -12,6 +12,7 @@ extension Event {
         case .publicationStarted: "publication.started"
         case .reconciliationStarted: "reconciliation.started"
         case .reconciliationFinished: "reconciliation.finished"
+        case .logAccepted: "log.accepted"
         case .purchaseMade: "purchase.made"
         case .subscriptionRenewed: "subscription.renewed"
         case .subscriptionUpgraded: "subscription.upgraded"

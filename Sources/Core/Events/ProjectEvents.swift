@@ -72,6 +72,20 @@ package struct CatalogChanged: Hashable, Sendable {
     }
 }
 
+/// An operator said that the log counts as it is, though it may lack what was seen of it: after a backup was
+/// restored, or after commits were lost in a failover. Each project is told, under the same id.
+package struct LogAccepted: Hashable, Sendable {
+    package let acceptance: AcceptanceID
+    package let reason: Reason
+    package let ticket: Ticket?
+
+    package init(acceptance: AcceptanceID, reason: Reason, ticket: Ticket?) {
+        self.acceptance = acceptance
+        self.reason = reason
+        self.ticket = ticket
+    }
+}
+
 /// An app was taken out of the project.
 package struct AppRemoved: Hashable, Sendable {
     package let key: AppKey

@@ -17,6 +17,7 @@ extension Event {
         case .publicationStarted: NoMembers()
         case .reconciliationStarted(let event): event
         case .reconciliationFinished(let event): event
+        case .logAccepted(let event): event
         case .purchaseMade(let fact), .subscriptionRenewed(let fact),
             .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
             .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
@@ -103,6 +104,7 @@ extension Event {
         "publication.started": { _ in .publicationStarted },
         "reconciliation.started": { .reconciliationStarted(try ReconciliationStarted($0)) },
         "reconciliation.finished": { .reconciliationFinished(try ReconciliationFinished($0)) },
+        "log.accepted": { .logAccepted(try LogAccepted($0)) },
         "access.started": { .accessStarted(try AccessNotice($0)) },
         "access.ended": { .accessEnded(try AccessNotice($0)) },
         "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },

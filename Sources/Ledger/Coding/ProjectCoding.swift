@@ -37,6 +37,20 @@ extension KeyRevoked: PayloadCodable {
     }
 }
 
+extension LogAccepted: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "acceptance": .id(acceptance), "reason": .id(reason), "ticket": .id(ticket),
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            acceptance: try payload.id("acceptance"), reason: try payload.id("reason"),
+            ticket: try payload.optionalID("ticket"))
+    }
+}
+
 extension CatalogChanged: PayloadCodable {
     var payload: JSON { ["version": .integer(version), "catalog": CatalogFile.json(catalog)] }
 

@@ -1,0 +1,16 @@
+import Synchronization
+import Threading
+
+/// Tells all connections of a process that the server has fallen silent, whatever each of them waits for.
+///
+/// What one of them asked may take its time; whoever looks with a question that takes none knows sooner.
+package final class Pulse: Sendable {
+    private let lostAt = Atomic(Int64.min)
+
+    package init() {}
+
+    /// Connections that were made by now are given up.
+    package func lose() { lostAt.store(monotonicMilliseconds(), ordering: .releasing) }
+
+    func isLost(since time: Int64) -> Bool { lostAt.load(ordering: .acquiring) >= time }
+}

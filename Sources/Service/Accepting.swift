@@ -1,0 +1,27 @@
+package import Core
+
+/// What an operator said of the log, and to which projects.
+package struct AcceptedLog: Hashable, Sendable {
+    package let acceptance: AcceptanceID
+    package let projects: [ProjectID]
+}
+
+extension Ports {
+    /// Has every project told that the log counts as it is, though it may lack what instances have seen of it.
+    package func acceptLog(
+        _ reason: AdminReason, by sender: Sender
+    ) throws(CommandError) -> AcceptedLog {
+        let accepted = LogAccepted(
+            acceptance: secrets.newID(prefix: "ac_"), reason: reason.reason, ticket: reason.ticket)
+        let projects = try obtain { () throws(Fault) in try directory.projects() }.map(\.project)
+        for project in projects {
+            let cause = secrets.cause(of: sender, "accept_log", [accepted.acceptance.text])
+            let command = Command.project(project, actor: sender.actor, cause: cause) {
+                state, _ throws(Refusal) in
+                try state.accept(accepted, of: project)
+            }
+            _ = try ledger.append(command)
+        }
+        return AcceptedLog(acceptance: accepted.acceptance, projects: projects)
+    }
+}
