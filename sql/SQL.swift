@@ -71,6 +71,8 @@ extension Statement {
         name: "list_acceptances", embedded: PackageResources.list_acceptances_sql)
     package static let readClock = Statement(
         name: "read_clock", embedded: PackageResources.read_clock_sql)
+    package static let findFreeShards = Statement(
+        name: "find_free_shards", embedded: PackageResources.find_free_shards_sql)
     package static let showStandbys = Statement(
         name: "show_standbys", embedded: PackageResources.show_standbys_sql)
     package static let tryRoom = Statement(

@@ -44,6 +44,12 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
+    /// The same after a wait of that length at most; maybe nothing.
+    func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
+        state.wait(milliseconds: milliseconds) { $0.waiting.isEmpty ? nil : $0.take(upTo: count) }
+            ?? []
+    }
+
     /// What waits now, up to `count`, maybe nothing.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .nobody) { $0.take(upTo: count) }

@@ -21,6 +21,8 @@ struct Committer: ~Copyable {
     /// How often a batch pauses at most.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
+    /// How long a batch waits for shards that another session has locked. Then the others go first.
+    private static let lockPatience = 300
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
     /// somebody who claimed the same purchase.
     private static let roundLimit = 8
@@ -42,6 +44,10 @@ struct Committer: ~Copyable {
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
+    /// Commands for shards that another session has held for long.
+    private var setAside: [Errand] = []
+    private var turns = 0
+    private static let turnsToQueue = 10
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
@@ -61,7 +67,9 @@ struct Committer: ~Copyable {
         batchSizes = measures.batchSizes
         commitTimes = measures.commitTimes
         blocked = measures.blocked
-        link = Link(settings.connection) {
+        var connection = settings.connection
+        connection.lockTimeoutMilliseconds = Committer.lockPatience
+        link = Link(connection) {
             [filed] connection, isFirst throws(PostgresError) in
             try greet(&connection, isFirst)
             if !isFirst { filed.forget() }
@@ -70,11 +78,54 @@ struct Committer: ~Copyable {
 
     /// Commits until the queue is closed and empty.
     mutating func run() {
-        while let batch = queue.take(upTo: Committer.batchLimit) {
-            let batch = gathered(batch)
-            commit(batch.map(Errand.init))
+        while true {
+            if setAside.isEmpty {
+                guard let batch = queue.take(upTo: Committer.batchLimit) else { break }
+                commit(gathered(batch).map(Errand.init))
+            } else {
+                let more = queue.take(
+                    upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
+                commitFree(more.map(Errand.init))
+            }
         }
         answers.close()
+    }
+
+    /// Commits what lies in shards that no other session holds, while the rest waits for those: the holder may
+    /// be a process that stands still.
+    private mutating func commitFree(_ new: [Errand]) {
+        let errands = withoutOverdue(setAside + new, .busy)
+        setAside = []
+        turns += 1
+        // Now and then it queues for the lock: where many want it, it would never be found free.
+        if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
+        commit(settingAside(errands))
+    }
+
+    /// Those whose shards are free. The others are set aside.
+    private mutating func settingAside(_ errands: [Errand]) -> [Errand] {
+        let shards = Set(errands.flatMap(\.shards)).sorted()
+        var free = Set<Shard>()
+        do throws(LedgerError) {
+            try link.settled { connection throws(LedgerError) in
+                let call = Statement.findFreeShards(.int2s(shards.map(\.number)))
+                try connection.read([call]) { _, rows in
+                    for row in 0..<rows.count { free.insert(Shard(number: rows.int2(row, 0))) }
+                }
+            }
+        } catch {
+            // Whatever is wrong with the database, the next attempt to commit tells.
+            if !error.isLockedOut { free = Set(shards) }
+        }
+        let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
+            if errand.shards.isSubset(of: free) {
+                parts.0.append(errand)
+            } else {
+                parts.1.append(errand)
+            }
+        }
+        setAside += held
+        return going
     }
 
     /// The batch, and where many are about to send, what else comes in a moment: a commit costs about
@@ -105,6 +156,11 @@ struct Committer: ~Copyable {
         init(_ pending: PendingCommand) {
             self.pending = pending
             candidate = Candidate(pending.command)
+        }
+
+        /// Those that it writes, as far as is known.
+        var shards: Set<Shard> {
+            Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
         }
 
         /// Whether it takes its time to be decided.
@@ -138,6 +194,10 @@ struct Committer: ~Copyable {
                     // The log is told by what has noticed it.
                     for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
+                }
+                if error.isLockedOut {
+                    waiting = settingAside(withoutOverdue(waiting, .busy))
+                    continue
                 }
                 // What takes too long twice may be one command's fault: nobody else is to wait for it.
                 let isTooLong = error.isTooLong && attempts > 1 && waiting.count > 1

@@ -69,6 +69,11 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
+    /// Whether another session has held for too long what had to be locked.
+    var isLockedOut: Bool {
+        if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
+    }
+
     /// Whether the database gave up on something that took too long: a statement, or the wait for the
     /// next one in a transaction.
     var isTooLong: Bool {

@@ -14,6 +14,8 @@ package struct ConnectionSettings: Sendable {
     var connectTimeoutSeconds = 5
     /// What tells that the server has fallen silent, where something does.
     package var pulse: Pulse?
+    /// How long a statement may wait for a lock; 0 sets no limit of its own.
+    package var lockTimeoutMilliseconds = 0
     /// Whether a server is taken that takes no writes.
     var isAnyServerTaken = false
     /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
@@ -65,6 +67,10 @@ package struct ConnectionSettings: Sendable {
             ConnectionSettings.idleTimeout(
                 .text(String(statementTimeoutMilliseconds == 0 ? 0 : silentLockMilliseconds))),
         ]
+        if lockTimeoutMilliseconds > 0 {
+            calls.append(
+                ConnectionSettings.lockTimeout(.text(String(lockTimeoutMilliseconds))))
+        }
         if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
         return calls
     }
@@ -93,6 +99,8 @@ package struct ConnectionSettings: Sendable {
         text: "select set_config('plan_cache_mode', 'force_generic_plan', false)")
     private static let timeout = Statement(
         name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
+    private static let lockTimeout = Statement(
+        name: "session_lock_timeout", text: "select set_config('lock_timeout', $1, false)")
     /// A process that was stopped in the middle of a commit must not hold its locks for ever.
     private static let idleTimeout = Statement(
         name: "session_idle",

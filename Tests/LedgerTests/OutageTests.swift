@@ -50,6 +50,36 @@ struct OutageTests {
         #expect(waited > 500 && waited < 4000, "\(waited) ms")
     }
 
+    @Test("While a session that says nothing holds a shard, commits to the others go on")
+    func silenceElsewhere() throws {
+        let ledger = database.ledger(change: { $0.committers = 1 })
+        defer { ledger.close() }
+        let held = try Stream.test("u1")
+        _ = try ledger.append(.give("pro", to: held, grant: "g1"))
+        var frozen = try Connection.open(ConnectionSettings(url: database.url, role: nil))
+        let text = "begin; select * from deed.shards where shard = \(held.shard.number) for update"
+        try frozen.run(Script(embedded: Array(text.utf8)))
+        let answered = Monitor<Position?>(nil)
+        ledger.submit(try .give("vip", to: held, grant: "g2")) { answer in
+            answered.change { $0 = try? answer.get().position }
+        }
+        pause(milliseconds: 50)
+        var longest: Int64 = 0
+        var others = 0
+        let streams = try (0..<10_000).map { try Stream.test("other\($0)") }
+            .filter { $0.shard != held.shard }
+        while answered.change({ $0 }) == nil, others < streams.count {
+            let started = monotonicMilliseconds()
+            _ = try ledger.append(.give("pro", to: streams[others], grant: "o\(others)"))
+            longest = max(longest, monotonicMilliseconds() - started)
+            others += 1
+        }
+        #expect(answered.change { $0 }?.sequence == 2)
+        #expect(others > 3, "\(others)")
+        // One wait for the lock, and not until it is given up.
+        #expect(longest < 900, "\(longest) ms")
+    }
+
     @Test("A lock that somebody else holds delays a commit and breaks nothing")
     func lockElsewhere() throws {
         let ledger = database.ledger(change: { $0.patienceMilliseconds = 8000 })

@@ -1,0 +1,10 @@
+-- 1 shards: those of them that no session has locked
+select s.shard
+from unnest($1::smallint[]) as wanted (shard)
+cross join lateral (
+    select s.shard from deed.shards as s
+    -- As in lock_shards.
+    where s.shard = wanted.shard
+    order by s.head desc limit 1
+    for update skip locked
+) as s
