@@ -1,0 +1,213 @@
+"""What breaks, and how long nothing can be written or read then."""
+import random
+import signal
+import statistics
+import threading
+import time
+
+from servers import until
+
+
+class Probe(threading.Thread):
+    """Asks one service the same again and again, and notes when it was answered."""
+
+    def __init__(self, connections, place, writes, stop):
+        super().__init__(daemon=True, name=f"probe-{place}")
+        self.connections, self.place, self.writes, self.stop = connections, place, writes, stop
+        self.times = []
+
+    def run(self):
+        count = 0
+        customer = f"probe-{self.place}"
+        while not self.stop.wait(0.03):
+            count += 1
+            if self.writes:
+                answer = self.connections.send(
+                    self.place, "POST", f"/v1/customers/{customer}/balances/coins/adjust",
+                    {"amount": 1, "reason": "probe"}, {"Idempotency-Key": f"probe-{self.place}-{count}"})
+            else:
+                answer = self.connections.send(self.place, "GET", f"/v1/customers/{customer}/entitlements")
+            if answer and answer[0] == 200:
+                self.times.append(time.monotonic())
+
+    def first_after(self, moment):
+        return next((found - moment for found in list(self.times) if found > moment), None)
+
+    def longest_gap(self, start, end):
+        times = [start] + [found for found in list(self.times) if start < found < end] + [end]
+        return max(later - earlier for earlier, later in zip(times, times[1:]))
+
+
+class Drill:
+    def __init__(self, primary, standby, services, connections, seed, say):
+        self.primary, self.standby, self.services = primary, standby, services
+        self.connections, self.say = connections, say
+        self.random = random.Random(seed)
+        self.rows = {}
+        self.count = 0
+        self.stop = threading.Event()
+        self.writers = [Probe(connections(), place, True, self.stop) for place in range(2)]
+        self.readers = [Probe(connections(), place, False, self.stop) for place in range(2)]
+        self.asking = connections()
+        self.waiting = []
+        self.omitted = [] if primary.disks["data"].is_small else [
+            "disks that are full: mounting takes rights that are missing here"]
+
+    # Faults. Each gives back when what it broke was whole again.
+
+    def service_killed(self):
+        service = self.random.choice(self.services)
+        service.signal(signal.SIGKILL)
+        time.sleep(self.random.uniform(0, 0.5))
+        service.start()
+        return time.monotonic()
+
+    def service_frozen(self):
+        service = self.random.choice(self.services)
+        service.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(1, 3))
+        service.signal(signal.SIGCONT)
+        return time.monotonic()
+
+    def sessions_ended(self):
+        self.primary.ask(
+            "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'deed'")
+        return time.monotonic()
+
+    def primary_killed(self):
+        self.primary.kill()
+        time.sleep(self.random.uniform(0, 1))
+        self.primary.start()
+        return time.monotonic()
+
+    def primary_frozen(self):
+        self.primary.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(1, 4))
+        self.primary.signal(signal.SIGCONT)
+        return time.monotonic()
+
+    def standby_killed(self):
+        self.standby.kill()
+        time.sleep(self.random.uniform(0.5, 2))
+        self.standby.start()
+        return time.monotonic()
+
+    def standby_frozen(self):
+        self.standby.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(1, 4))
+        self.standby.signal(signal.SIGCONT)
+        return time.monotonic()
+
+    def failover(self):
+        """The primary dies, and comes back as one when its standby has taken over."""
+        self.primary.kill()
+        repaired = self.take_over()
+        self.primary.start()
+        time.sleep(1.5)
+        self.primary.kill()
+        self.join()
+        return repaired
+
+    def failover_from_frozen(self):
+        """The primary stands still, its standby takes over, and it goes on as if nothing had been."""
+        self.primary.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0, 3))
+        repaired = self.take_over()
+        time.sleep(1.5)
+        self.primary.signal(signal.SIGCONT)
+        time.sleep(1.5)
+        self.primary.kill()
+        self.join()
+        return repaired
+
+    def data_disk_full(self):
+        return self.disk_full("data")
+
+    def wal_disk_full(self):
+        return self.disk_full("wal")
+
+    def disk_full(self, name):
+        disk = self.primary.disks[name]
+        disk.fill()
+        if name == "wal":
+            # What it keeps for later it uses first.
+            for _ in range(20):
+                self.primary.ask("select pg_logical_emit_message(false, '', ''), pg_switch_wal()", check=False)
+        time.sleep(self.random.uniform(1, 3))
+        disk.clear()
+        if not self.primary.processes() or self.primary.ask("select 1", check=False) != "1":
+            # Without room for its log PostgreSQL ends, and may not come back by itself.
+            time.sleep(0.5)
+            if self.primary.ask("select 1", check=False) != "1":
+                self.primary.kill()
+                self.primary.start()
+        return time.monotonic()
+
+    # Parts of them
+
+    def take_over(self):
+        self.standby.promote()
+        # Until there is another standby, nothing could confirm a write.
+        self.standby.confirm_by_standby(False)
+        return time.monotonic()
+
+    def join(self):
+        """The old primary becomes the standby of the new one."""
+        self.primary.copy(self.standby)
+        self.primary.start()
+        self.primary, self.standby = self.standby, self.primary
+        self.primary.confirm_by_standby(True)
+
+    @property
+    def faults(self):
+        found = [
+            self.service_killed, self.service_frozen, self.sessions_ended, self.primary_killed, self.primary_frozen,
+            self.standby_killed, self.standby_frozen, self.failover, self.failover_from_frozen]
+        return found + ([] if self.omitted else [self.data_disk_full, self.wal_disk_full])
+
+    def is_whole(self):
+        answers = [self.asking.send(place, "GET", "/readyz") for place in range(2)]
+        return all(answer and answer[0] == 200 for answer in answers)
+
+    def go_on_until(self, deadline):
+        for probe in self.writers + self.readers:
+            probe.start()
+        time.sleep(1)
+        while time.monotonic() < deadline:
+            # Every fault once in each round, in an order that follows from the seed.
+            if not self.waiting:
+                self.waiting = self.random.sample(range(len(self.faults)), len(self.faults))
+            self.suffer(self.faults[self.waiting.pop()])
+        self.stop.set()
+
+    def suffer(self, fault):
+        name = fault.__name__
+        start = time.monotonic()
+        repaired = fault()
+        self.primary.wait_for_standby()
+        until(60, f"both services are ready after {name}", self.is_whole)
+        until(60, f"both services write after {name}", lambda: all(
+            probe.first_after(repaired) is not None for probe in self.writers))
+        time.sleep(0.6)
+        end = time.monotonic()
+        self.count += 1
+        row = {
+            "writes": max(probe.longest_gap(start, end) for probe in self.writers),
+            "reads": max(probe.longest_gap(start, end) for probe in self.readers),
+            "after": max(probe.first_after(repaired) for probe in self.writers),
+        }
+        self.rows.setdefault(name, []).append(row)
+        self.say(f"{self.count:4} {name:22} no writes {row['writes']:5.2f} s, no reads {row['reads']:5.2f} s, "
+                 f"first write {row['after']:5.2f} s after it was whole")
+
+    def table(self):
+        lines = [
+            "| fault | times | no writes, median (longest) | no reads, median (longest) | first write after repair |",
+            "|---|---|---|---|---|"]
+        for name, rows in sorted(self.rows.items()):
+            def figures(column):
+                values = [row[column] for row in rows]
+                return f"{statistics.median(values):.2f} s ({max(values):.2f} s)"
+            lines.append(f"| {name.replace('_', ' ')} | {len(rows)} | {figures('writes')} | {figures('reads')} | "
+                         f"{figures('after')} |")
+        return "\n".join(lines)
