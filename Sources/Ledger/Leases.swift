@@ -26,6 +26,7 @@ extension Ledger {
 
     /// Holds it longer; false when another instance took it over.
     package func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool {
+        try requireRightClock()
         let call = Statement.keepLease(
             .text(lease.name), .int8(lease.fence), .int8(end.milliseconds))
         return try list(call, over: watching) { _, _ in true }.first ?? false

@@ -52,6 +52,7 @@ extension Ledger {
     package func takeIntake(
         now: Instant, without apps: [AppID] = []
     ) throws(Fault) -> TakenIntake? {
+        try requireRightClock()
         let leases = (1...IntakeItem.pauses.count).map { tries in
             IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
         }

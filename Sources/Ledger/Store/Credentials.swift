@@ -50,6 +50,7 @@ extension Ledger {
     package func takeStoreBudget(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, now: Instant
     ) throws(Fault) -> Instant? {
+        try requireRightClock()
         let budget = endpoint.budget(in: environment)
         let call = Statement.takeStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
@@ -68,6 +69,7 @@ extension Ledger {
     package func restStore(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, until: Instant
     ) throws(Fault) {
+        try requireRightClock()
         let call = Statement.restStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
             .text(environment.rawValue), .text(endpoint.rawValue),
