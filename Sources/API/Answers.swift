@@ -19,6 +19,16 @@ extension Response {
 }
 
 extension JSON {
+    /// An answer about a customer: whose it is, up to where in the log it holds, and what it says.
+    static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
+        var object = JSONObject()
+        object.append("customer", .string(stream.customer.text))
+        object.append("environment", .string(stream.environment.rawValue))
+        if let position { object.append("position", .string(position.description)) }
+        for member in rest.object?.members ?? [] { object.append(member.name, member.value) }
+        return .object(object)
+    }
+
     static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
 }
 
@@ -89,24 +99,18 @@ extension ExpirationIntent {
 
 extension GrantAnswer {
     package func json(of stream: Stream) -> JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description),
-            "grant": grant.json,
-        ]
+        .answer(about: stream, at: position, ["grant": grant.json])
     }
 }
 
 extension EventsAnswer {
     /// `GET /v1/customers/{c}/events`
     package var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "events": .array(entries.map(\.json)),
-            "next": next.map(JSON.integer) ?? .null,
-        ]
+        .answer(
+            about: stream,
+            [
+                "events": .array(entries.map(\.json)), "next": next.map(JSON.integer) ?? .null,
+            ])
     }
 }
 

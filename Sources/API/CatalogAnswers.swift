@@ -75,11 +75,7 @@ extension JSON {
 
 extension AccessCounts.Concerned {
     fileprivate var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "gained": .ids(change.gained), "lost": .ids(change.lost),
-        ]
+        .answer(about: stream, ["gained": .ids(change.gained), "lost": .ids(change.lost)])
     }
 }
 

@@ -25,12 +25,9 @@ extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
     package var json: JSON {
         var object = JSONObject()
-        object.append("customer", .string(stream.customer.text))
-        object.append("environment", .string(stream.environment.rawValue))
-        object.append("position", .string(position.description))
         object.append("balances", balances.json)
         if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
-        return .object(object)
+        return .answer(about: stream, at: position, .object(object))
     }
 }
 

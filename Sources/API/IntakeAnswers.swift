@@ -4,26 +4,19 @@ package import JSON
 extension IntakeItem {
     /// `GET /v1/intake/{id}`
     package var json: JSON {
-        var object = JSONObject()
-        object.append("intake", .string(id.text))
-        object.append("state", .string(state.word.rawValue))
-        object.append("purpose", .string(wish.purpose.word.rawValue))
-        object.append("customer", .optional(wish.purpose.customer?.text))
-        object.append("environment", .string(wish.heading.environment.rawValue))
-        object.append("app", .string(wish.heading.app.text))
-        object.append("kind", .string(wish.heading.kind.rawValue))
-        object.append("order", .optional(wish.order?.text))
-        object.append("tries", .integer(tries))
-        object.append("next_try_at", .instant(nextTry))
-        object.append("code", .optional(reason?.code))
-        object.append("detail", .optional(reason?.sentence))
-        object.append("items", items)
-        object.append("acted_by", .optional(act?.actor.text))
-        object.append("reason", .optional(act?.reason.text))
-        object.append("ticket", .optional(act?.ticket?.text))
-        object.append("added_at", .instant(addedAt))
-        object.append("changed_at", .instant(changedAt))
-        return .object(object)
+        [
+            "intake": .string(id.text), "state": .string(state.word.rawValue),
+            "purpose": .string(wish.purpose.word.rawValue),
+            "customer": .optional(wish.purpose.customer?.text),
+            "environment": .string(wish.heading.environment.rawValue),
+            "app": .string(wish.heading.app.text), "kind": .string(wish.heading.kind.rawValue),
+            "order": .optional(wish.order?.text), "tries": .integer(tries),
+            "next_try_at": .instant(nextTry), "code": .optional(reason?.code),
+            "detail": .optional(reason?.sentence), "items": items,
+            "acted_by": .optional(act?.actor.text), "reason": .optional(act?.reason.text),
+            "ticket": .optional(act?.ticket?.text), "added_at": .instant(addedAt),
+            "changed_at": .instant(changedAt),
+        ]
     }
 
     private var items: JSON {

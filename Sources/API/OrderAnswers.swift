@@ -5,35 +5,26 @@ package import Service
 extension OrderAnswer {
     /// `POST /v1/customers/{c}/orders`, `…/close` and `GET /v1/orders/{id}`
     package var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description), "order": order.json(at: at),
-        ]
+        .answer(about: stream, at: position, ["order": order.json(at: at)])
     }
 }
 
 extension OrdersAnswer {
     /// `GET /v1/customers/{c}/orders`
     package var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description),
-            "orders": .array(orders.map { $0.json(at: at) }),
-            "next": next.map(JSON.integer) ?? .null,
-        ]
+        .answer(
+            about: stream, at: position,
+            [
+                "orders": .array(orders.map { $0.json(at: at) }),
+                "next": next.map(JSON.integer) ?? .null,
+            ])
     }
 }
 
 extension TokenAnswer {
     /// `PUT /v1/customers/{c}/account_token`
     package var json: JSON {
-        [
-            "customer": .string(stream.customer.text),
-            "environment": .string(stream.environment.rawValue),
-            "position": .string(position.description), "token": .string(token.text),
-        ]
+        .answer(about: stream, at: position, ["token": .string(token.text)])
     }
 }
 

@@ -2,10 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// What the ledger takes commands by: it responds when they are durable or refused.
-typealias Submit =
-    @Sendable (Command, _ respond: @escaping @Sendable (CommandResult) -> Void) -> Void
-
+typealias Submit = LedgerPort.Submit
 typealias Give = @Sendable (Result<Response, Problem>) -> Void
 
 /// What a call comes to, as far as that is known.

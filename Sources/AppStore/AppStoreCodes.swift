@@ -1,5 +1,5 @@
-package enum AppStoreCodes {
-    /// No URL for notifications is entered.
-    package static let noAddress: Int64 = 4_040_007
-    package static let testUnknown: Int64 = 4_040_008
+package import Core
+
+extension StoreCodes {
+    package static let apple = StoreCodes(noAddress: 4_040_007, testUnknown: 4_040_008)
 }

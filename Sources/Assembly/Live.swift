@@ -81,9 +81,7 @@ package struct Live: Sendable {
             stores: [
                 StoreAdapter(
                     .apple, news: .notification,
-                    codes: StoreCodes(
-                        noAddress: AppStoreCodes.noAddress,
-                        testUnknown: AppStoreCodes.testUnknown),
+                    codes: .apple,
                     evidence: EvidencePort(prover, takesProduction: outside.takesProduction),
                     asking: outside.store ?? store.port)
             ],

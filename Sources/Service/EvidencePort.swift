@@ -2,15 +2,15 @@ package import Core
 
 /// What the use cases need of those who can tell genuine evidence from any other.
 package struct EvidencePort: Sendable {
+    package typealias Prove =
+        @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
+        ProvenEvidence
+
     /// What the evidence states, once it is proven to be a store's and of one of the apps. Bytes that
     /// were believed before cost a look-up.
-    package var prove:
-        @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
-            ProvenEvidence
+    package var prove: Prove
     /// What evidence states that is known to be believed: the store was asked about these bytes.
-    package var readVouched:
-        @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant) throws(RefusedEvidence) ->
-            ProvenEvidence
+    package var readVouched: Prove
     /// The evidence without what it was wrapped in for the way.
     package var bare: @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence
     /// What the evidence says of itself, proven or not: whom to ask about it.
@@ -19,12 +19,7 @@ package struct EvidencePort: Sendable {
     package var standing: @Sendable (RawEvidence) -> SignerStanding
 
     package init(
-        prove:
-            @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
-            throws(RefusedEvidence) -> ProvenEvidence,
-        readVouched:
-            @escaping @Sendable (RawEvidence, _ apps: [TrustedApp], _ now: Instant)
-            throws(RefusedEvidence) -> ProvenEvidence,
+        prove: @escaping Prove, readVouched: @escaping Prove,
         bare: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> RawEvidence,
         heading: @escaping @Sendable (RawEvidence) throws(RefusedEvidence) -> EvidenceHeading,
         standing: @escaping @Sendable (RawEvidence) -> SignerStanding

@@ -36,36 +36,36 @@ package struct Ports: Sendable {
 
 /// What the use cases need of the log.
 package struct LedgerPort: Sendable {
+    package typealias Submit =
+        @Sendable (Command, _ respond: @escaping @Sendable (CommandResult) -> Void) -> Void
+    package typealias Read =
+        @Sendable (
+            Stream, _ respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
+        ) -> Void
+    package typealias Events =
+        @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
+
     /// Decides a command on its stream's state; returns when its events are durable.
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
     /// The same without waiting; responds exactly once.
-    package var submit: @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) -> Void
+    package var submit: Submit
     /// Tells that a command is on its way.
     package var announce: @Sendable () -> Announcement
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
     /// The same without waiting; responds exactly once.
-    package var read:
-        @Sendable (Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void) -> Void
+    package var read: Read
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
     /// Some events of a stream after a version, oldest first.
-    package var events: @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) -> [LogEntry]
+    package var events: Events
 
     package init(
         append: @escaping @Sendable (Command) throws(CommandError) -> Outcome,
-        submit:
-            @escaping @Sendable (Command, @escaping @Sendable (CommandResult) -> Void) ->
-            Void,
-        announce: @escaping @Sendable () -> Announcement,
+        submit: @escaping Submit, announce: @escaping @Sendable () -> Announcement,
         customer: @escaping @Sendable (Stream) throws(Fault) -> CustomerSnapshot,
-        read:
-            @escaping @Sendable (
-                Stream, @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
-            ) -> Void,
+        read: @escaping Read,
         project: @escaping @Sendable (ProjectID) throws(Fault) -> ProjectState,
-        events:
-            @escaping @Sendable (Stream, _ after: Int64, _ limit: Int) throws(Fault) ->
-            [LogEntry]
+        events: @escaping Events
     ) {
         self.append = append
         self.submit = submit
@@ -79,10 +79,15 @@ package struct LedgerPort: Sendable {
 
 /// What is listed, and found without knowing whose it is.
 package struct DirectoryPort: Sendable {
+    package typealias Customers =
+        @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) -> [ListedCustomer]
+    package typealias Unclaimed =
+        @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int) throws(Fault) ->
+        [ListedUnclaimed]
+
     package var projects: @Sendable () throws(Fault) -> [ListedProject]
     /// Some customers of a project after one of them; there are no more when none comes.
-    package var customers:
-        @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) -> [ListedCustomer]
+    package var customers: Customers
     /// Every app of every project: a store's news name the app and no project.
     package var apps: @Sendable () throws(Fault) -> [ListedApp]
     /// Every key of every project that was not revoked.
@@ -92,22 +97,16 @@ package struct DirectoryPort: Sendable {
     /// Whether some project is being reconciled.
     package var isReconciling: @Sendable () throws(Fault) -> Bool
     /// Some purchases that no customer claimed after one of them, in order of store and id.
-    package var unclaimed:
-        @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int) throws(Fault) ->
-            [ListedUnclaimed]
+    package var unclaimed: Unclaimed
 
     package init(
         projects: @escaping @Sendable () throws(Fault) -> [ListedProject],
-        customers:
-            @escaping @Sendable (ProjectID, _ after: Stream?, _ limit: Int) throws(Fault) ->
-            [ListedCustomer],
+        customers: @escaping Customers,
         apps: @escaping @Sendable () throws(Fault) -> [ListedApp],
         keys: @escaping @Sendable () throws(Fault) -> [LiveKey],
         owner: @escaping @Sendable (OrderID, ProjectID, Environment) throws(Fault) -> Stream?,
         isReconciling: @escaping @Sendable () throws(Fault) -> Bool,
-        unclaimed:
-            @escaping @Sendable (ProjectID, Environment, _ after: PurchaseID?, _ limit: Int)
-            throws(Fault) -> [ListedUnclaimed]
+        unclaimed: @escaping Unclaimed
     ) {
         self.projects = projects
         self.customers = customers
@@ -121,24 +120,19 @@ package struct DirectoryPort: Sendable {
 
 /// What is found by the account of a store.
 package struct AccountPort: Sendable {
-    /// Some customers of whom evidence names that account of a store.
-    package var holders:
+    package typealias Holders =
         @Sendable (AppTransactionID, ProjectID, Environment, _ limit: Int) throws(Fault) ->
-            [CustomerID]
-    /// Some customers of whom a refund was asked for that may still be answered about.
-    package var refundRequests:
+        [CustomerID]
+    package typealias RefundRequests =
         @Sendable (ProjectID, Environment, _ now: Instant, _ after: RefundPlace?, _ limit: Int)
-            throws(Fault) -> [RefundPlace]
+        throws(Fault) -> [RefundPlace]
 
-    package init(
-        holders:
-            @escaping @Sendable (AppTransactionID, ProjectID, Environment, _ limit: Int)
-            throws(Fault) -> [CustomerID],
-        refundRequests:
-            @escaping @Sendable (
-                ProjectID, Environment, _ now: Instant, _ after: RefundPlace?, _ limit: Int
-            ) throws(Fault) -> [RefundPlace]
-    ) {
+    /// Some customers of whom evidence names that account of a store.
+    package var holders: Holders
+    /// Some customers of whom a refund was asked for that may still be answered about.
+    package var refundRequests: RefundRequests
+
+    package init(holders: @escaping Holders, refundRequests: @escaping RefundRequests) {
         self.holders = holders
         self.refundRequests = refundRequests
     }

@@ -21,19 +21,6 @@ package struct StoreAdapter: Sendable {
     }
 }
 
-/// By which codes a store says what a check of it must tell apart.
-package struct StoreCodes: Sendable {
-    /// It knows no place to send notifications to.
-    package let noAddress: Int64
-    /// It knows nothing of the test notification yet.
-    package let testUnknown: Int64
-
-    package init(noAddress: Int64, testUnknown: Int64) {
-        self.noAddress = noAddress
-        self.testUnknown = testUnknown
-    }
-}
-
 extension Store {
     /// Who acts where it brings something by itself.
     var actor: Actor { Actor(prefix: "store:", random: rawValue) }
