@@ -20,7 +20,7 @@ private let reconcileCommand = CommandSpec(
         .value("now", "INSTANT", "as of this instant, which is not ahead of the database's clock"),
         .flag("full", "compare the rows of every customer, and not of some"),
         .flag("repair", "write rows that differ anew from the log"), .extraRoots, .secretKeyFile,
-        .project, .testClock,
+        .project,
     ] + Option.database,
     example: "deed reconcile --full --repair --json"
 ) { invocation throws(CommandEnd) in
