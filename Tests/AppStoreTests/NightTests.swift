@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `DEED_LIVES` says how many lives there are.
-@Suite("The night after lost notifications", .serialized, .timeLimit(.minutes(10)))
+@Suite("The night after lost notifications", .serialized, .timeLimit(.minutes(20)))
 struct NightTests {
     private let lives = ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 100
 
