@@ -30,7 +30,7 @@ extension Ledger {
             return try pool.settled { connection throws(LedgerError) in
                 // What was begun and is not committed is taken back.
                 var batch = try connection.lockAndLoad(
-                    [candidate], cache: cache, settings.clock, isSlow: false)
+                    [candidate], cache: cache, clocks, isSlow: false)
                 return Result { () throws(Undecided) in
                     let outcome = try batch.decide(candidate)
                     let changed = batch.changedStreams.compactMap {

@@ -66,7 +66,8 @@ extension Intake {
         try ports.requireProject(wish.project)
         guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
         let started = port.monotonicClock()
-        let id = wish.isRehearsal
+        let id =
+            wish.isRehearsal
             ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan))
         if !wish.isRehearsal {
