@@ -79,6 +79,12 @@ extension ProgramTests {
                 + (step == .projections ? ["--full", "--repair"] : [])
         }
 
+        /// The locks at which a run is stopped; other tests have theirs in other databases of the server.
+        private static let locks = """
+            select count(*) from pg_locks where locktype = 'advisory' and objid = 77
+            and database = (select oid from pg_database where datname = current_database())
+            """
+
         /// Kills a run at its first write of that kind.
         private func kill(
             _ step: ReconcileStep, at table: String, when condition: String
@@ -95,7 +101,7 @@ extension ProgramTests {
             }
             let (process, _, errors) = try ground.deed.start(reconcile(step), ground.variables)
             let isWaiting = try eventually(within: 30_000) {
-                try database.number("select count(*) from pg_locks where not granted") > 0
+                try database.number(KilledReconciliations.locks + " and not granted") > 0
             }
             #expect(
                 isWaiting,
@@ -106,8 +112,10 @@ extension ProgramTests {
                 _, _ in
             }
             // The database hears of the death when it is done with what it was sent.
-            let locks = "select count(*) from pg_locks where locktype = 'advisory'"
-            #expect(try eventually(within: 30_000) { try database.number(locks) == 0 })
+            #expect(
+                try eventually(within: 30_000) {
+                    try database.number(KilledReconciliations.locks) == 0
+                })
             try database.run("drop function public.wait_here cascade")
         }
 

@@ -64,7 +64,10 @@ extension ProgramTests {
             let accepted = try request(service, &client)
             #expect(accepted.status == 202)
             let id = try #require(accepted.json["reconciliation"]?.string)
-            let waiting = "select count(*) from pg_locks where not granted"
+            let waiting = """
+                select count(*) from pg_locks where not granted
+                and database = (select oid from pg_database where datname = current_database())
+                """
             #expect(try eventually(within: 30_000) { try database.number(waiting) > 0 })
             let refused = try request(service, &client)
             #expect(refused.status == 409)
