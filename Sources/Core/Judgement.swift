@@ -1,5 +1,5 @@
 /// What comes of judging evidence: what follows where it is believed, why it never will be, or what it waits
-/// for where nobody can tell yet.
+/// for where it cannot be told yet.
 package enum Judgement<Belief, Wait> {
     case believed(Belief)
     case refused(RefusedEvidence)

@@ -8,9 +8,9 @@ import Threading
 /// What an instance records must not be ahead of everybody else's clock: what comes after it in its shard
 /// could not be recorded earlier any more.
 final class DatabaseClock: Sendable {
-    /// Beyond so many milliseconds operators are warned.
+    /// The lead in milliseconds beyond which operators are warned.
     private static let warningLimit: Int64 = 2000
-    /// Beyond so many nothing is written.
+    /// The lead in milliseconds beyond which nothing is written.
     private static let limit: Int64 = 30_000
     private static let pauseBetweenWarnings: Int64 = 60_000
 

@@ -55,7 +55,7 @@ extension Connection {
                 identity = ServerIdentity(system: rows.text(0, 0), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosts let nobody ask; then the log alone tells.
+            // Some hosts refuse the question; then the log alone tells.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""

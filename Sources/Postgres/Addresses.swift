@@ -195,7 +195,7 @@ private final class Candidate {
             String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: " "))
     }
 
-    /// The connection, which whoever takes it has to close.
+    /// The connection, which its taker has to close.
     func take() -> OpaquePointer? {
         defer { pointer = nil }
         return pointer

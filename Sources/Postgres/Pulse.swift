@@ -3,7 +3,7 @@ import Threading
 
 /// Tells all connections of a process that the server has fallen silent, whatever each of them waits for.
 ///
-/// What one of them asked may take its time; whoever looks with a question that takes none knows sooner.
+/// What one of them asked may take its time; a look with a question that takes none tells sooner.
 package final class Pulse: Sendable {
     private let lostAt = Atomic(Int64.min)
 

@@ -73,7 +73,7 @@ extension SubmittedItem {
         case .believed(.recorded), .believed(.alreadyKnown): nil
         case .believed(.refused(let refusal)): refusal.sentence
         case .believed(.alreadySettled(let order)): "Support settled the order \(order) before."
-        case .undecided(let id): "Nobody can tell yet; see: deed intake show \(id)"
+        case .undecided(let id): "It cannot be judged yet; see: deed intake show \(id)"
         case .refused(let refused): refused.sentence
         }
     }

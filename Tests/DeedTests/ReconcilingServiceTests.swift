@@ -55,7 +55,7 @@ extension ProgramTests {
             let key = try deed.makeKey()
             let service = try deed.serve()
             var client = try APIClient(key: key)
-            // Whoever reconciles waits here.
+            // A reconciliation waits here.
             var hold = try Connection.open(database.settings())
             try hold.run([
                 Statement(name: "begin", text: "begin")(),

@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 
 extension ScratchDatabase {
-    /// Has the log tell that it counts as it is, by somebody who has not seen more of it.
+    /// Has the log tell that it counts as it is, by a ledger that has not seen more of it.
     func acceptLog() throws {
         let ledger = ledger()
         defer { ledger.close() }

@@ -18,7 +18,7 @@ measure_night() {
     start_server
 }
 
-# night_of STORED: fills a database with so many customers and has the due ones published.
+# night_of STORED: fills a database with that number of customers and has the due ones published.
 night_of() {
     local stored=$1 name=night$1 ends
     "$postgres_programs/createdb" -h "$scratch" -U deed "$name"

@@ -75,7 +75,7 @@ batch_size() {
     printf '%s' "$size"
 }
 
-# sample_rows KIND COUNT: statements that insert the rows of the newest such piece so many times, each time
+# sample_rows KIND COUNT: statements that insert the rows of the newest such piece COUNT times, each time
 # with names of its own.
 sample_rows() {
     local number row

@@ -48,7 +48,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// The same, whoever signed it when.
+    /// The same without its rank and the instant of its signature.
     fileprivate var unsigned: TransactionFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)
@@ -57,7 +57,7 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// The same, whoever signed it when.
+    /// The same without its rank and the instant of its signature.
     fileprivate var unsigned: RenewalFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)

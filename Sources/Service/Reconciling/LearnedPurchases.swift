@@ -3,7 +3,7 @@ import Core
 /// What a rehearsal read about purchases and a run would have recorded: by that the steps behind it see
 /// what they would see in a run.
 struct LearnedPurchases {
-    /// Beyond so many purchases a rehearsal remembers no more, and counts some twice.
+    /// The number of purchases that a rehearsal remembers. It may count those beyond it twice.
     private static let limit = 200_000
 
     private enum Standing {
