@@ -34,6 +34,8 @@ let package = Package(
         .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),
 
         .target(name: "Core", swiftSettings: safe),
+        .target(name: "Auditing", dependencies: ["Core"], swiftSettings: safe),
+        .target(name: "Following", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
         .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
@@ -42,7 +44,8 @@ let package = Package(
             name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: common),
         .target(name: "Crypto", dependencies: ["COpenSSL", "Threading"], swiftSettings: common),
         .target(
-            name: "Evidence", dependencies: ["Core", "Crypto", "JSON", "Telemetry"],
+            name: "Evidence",
+            dependencies: ["Auditing", "Core", "Crypto", "JSON", "Telemetry"],
             swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
@@ -51,8 +54,8 @@ let package = Package(
         .target(
             name: "Ledger",
             dependencies: [
-                "CatalogFile", "Core", "JSON", "Crypto", "Postgres", "SQL", "Threading",
-                "Telemetry",
+                "Auditing", "CatalogFile", "Core", "Crypto", "Following", "JSON", "Postgres", "SQL",
+                "Telemetry", "Threading",
             ],
             swiftSettings: safe),
         .target(
@@ -62,8 +65,9 @@ let package = Package(
         .target(
             name: "PrivatePostgres", dependencies: ["JSON", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
-        .target(name: "Answers", dependencies: ["Core"], swiftSettings: safe),
-        .target(name: "Service", dependencies: ["Core"], swiftSettings: safe),
+        .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
+        .target(
+            name: "Service", dependencies: ["Auditing", "Core", "Following"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
@@ -95,9 +99,9 @@ let package = Package(
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "AppStore", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence",
-                "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
-                "Service", "Telemetry", "Threading",
+                "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
+                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -144,6 +148,9 @@ let package = Package(
         .testTarget(
             name: "CoreTests", dependencies: ["Core", "Histories"], swiftSettings: common),
         .testTarget(
+            name: "AuditingTests", dependencies: ["Auditing", "Core", "Histories"],
+            swiftSettings: common),
+        .testTarget(
             name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
             swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
@@ -156,7 +163,9 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "Core", "Histories", "JSON", "Ledger", "Postgres", "Telemetry", "TestSupport",
+                "Auditing", "Core", "Following", "Histories", "JSON", "Ledger", "Postgres",
+                "Telemetry",
+                "TestSupport",
             ],
             swiftSettings: common),
         .testTarget(
@@ -169,8 +178,36 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
+            name: "AnswersTests",
+            dependencies: [
+                "API", "Answers", "Core", "Histories", "JSON", "Ledger", "Postgres", "Service",
+                "TestSupport", "Threading",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Core", "JSON", "Minting", "Service", "TestSupport", "Threading",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "AssemblyTests",
+            dependencies: [
+                "Assembly", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Telemetry",
+                "TestSupport",
+            ],
+            swiftSettings: common),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
+        .testTarget(
+            name: "TelemetryTests", dependencies: ["JSON", "Telemetry"], swiftSettings: common),
+        .testTarget(
+            name: "MintingTests", dependencies: ["Minting", "TestSupport"], swiftSettings: common),
+        .testTarget(
             name: "JobsTests",
-            dependencies: ["Core", "Jobs", "Ledger", "Telemetry", "TestSupport", "Threading"],
+            dependencies: [
+                "Core", "Following", "Jobs", "Ledger", "Service", "Telemetry", "TestSupport",
+                "Threading",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "PrivatePostgresTests",

@@ -18,19 +18,30 @@ demo_stop() {
 demo_await() {
     for attempt in $(seq 600); do
         if grep -q "$2" "$1"; then return; fi
-        kill -0 "$3" 2>/dev/null || { cat "$1" >&2; fail "$4 did not start; its last words are above"; }
+        kill -0 "$3" 2>/dev/null || { cat "$1" >&2; fail "$4 did not start; the end of its log is above"; }
         sleep 0.1
     done
     cat "$1" >&2
     fail "$4 is not ready after a minute; its log is above"
 }
 
-# Each customer with what Deed answers of each entitlement: "cleo pro grace".
+# What the demo lives by: its seasons last as long as three months do there.
+demo_catalog() {
+    local season=P3M
+    case $pace in
+    [1-9]*[smh]) season=PT$((3 * ${pace%?}))${pace: -1} ;;
+    [1-9]*d) season=P$((3 * ${pace%?}))D ;;
+    esac
+    sed "s/\"duration\": \"P3M\"/\"duration\": \"${season^^}\"/" "$root/docs/examples/backend/catalog.json"
+}
+
+# Each customer with what Deed answers of each entitlement, "cleo pro may use (grace)", and who has coins.
 demo_answers() {
     local list
     list=$(printf '"%s",' "${demo_customers[@]}")
     curl -fsS -H "Authorization: Bearer $backend_key" -H 'Content-Type: application/json' \
-        -d "{\"customers\":[${list%,}]}" "$base/v1/entitlements/query" |
+        -d "{\"customers\":[${list%,}]}" "$base/v1/entitlements/query" \
+        --next -fsS -H "Authorization: Bearer $backend_key" "$base/v1/customers/gus/balances?environment=sandbox" |
         sed 's/{"customer":"/\n&/g' | awk -v today="$(date -u +%F)" '
             !/^\{"customer":"/ { next }
             {
@@ -50,6 +61,8 @@ demo_answers() {
                     }
                     print name " " right " " access " (" state ")" end
                 }
+                if (match($0, /"balances":\{"coins":-?[0-9]+/))
+                    print name " coins may use (" substr($0, RSTART + 20, RLENGTH - 20) ")"
             }'
 }
 
@@ -61,7 +74,14 @@ demo_start() {
     # Started by root, the database runs as another user.
     chmod 711 "$demo"
     export DEED_DATA_DIR=$demo/deed DEED_LISTEN=$listen
-    unset DEED_DATABASE_URL DEED_TEST_CLOCK DEED_EXTRA_ROOTS
+    # Whatever else was set is for another Deed.
+    local name
+    for name in "${!DEED_@}"; do
+        case $name in
+        DEED_DATA_DIR | DEED_LISTEN) ;;
+        *) unset "$name" ;;
+        esac
+    done
     "$practice" roots --data-dir "$demo/practice" >/dev/null
 
     say "starting Deed on $listen, and the practice store"
@@ -77,7 +97,8 @@ demo_start() {
 
     "$deed" project create default >/dev/null
     "$deed" app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all >/dev/null
-    "$deed" catalog apply "$root/docs/examples/backend/catalog.json" >/dev/null
+    demo_catalog >"$demo/catalog.json"
+    "$deed" catalog apply "$demo/catalog.json" >/dev/null
     backend_key=$("$deed" key create --role backend --name demo | head -n 1)
     printf '%s\n' "$backend_key" >"$demo/key"
 }
@@ -99,11 +120,11 @@ demo_explain() {
     cat <<TEXT
 == Twelve customers live now, and a month lasts $pace. In another terminal:
 
-export DEED_DATA_DIR=$(printf %q "$DEED_DATA_DIR") DEED_PRACTICE_STORE=$store_url KEY=\$(cat $(printf %q "$demo/key"))
+export DEED_DATA_DIR=$(printf %q "$DEED_DATA_DIR") DEED_PRACTICE_STORE=$store_url DEED_KEY=\$(cat $(printf %q "$demo/key"))
 $(printf %q "$deed") customer timeline cleo --environment sandbox
 $(printf %q "$deed") customer explain cleo --entitlement pro --environment sandbox
 $(printf %q "$deed") customer events gus --environment sandbox
-curl -H "Authorization: Bearer \$KEY" $base/v1/customers/ada/entitlements
+curl -H "Authorization: Bearer \$DEED_KEY" $base/v1/customers/ada/entitlements
 $(printf %q "$practice") show --customer cleo
 $(printf %q "$practice") buy --customer you --product pro.month
 

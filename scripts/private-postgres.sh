@@ -43,7 +43,7 @@ find_postgres() {
 }
 
 # Starts the server in $scratch, with more settings as arguments; the database NAME is then at
-# "$(database_url NAME)". Nobody but its owner and root can enter the folder of the socket.
+# "$(database_url NAME)". Only its owner and root can enter the folder of the socket.
 start_postgres() {
     say "starting PostgreSQL from $postgres_programs"
     if [ "$(id -u)" -eq 0 ]; then chown postgres "$scratch"; fi

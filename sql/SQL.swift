@@ -53,6 +53,15 @@ package struct Migration: Sendable {
         Migration(
             number: 15, name: "0015_inquiries",
             script: Script(embedded: PackageResources._015_inquiries_sql)),
+        Migration(
+            number: 16, name: "0016_next_change",
+            script: Script(embedded: PackageResources._016_next_change_sql)),
+        Migration(
+            number: 17, name: "0017_parts_begun",
+            script: Script(embedded: PackageResources._017_parts_begun_sql)),
+        Migration(
+            number: 18, name: "0018_cursors",
+            script: Script(embedded: PackageResources._018_cursors_sql)),
     ]
 }
 
@@ -236,6 +245,14 @@ extension Statement {
         name: "list_shards", embedded: PackageResources.list_shards_sql)
     package static let followShards = Statement(
         name: "follow_shards", embedded: PackageResources.follow_shards_sql)
+    package static let readCursor = Statement(
+        name: "read_cursor", embedded: PackageResources.read_cursor_sql)
+    package static let openCursor = Statement(
+        name: "open_cursor", embedded: PackageResources.open_cursor_sql)
+    package static let moveCursor = Statement(
+        name: "move_cursor", embedded: PackageResources.move_cursor_sql)
+    package static let forgetCursor = Statement(
+        name: "forget_cursor", embedded: PackageResources.forget_cursor_sql)
     package static let scanShard = Statement(
         name: "scan_shard", embedded: PackageResources.scan_shard_sql)
     package static let listResting = Statement(
@@ -290,6 +307,10 @@ extension Statement {
         name: "audit_apps", embedded: PackageResources.audit_apps_sql)
     package static let auditStreams = Statement(
         name: "audit_streams", embedded: PackageResources.audit_streams_sql)
+    package static let auditUnlisted = Statement(
+        name: "audit_unlisted", embedded: PackageResources.audit_unlisted_sql)
+    package static let sampleProjectCustomers = Statement(
+        name: "sample_project_customers", embedded: PackageResources.sample_project_customers_sql)
     package static let sampleCustomers = Statement(
         name: "sample_customers", embedded: PackageResources.sample_customers_sql)
     package static let auditOrphans = Statement(
@@ -322,6 +343,8 @@ extension Statement {
 extension Statement {
     package static let lockReconciliation = Statement(
         name: "lock_reconciliation", embedded: PackageResources.lock_reconciliation_sql)
+    package static let holdReconciliation = Statement(
+        name: "hold_reconciliation", embedded: PackageResources.hold_reconciliation_sql)
     package static let findReconciliation = Statement(
         name: "find_reconciliation", embedded: PackageResources.find_reconciliation_sql)
     package static let listRequested = Statement(

@@ -29,7 +29,7 @@ package struct Problem: Error, Sendable {
             body = .object(object)
         }
         return Response(
-            status: status, headers: [Header("Content-Type", "application/problem+json")] + headers,
+            status: status, headers: [Header(.contentType, "application/problem+json")] + headers,
             body: body.bytes)
     }
 
@@ -63,7 +63,7 @@ extension Problem {
     static func answerTooLarge(_ bytes: Int, _ limit: Int) -> Problem {
         Problem(
             status: 413, code: "answer_too_large",
-            detail: "The answers come to \(bytes) bytes, and may come to \(limit); ask about "
+            detail: "The answers come to \(bytes) bytes, and the limit is \(limit); ask about "
                 + "fewer customers in one call.")
     }
 
@@ -88,13 +88,13 @@ extension Problem {
 
     static let unknownRoute = Problem(
         status: 404, code: "route_unknown",
-        detail: "There is nothing at this path; see the README for the calls that there are.")
+        detail: "There is nothing at this path; the README lists the calls.")
 
     static func wrongMethod(allowed: [String]) -> Problem {
         let list = allowed.joined(separator: ", ")
         return Problem(
             status: 405, code: "method_not_allowed", detail: "This path takes \(list) only.",
-            headers: [Header("Allow", list)])
+            headers: [Header(.allowedMethods, list)])
     }
 
     static let malformedPath = invalid(
@@ -107,12 +107,12 @@ extension Problem {
     static let noBearerKey = Problem(
         status: 401, code: "key_missing",
         detail: "Send a key of the project: Authorization: Bearer deed_<role>_…",
-        headers: [Header("WWW-Authenticate", "Bearer")])
+        headers: [Header(.authentication, "Bearer")])
 
     static let unknownKey = Problem(
         status: 401, code: "key_unknown",
         detail: "No project has this key, or it was revoked; make one with: deed key create",
-        headers: [Header("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+        headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
 
     static func wrongRole(needed: Role, held: Role) -> Problem {
         Problem(
@@ -124,7 +124,7 @@ extension Problem {
     static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
             status: 413, code: "body_too_large",
-            detail: "The body of this call may have \(limit) bytes at most; send a smaller one.",
+            detail: "The body of this call may have at most \(limit) bytes; send a smaller one.",
             member: "body")
     }
 
@@ -132,14 +132,14 @@ extension Problem {
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
-            headers: [Header("Retry-After", String(seconds))])
+            headers: [Header(.retryAfter, String(seconds))])
     }
 
-    /// Something that passes: come again.
+    /// A temporary fault: try again.
     static func busy(_ detail: String, code: String = "busy") -> Problem {
         Problem(
             status: 503, code: code, detail: detail, isRetryable: true,
-            headers: [Header("Retry-After", "1")])
+            headers: [Header(.retryAfter, "1")])
     }
 }
 
@@ -160,7 +160,7 @@ extension Problem {
         case .credentialsInvalid(let part): member = "credentials.\(part.rawValue)"
         case .intakeFull:
             isRetryable = true
-            headers = [Header("Retry-After", "60")]
+            headers = [Header(.retryAfter, "60")]
         default: break
         }
     }
@@ -169,7 +169,7 @@ extension Problem {
         switch fault {
         case .busy:
             self = .busy(
-                "More is waiting than may wait, or the database takes too long; try again in a "
+                "The server is overloaded: its queue is full or the database is slow; try again in a "
                     + "second.")
         case .unavailable:
             self = .busy(
@@ -203,13 +203,13 @@ extension Problem {
     package init(_ refusal: ServerRefusal) {
         switch refusal {
         case .busy:
-            self = .busy("Every worker is at work and their queue is full; try again in a second.")
+            self = .busy("The server is overloaded: its queue is full; try again in a second.")
         case .throttled:
             self = .throttled(
-                "More came without a known key than is looked at; try again in a second.")
+                "Too many calls without a known key are waiting; try again in a second.")
         case .tooManyConnections:
             self = .busy(
-                "There are as many connections as may be; use fewer, and keep them alive.",
+                "The connection limit is reached; use fewer connections, and keep them alive.",
                 code: "too_many_connections")
         case .draining:
             self = .busy("This instance is stopping; try again.", code: "stopping")
@@ -219,7 +219,7 @@ extension Problem {
         case .malformedTarget:
             self.init(
                 status: 400, code: "malformed_target",
-                detail: "The path or the query holds bytes that are no UTF-8; percent-encode"
+                detail: "The path or the query holds bytes that are not UTF-8; percent-encode"
                     + " text as UTF-8.")
         }
     }

@@ -26,7 +26,7 @@ struct Route: Sendable {
         case memory
         /// A look into the database first, for which a worker waits.
         case database
-        /// A worker's time to judge evidence; a command is on its way meanwhile.
+        /// A worker's time to judge evidence, which leads to a command.
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
@@ -39,20 +39,25 @@ struct Route: Sendable {
     let pattern: String
     /// The parameters that the call takes.
     let parameters: [String]
+    /// The headers that the call reads; any other says nothing to it.
+    let headers: [RequestHeader]
     /// The longest body that the call takes.
     let bodyLimit: Int
     let callers: Callers
     let cost: Cost
 
-    /// A call for keys with a permission; its work gives whatever comes to a reaction.
+    /// A call for keys with a permission; its work gives whatever comes to a reaction. A write may be
+    /// repeated unless it says otherwise.
     init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
-        bodyLimit: Int = Router.bodyLimit, _ permission: Permission, _ cost: Cost,
+        headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
+        _ permission: Permission, _ cost: Cost,
         _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
     ) {
         self.method = method
         self.pattern = pattern
         self.parameters = parameters
+        self.headers = headers ?? (method == "GET" ? [] : [.idempotencyKey])
         self.bodyLimit = bodyLimit
         self.cost = cost
         callers = .keys(Role.all(with: permission)) { call throws(Problem) in
@@ -70,13 +75,14 @@ struct Route: Sendable {
         self.bodyLimit = bodyLimit
         self.cost = cost
         self.parameters = parameters
+        headers = []
         callers = .anyone(receive)
     }
 
     /// A file for anyone, whose bytes are the same for as long as the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
-            status: 200, headers: [Header("Content-Type", type), Response.askAgain], body: content)
+            status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
         return Route("GET", pattern, .memory) { _ in (.known, file.reaction) }
     }
 
@@ -86,11 +92,29 @@ struct Route: Sendable {
     }
 }
 
+/// The headers of requests that calls read, beside the one that shows a key. Each route lists its own.
+package enum RequestHeader: CaseIterable, Sendable {
+    case idempotencyKey
+    /// A place in the log that the answer must come after.
+    case after
+    /// The tags of answers that the reader has.
+    case knownTags
+
+    package var name: StaticString {
+        switch self {
+        case .idempotencyKey: "Idempotency-Key"
+        case .after: "Deed-After"
+        case .knownTags: "If-None-Match"
+        }
+    }
+}
+
 /// What a route says of itself to those who compare it with the document.
 package struct RouteOutline: Sendable {
     package let method: String
     package let pattern: String
     package let parameters: [String]
+    package let headers: [RequestHeader]
     package let bodyLimit: Int
     /// The least that a key must be; `nil` where none is needed.
     package let role: Role?
@@ -99,6 +123,7 @@ package struct RouteOutline: Sendable {
         method = route.method
         pattern = prefix + route.pattern
         parameters = route.parameters
+        headers = route.headers
         bodyLimit = route.bodyLimit
         role = route.roles?.first
     }

@@ -81,7 +81,7 @@ package struct Router: Sendable {
                 try OpenCall(request, arguments, of: found.route.parameters))
         case .keys(let roles, let work):
             let key = try found.door.key(of: request)
-            let draft = try CallDraft(request, arguments, of: found.route.parameters)
+            let draft = try CallDraft(request, arguments, for: found.route)
             if found.route.cost == .memory, let known = key.known {
                 return (.known, try work(try Call(draft, try Route.Access(known, roles))))
             }
@@ -193,15 +193,14 @@ private struct CallDraft: Sendable {
     let knownTags: String?
 
     init(
-        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
+        _ request: borrowing Request, _ arguments: [String]?, for route: Route
     ) throws(Problem) {
-        // No read looks at it.
-        let idempotencyKey = request.isGet ? nil : try request.single("Idempotency-Key")
-        let after = try request.single("Deed-After")
-        let knownTags = try request.single("If-None-Match")
+        let idempotencyKey = try request.single(.idempotencyKey, for: route)
+        let after = try request.single(.after, for: route)
+        let knownTags = try request.single(.knownTags, for: route)
         self.arguments = arguments
         query = request.query
-        self.parameters = parameters
+        parameters = route.parameters
         body = request.body
         self.idempotencyKey = idempotencyKey
         self.after = after
@@ -211,8 +210,9 @@ private struct CallDraft: Sendable {
     func position() throws(Problem) -> Position? {
         guard let after else { return nil }
         guard let position = Position(after) else {
+            let name = "\(RequestHeader.after.name)"
             throw .invalid(
-                "Deed-After", "\"Deed-After\" takes a position as \"Deed-Position\" gives it.")
+                name, "\"\(name)\" takes a position as \"Deed-Position\" gives it.")
         }
         return position
     }
@@ -223,9 +223,9 @@ private struct CallDraft: Sendable {
         guard idempotencyKey.utf8.count <= limit,
             (try? Identifier<Void>(idempotencyKey)) != nil
         else {
+            let name = "\(RequestHeader.idempotencyKey.name)"
             throw .invalid(
-                "Idempotency-Key",
-                "\"Idempotency-Key\" takes 1 to \(limit) bytes of printable UTF-8.")
+                name, "\"\(name)\" takes 1 to \(limit) bytes of printable UTF-8.")
         }
         return idempotencyKey
     }
@@ -258,6 +258,11 @@ extension KeyDoor {
 }
 
 extension Request {
+    /// What the request says in the header, where the route reads it.
+    func single(_ header: RequestHeader, for route: Route) throws(Problem) -> String? {
+        route.headers.contains(header) ? try single(header.name) : nil
+    }
+
     /// The header's one value: to guess which of two is meant could swallow a write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// What the API is under one prefix: how a call shows its key there, what it can ask, and how it is told no.
+/// What the API is under one prefix: how a call shows its key there, what it can ask, and how it is refused.
 ///
 /// Another way to speak to Deed, such as pages for people or the calls of another service, is another surface
 /// over the same use cases.

@@ -1,4 +1,5 @@
 package import Core
+package import Following
 import Synchronization
 
 /// A place in the order in which the cache hears of things.
@@ -8,7 +9,7 @@ package typealias Moment = Int
 /// changes them.
 ///
 /// It follows the log: this instance's own commits replace answers before their senders hear of
-/// them, and the reader of the log tells of everybody else's. So it is known of each shard up to where
+/// them, and the reader of the log reports those of all others. So the cache knows for each shard up to where
 /// its answers hold. An answer is kept only if nothing happened to its stream since it was asked for.
 package final class AnswerCache: Sendable {
     /// Renders what was read of a customer.
@@ -153,7 +154,7 @@ extension AnswerCache: Subscriber {
             }
         }
         for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // What another instance wrote may be in what the sender is told now.
+            // What another instance wrote may be in the answer that the sender gets now.
             note(stream, at: sequence)
             change(stream.shard) { $0.drop(stream, before: sequence) }
         }
@@ -189,7 +190,7 @@ extension AnswerCache: Subscriber {
         self.change(change.shard, since: moment) { $0.advance(over: change.positions) }
     }
 
-    /// Notes that the stream changed, and lets go of what includes it elsewhere.
+    /// Notes that the stream changed, and drops other answers that include it.
     private func note(_ stream: Stream, at sequence: Int64) {
         change(stream.shard) { $0.note(stream, at: sequence) }
         guard stream.environment == .sandbox else { return }

@@ -76,7 +76,7 @@ struct AnswerPartition {
             tally.misses += 1
             return nil
         }
-        // Written only when it changes: else each read would have memory written anew.
+        // Written only when it changes: otherwise each read would write memory.
         if !held[place].isUsed { held[place].isUsed = true }
         tally.hits += 1
         return held[place]

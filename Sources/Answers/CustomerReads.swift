@@ -31,9 +31,9 @@ package struct AnswersPort: Sendable {
 /// Reads of entitlements: from memory as long as what is there is known to hold, from the database
 /// else, and from memory again, marked as stale, when the database is gone.
 package final class CustomerReads: Sendable {
-    /// What is kept is not trusted when the tail was told nothing for so many milliseconds.
+    /// Kept answers are not trusted when the tail has heard nothing for this many milliseconds.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is gone, one read in so many milliseconds asks it all the same.
+    /// While the database is gone, one read within this many milliseconds still asks it.
     private static let probePause: Int64 = 1000
 
     private let port: AnswersPort
@@ -56,7 +56,7 @@ package final class CustomerReads: Sendable {
     /// The answer of now from memory; `nil` when the database has to be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = port.now()
-        // Asked before the answer is taken: what is applied meanwhile may not be in it.
+        // Asked before the answer is taken: what is applied in between may not be in it.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -199,7 +199,7 @@ package final class CustomerReads: Sendable {
     }
 
     /// Throws unless what the database just answered comes after the position; without that, unless
-    /// whatever it answers from now on does. It does for every position that anybody was ever told; any
+    /// whatever it answers from now on does. It does for every position that a caller was ever given; any
     /// other one is not in this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
@@ -222,7 +222,7 @@ package final class CustomerReads: Sendable {
 }
 
 extension Fault {
-    /// Whether there is no database from which could be read.
+    /// Whether there is no database to read from.
     fileprivate var isOutage: Bool {
         switch self {
         case .unavailable, .impeded: true

@@ -5,7 +5,7 @@ package import Core
 /// A class, so that handing it on counts one reference.
 package final class ReadyAnswer: Sendable {
     package let stream: Stream
-    /// Tells it from every other answer about the customer, whenever and wherever it is given.
+    /// Distinguishes it from every other answer about the customer, at any time and on any instance.
     package let tag: String
     package let body: AnswerBody
     /// When it is right, as far as the clock goes.
@@ -47,7 +47,7 @@ package final class ReadyAnswer: Sendable {
     }
 }
 
-/// The bytes of an answer but for two places that each reader gets filled anew: the instant and the
+/// The bytes of an answer except for two places that are filled for each reader: the instant and the
 /// position.
 package struct AnswerBody: Sendable {
     /// One of the entitlements in it.

@@ -4,7 +4,7 @@ package import Outbound
 /// What asking Apple needs of the world.
 package struct AppStorePort: Sendable {
     package var credentials: @Sendable (StoreApp) throws(StoreTrouble) -> StoreCredentials
-    /// Takes one call out of what all instances may ask; gives when to come again where none is left.
+    /// Takes one call out of what all instances may ask; gives when to try again if none is left.
     package var take:
         @Sendable (StoreApp, Environment, StoreEndpoint, _ now: Instant) throws(Fault) -> Instant?
     /// Tells all instances that the store wants no such call before an instant.
@@ -71,8 +71,8 @@ package struct AppStoreClient: Sendable {
                 return try patiently(visit)
             } catch {
                 guard error.mayBeOfOtherEnvironment else { throw error }
-                // That a transaction is not known says more than that a key is not taken.
-                if trouble == nil || error != .unauthorized { trouble = error }
+                // An environment that did not take the key may know the transaction after all.
+                if trouble != .unauthorized { trouble = error }
             }
         }
         throw trouble ?? .noKey(app.key.id)
@@ -154,7 +154,7 @@ extension AppStorePort {
             case .replyTooLarge(let limit):
                 throw .unreadable("it is larger than \(limit) bytes")
             case .malformedRequest:
-                throw .fault(.broken("A request to the store could not be sent as meant."))
+                throw .fault(.broken("A request to the store could not be sent as intended."))
             case .unreachable, .timedOut, .brokenOff, .cancelled, .overloaded:
                 throw .unavailable(error.description)
             }
@@ -170,7 +170,7 @@ extension StoreApp {
 extension StoreTrouble {
     fileprivate var mayBeOfOtherEnvironment: Bool {
         switch self {
-        // An app that was never released is no app of production: there its key is not taken.
+        // Production does not know an app that was never released: it rejects the app's key.
         case .unauthorized: true
         case .refused(ServerAPIAnswer.unknownTransaction, _): true
         default: false
@@ -179,6 +179,6 @@ extension StoreTrouble {
 
     fileprivate var ofUncertainCall: StoreTrouble {
         guard case .unavailable(let detail) = self else { return self }
-        return .unavailable("\(detail); the store may have done it all the same")
+        return .unavailable("\(detail); the store may still have done it")
     }
 }

@@ -3,8 +3,8 @@ internal import Crypto
 internal import JSON
 internal import Synchronization
 
-/// The tokens by which Apple's server API knows who calls. A token is used until shortly before its
-/// end, and then made anew.
+/// The tokens that tell Apple's server API who calls. A token is used until shortly before its
+/// end, and then replaced.
 final class BearerTokens: Sendable {
     private static let lifetime: Int64 = 20 * 60 * 1000
     private static let renewedEarly: Int64 = 5 * 60 * 1000

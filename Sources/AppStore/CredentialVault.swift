@@ -6,9 +6,9 @@ internal import JSON
 package struct VaultPort: Sendable {
     package var find: @Sendable (StoreApp) throws(Fault) -> SealedCredentials?
     package var all: @Sendable () throws(Fault) -> [SealedCredentials]
-    /// Keeps credentials as those of one revision more; false when others were kept meanwhile.
+    /// Keeps credentials as the next revision; false when others were kept in between.
     package var put: @Sendable (SealedCredentials) throws(Fault) -> Bool
-    /// Whether a store of the real world may not be asked: the database goes by a test clock.
+    /// Whether a real store may not be asked, because the database follows a test clock.
     package var isTest: @Sendable () throws(Fault) -> Bool
     /// The keys of the installation: the one to seal with first, and others that may open. One is made
     /// where there is none, if asked.
@@ -32,6 +32,7 @@ package struct VaultPort: Sendable {
 /// Keeps what apps show the store under a key that is not in the database.
 package struct CredentialVault: Sendable {
     private static let purpose = "deed store credentials"
+    private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
     private let port: VaultPort
@@ -48,7 +49,7 @@ package struct CredentialVault: Sendable {
         } catch {
             throw .fault(error)
         }
-        guard let sealed else { return StoreCredentials() }
+        guard let sealed, !sealed.status.isEmpty else { return StoreCredentials() }
         do throws(KeyTrouble) {
             return try open(sealed, port.keys(false))
         } catch {
@@ -64,17 +65,16 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
+    /// What an app shows the store then. Credentials that were changed since the instant, where one is
+    /// given, stay as they are.
     package func change(
-        _ app: StoreApp, _ change: CredentialsChange, by actor: Actor, now: Instant
+        _ app: StoreApp, _ change: CredentialsChange, by actor: Actor, now: Instant,
+        unlessChangedSince since: Instant? = nil
     ) throws(CommandError) -> CredentialsStatus {
-        let keys: [SecretKey]
-        do throws(KeyTrouble) {
-            keys = try port.keys(true)
-        } catch {
-            throw .refused(.credentialsLocked(error.sentence))
-        }
+        let keys = try keys()
         for _ in 0..<CredentialVault.attempts {
             let old = try faulting { () throws(Fault) in try port.find(app) }
+            if let old, let since, old.changedAt >= since { return old.status }
             let kept = try opened(old, keys, isReplaced: change.replacesAll)
             let changed = kept.changed(by: change)
             try require(changed)
@@ -85,10 +85,24 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
+    /// The same for the same change, and of no use to learn what is in it: the key is in no database.
+    package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
+        guard let key = try keys().first else { preconditionFailure("keys come with one to seal") }
+        return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
+    }
+
+    private func keys() throws(CommandError) -> [SecretKey] {
+        do throws(KeyTrouble) {
+            return try port.keys(true)
+        } catch {
+            throw .refused(.credentialsLocked(error.sentence))
+        }
+    }
+
     /// Keeps everything under the first key; gives how many apps' credentials that were.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
-        // Those that were changed meanwhile may be sealed under another key again.
+        // Credentials that were changed in between may be sealed with another key again.
         for _ in 0..<CredentialVault.attempts {
             let left = try faulting { () throws(Fault) in try port.all() }
                 .filter { $0.keyName != keys.first?.name }
@@ -98,7 +112,7 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// False when others were kept meanwhile.
+    /// False when others were kept in between.
     private func reseal(
         _ old: SealedCredentials, _ keys: [SecretKey]
     ) throws(CommandError) -> Bool {
@@ -115,7 +129,7 @@ package struct CredentialVault: Sendable {
         do throws(KeyTrouble) {
             return try open(sealed, keys)
         } catch {
-            // What cannot be opened any more may still be set anew.
+            // Credentials that cannot be opened any more may still be replaced.
             if isReplaced { return StoreCredentials() }
             throw .refused(.credentialsLocked(error.sentence))
         }
@@ -159,11 +173,12 @@ package struct CredentialVault: Sendable {
     private func open(
         _ sealed: SealedCredentials, _ keys: [SecretKey]
     ) throws(KeyTrouble) -> StoreCredentials {
+        if sealed.status.isEmpty { return StoreCredentials() }
         guard let key = keys.first(where: { $0.name == sealed.keyName }) else {
             throw KeyTrouble(
                 sentence:
-                    "the credentials of \(sealed.app.key.id) were sealed under another key of "
-                    + "the installation; bring back its file, or set all of them anew")
+                    "the credentials of \(sealed.app.key.id) were sealed with another key of "
+                    + "the installation; restore its file, or set all of them again")
         }
         let bytes = key.derived(for: CredentialVault.purpose)
             .open(sealed.sealed, for: sealed.status.place(of: sealed.app))
@@ -171,7 +186,7 @@ package struct CredentialVault: Sendable {
         else {
             throw KeyTrouble(
                 sentence: "the credentials of \(sealed.app.key.id) were changed in the database; "
-                    + "set all of them anew")
+                    + "set all of them again")
         }
         return credentials
     }
@@ -180,6 +195,18 @@ package struct CredentialVault: Sendable {
 extension CredentialsChange {
     /// Whether nothing of what was there stays.
     fileprivate var replacesAll: Bool { apiKey != nil && sharedSecret != nil }
+
+    /// Tells what is taken away from what stays.
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        if let apiKey {
+            object.append(
+                "key", .array([apiKey?.issuer, apiKey?.id, apiKey?.pem].map(JSON.optional)))
+        }
+        if let sharedSecret { object.append("shared_secret", .optional(sharedSecret)) }
+        if let address { object.append("address", .optional(address?.url)) }
+        return .object(object)
+    }
 }
 
 extension CredentialsStatus {

@@ -9,7 +9,8 @@ internal import Outbound
 package struct ReceiptClient: Sendable {
     /// The status that stands for a malformed receipt and for a passing fault alike.
     private static let malformedOrFault: Int64 = 21_002
-    private static let malformedAfterTries: Int64 = 5
+    /// By then half an hour lies between one try and the next.
+    private static let malformedAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
     private let port: AppStorePort
@@ -72,16 +73,18 @@ package struct ReceiptClient: Sendable {
         on reply: FetchedAnswer, _ status: (number: Int64, verdict: ReplyVerdict),
         _ inquiry: ReceiptInquiry
     ) -> Judgement<ProvenEvidence, Postponement> {
-        let isMalformed =
-            status.number == ReceiptClient.malformedOrFault
-            && inquiry.tries >= ReceiptClient.malformedAfterTries
         do throws(RefusedEvidence) {
             return .believed(
                 try prover.prove(reply, for: [inquiry.app.trusted], now: inquiry.now))
         } catch {
             if status.number == ReceiptClient.wrongSecret { return .tryAgain(.wrongSecret) }
-            let isFinal = isMalformed || error.cure != .time
-            return isFinal ? .refused(error) : .tryAgain(IntakeReason(error))
+            let reason = IntakeReason(error)
+            // Tries count whatever stood in the way; only the store's own word, given twice, ends it.
+            let isMalformed =
+                status.number == ReceiptClient.malformedOrFault
+                && inquiry.tries >= ReceiptClient.malformedAfterTries
+                && inquiry.formerReason == reason
+            return isMalformed || error.cure != .time ? .refused(error) : .tryAgain(reason)
         }
     }
 
@@ -120,6 +123,6 @@ extension ReceiptInquiry {
 extension IntakeReason {
     fileprivate static let wrongSecret = IntakeReason(
         code: "store_secret_wrong",
-        sentence: "The store does not take the shared secret; set the right one with: deed app set "
+        sentence: "The store rejects the shared secret; set the right one with: deed app set "
             + "--shared-secret-file …")
 }

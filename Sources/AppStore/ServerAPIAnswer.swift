@@ -26,22 +26,25 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        if response.status >= 500 || code.map(ServerAPIAnswer.retryableCodes.contains) == true {
-            return .unavailable("it answered \(code ?? Int64(response.status))")
-        }
-        guard (400..<500).contains(response.status) else {
+        // With a code of its own it is about what was asked; without one, about who asks.
+        if response.status == 403, code == nil { return .unauthorized }
+        if response.status < 400 {
             return .unreadable("it answered \(response.status), which the API never does")
         }
+        // Only what bears the API's own code is its no: anything between here and there may answer.
+        guard response.status < 500, let code,
+            !ServerAPIAnswer.retryableCodes.contains(code)
+        else { return .unavailable("it answered \(code ?? Int64(response.status))") }
         return .refused(
-            code: code ?? Int64(response.status),
-            message: (json?["errorMessage"]?.string ?? "").printable)
+            code: code, message: (json?["errorMessage"]?.string ?? "").printable)
     }
 
     private func answer(_ body: [UInt8]) throws(StoreTrouble) -> StoreAnswer {
         var answer = StoreAnswer(environment: environment)
+        answer.byteCount = body.count
         if call.answersNothing { return answer }
         guard let json = try? JSON.read(body), json.object != nil else {
-            throw .unreadable("it is no JSON object")
+            throw .unreadable("it is not a JSON object")
         }
         let reader = MemberReader(json: json)
         switch call {
@@ -139,8 +142,10 @@ extension StoreCall {
 
 /// The members of an answer, each as it must be.
 private struct MemberReader {
-    /// As many as a page of the API has, and some to spare.
+    /// As many as a page of the API has, with some to spare.
     private static let listLimit = 1000
+    /// How often the store tries to send a notification.
+    private static let attemptLimit = 6
 
     let json: JSON
 
@@ -154,10 +159,12 @@ private struct MemberReader {
         return number
     }
 
-    func list(_ name: String) throws(StoreTrouble) -> [JSON] {
+    func list(
+        _ name: String, upTo limit: Int = MemberReader.listLimit
+    ) throws(StoreTrouble) -> [JSON] {
         guard let list = json[name]?.array else { throw missing(name) }
-        if list.count > MemberReader.listLimit {
-            throw .unreadable("\"\(name)\" has more than \(MemberReader.listLimit) entries")
+        if list.count > limit {
+            throw .unreadable("\"\(name)\" has more than \(limit) entries")
         }
         return list
     }
@@ -187,7 +194,7 @@ private struct MemberReader {
     }
 
     func attempts() throws(StoreTrouble) -> [SendAttempt] {
-        try list("sendAttempts").map { attempt in
+        try list("sendAttempts", upTo: MemberReader.attemptLimit).map { attempt in
             SendAttempt(
                 at: attempt["attemptDate"]?.instant,
                 result: (attempt["sendAttemptResult"]?.string ?? "").printable)

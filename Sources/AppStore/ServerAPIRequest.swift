@@ -88,7 +88,7 @@ extension OutboundRequest {
         request.lane = lane
         request.timeoutMilliseconds = patience.whole
         request.firstByteMilliseconds = patience.firstByte
-        // Evidence is no larger either.
+        // Evidence has the same limit.
         request.replyLimit = 4 << 20
         return request
     }

@@ -22,7 +22,7 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The clock by which `deed serve` goes, where it is a test's. It is made when it `mayMark` the
+    /// The clock that `deed serve` follows, if it is a test's. It is made when it `mayMark` the
     /// database for good.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
@@ -46,7 +46,7 @@ extension Database {
             "test_clock",
             [
                 "now": .string(found.text),
-                "reason": "this database goes by a test clock and not by the machine's",
+                "reason": "this database follows a test clock, not the machine's clock",
             ])
         return SharedClock(at: found, ClockPort(table))
     }
@@ -62,16 +62,16 @@ extension Database {
             throw .refused(
                 code: "test_clock_refused",
                 sentence:
-                    "This database knows customers in production: it gets no test clock. Serve "
-                    + "another one, with another --data-dir or --database-url.")
+                    "This database has customers in production, so it cannot have a test clock. Serve "
+                    + "another database, with another --data-dir or --database-url.")
         }
         let knowsRealStore = try asking { () throws(LedgerError) in try table.knowsRealStore() }
         if knowsRealStore {
             throw .refused(
                 code: "test_clock_refused",
                 sentence:
-                    "An app of this database has credentials for a store of the real world: it "
-                    + "gets no test clock. Serve another one, or give the app a store on this "
+                    "An app of this database has credentials for a real store, so the database cannot "
+                    + "have a test clock. Serve another database, or give the app a store on this "
                     + "machine: deed app set --store-url")
         }
     }
@@ -93,8 +93,8 @@ extension StartError {
         .refused(
             code: "test_clock",
             sentence:
-                "This database goes by a test clock, which stands at \(instant.text), and will "
-                + "for good: add --test-clock (or DEED_TEST_CLOCK=1), or use another database.")
+                "This database follows a test clock for good; the clock stands at \(instant.text). "
+                + "Add --test-clock (or DEED_TEST_CLOCK=1), or use another database.")
     }
 }
 

@@ -5,7 +5,7 @@ package import Postgres
 import PrivatePostgres
 package import Telemetry
 
-/// The database that the settings name: one elsewhere, or the private one.
+/// The database that the settings name: one of the operator's, or the private one.
 ///
 /// Only commands that begin something may create the private one: for the others a folder without
 /// one is more likely misspelt than new.
@@ -65,7 +65,7 @@ package struct Database: Sendable {
     }
 
     /// Brings a private database's schema up to date, which has no administrator; a database
-    /// elsewhere must be right already.
+    /// of the operator's must be right already.
     package func prepareSchema(log: Log = .silent) throws(StartError) {
         try asking { () throws(LedgerError) in
             if isPrivate {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Lets this process have so many descriptors open, or as many as the system allows, and gives what it
+/// Lets this process have that many descriptors open, or as many as the system allows, and gives what it
 /// may have then. Shells and service managers often begin with 1,024, fewer than the connections that
 /// are served; without one left, not even the database can be reached.
 func allowDescriptors(_ wanted: Int) -> Int {

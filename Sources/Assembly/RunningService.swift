@@ -11,7 +11,7 @@ import Threading
 
 /// A service that is up.
 package struct RunningService: Sendable {
-    /// What drain may take before the process ends all the same.
+    /// How long the drain may take before the process ends anyway.
     private static let drainMilliseconds: Int64 = 10_000
 
     private let parts: Parts
@@ -45,7 +45,7 @@ package struct RunningService: Sendable {
         var operations = Operations(
             obstacles: { [foreignClock, isStopping] in
                 let stopping =
-                    isStopping.change(wake: .nobody) { $0 } ? RunningService.stopping : nil
+                    isStopping.change(wake: .none) { $0 } ? RunningService.stopping : nil
                 return watch.obstacles(beside: foreignClock.obstacle ?? stopping)
             },
             metrics: outside.metrics, log: log, testClock: testClock)
@@ -84,7 +84,7 @@ package struct RunningService: Sendable {
                 runner.hurry("apps")
                 runner.hurry("requested")
             })
-        // Before anybody is told that the service is up.
+        // Before the service says that it is up.
         watch.look()
         try? parts.keys.reload()
         try? parts.submissions.apps.reload()

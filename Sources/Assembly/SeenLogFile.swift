@@ -6,16 +6,27 @@ import JSON
 package import Ledger
 
 extension LogMemory {
-    /// A file for each log in a folder of the data folder, which services share. Commands look there, and
-    /// write nothing: the files belong to the user who serves.
+    /// A file for each database that a log was seen in, in a folder of the data folder that services share.
+    /// Commands look there, and write nothing: the files belong to the user who serves.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         return LogMemory(
-            recall: { SeenLogFile(folder: folder, root: $0).read() },
-            keep: { seen in
+            recall: { root, server throws(NotRecalled) in
+                do throws(NotRecalled) {
+                    let file = SeenLogFile(folder: folder, root: root, of: server)
+                    // A log that is found in another database was brought there, from a backup maybe.
+                    if let seen = try file.read() { return seen }
+                    return try file.latestElsewhere?.read()
+                } catch {
+                    if !areKept, error.isForbidden { return nil }
+                    throw error
+                }
+            },
+            keep: { seen, isGivenUp in
                 guard areKept, let root = seen.root else { return nil }
                 do throws(SeenLogFile.NotWritten) {
-                    try SeenLogFile(folder: folder, root: root).merge(seen)
+                    let file = SeenLogFile(folder: folder, root: root, of: seen.server)
+                    try file.merge(seen, isGivenUp: isGivenUp)
                     return nil
                 } catch {
                     return error.reason
@@ -24,7 +35,7 @@ extension LogMemory {
     }
 }
 
-/// What was seen of one log, as a file.
+/// What was seen of one log in one database, as a file.
 private struct SeenLogFile {
     struct NotWritten: Error {
         let reason: String
@@ -32,27 +43,66 @@ private struct SeenLogFile {
         init(_ path: String) {
             reason = "\(path): \(String(cString: strerror(errno)))"
         }
+
+        init(_ other: LogMemory.NotRecalled) {
+            reason = other.reason
+        }
     }
     private let folder: String
     private let root: Digest32
-    private var path: String { "\(folder)/\(root.hex.prefix(32)).json" }
+    private let path: String
 
-    init(folder: String, root: Digest32) {
-        self.folder = folder
-        self.root = root
+    /// Where it is not known which database it is, all that are not known have one.
+    init(folder: String, root: Digest32, of server: ServerIdentity?) {
+        let place = server.map {
+            "-\(SHA256.digest(Array("\($0.system) \($0.database)".utf8)).hex.prefix(16))"
+        }
+        self.init(
+            folder: folder, root: root, name: SeenLogFile.name(of: root) + (place ?? "") + ".json")
     }
 
-    /// What is in it; nothing where it cannot be read.
-    func read() -> SeenLog? {
+    private init(folder: String, root: Digest32, name: String) {
+        self.folder = folder
+        self.root = root
+        path = "\(folder)/\(name)"
+    }
+
+    private static func name(of root: Digest32) -> String { String(root.hex.prefix(32)) }
+
+    /// That of another database in which the same log was seen last.
+    var latestElsewhere: SeenLogFile? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let files = names.filter {
+            $0.hasPrefix(SeenLogFile.name(of: root)) && $0.hasSuffix(".json")
+        }
+        .map { SeenLogFile(folder: folder, root: root, name: $0) }
+        return files.max { $0.changedAt < $1.changedAt }
+    }
+
+    private var changedAt: Date {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.modificationDate] as? Date ?? .distantPast
+    }
+
+    /// What is in it; `nil` where there is none.
+    func read() throws(LogMemory.NotRecalled) -> SeenLog? {
+        guard let file = fopen(path, "r") else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw LogMemory.NotRecalled(
+                "\(path): \(String(cString: strerror(code)))", isForbidden: code == EACCES)
+        }
+        fclose(file)
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let json = try? JSON.read(text), let seen = SeenLog(json), seen.root == root
-        else { return nil }
+        else { throw LogMemory.NotRecalled("\(path) is damaged") }
         return seen
     }
 
-    /// Adds what this process has seen to what others have. A process that is killed meanwhile leaves the
-    /// file as it was.
-    func merge(_ seen: SeenLog) throws(NotWritten) {
+    /// Adds what this process has seen to what others have. A process that is killed during this leaves the
+    /// file as it was, and so does a machine that loses its power. What others have seen is overwritten
+    /// only where it cannot be read and was given up.
+    func merge(_ seen: SeenLog, isGivenUp: Bool) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true,
@@ -65,11 +115,16 @@ private struct SeenLogFile {
         defer { close(lock) }
         if flock(lock, LOCK_EX) != 0 { throw NotWritten("\(path).lock") }
         var merged = seen
-        if let other = read() { merged.merge(other) }
+        do throws(LogMemory.NotRecalled) {
+            if let other = try read() { merged.merge(other) }
+        } catch {
+            if !isGivenUp { throw NotWritten(error) }
+        }
         let new = "\(path).new"
         guard let file = fopen(new, "w") else { throw NotWritten(new) }
         let text = merged.json.text + "\n"
-        let isWritten = fputs(text, file) >= 0
+        let isWritten =
+            fputs(text, file) >= 0 && fflush(file) == 0 && fdatasync(fileno(file)) == 0
         if fclose(file) != 0 || !isWritten { throw NotWritten(new) }
         if rename(new, path) != 0 { throw NotWritten(path) }
     }
@@ -80,7 +135,10 @@ extension SeenLog {
         [
             "root": .optional(root?.hex),
             "server": server.map {
-                ["system": .string($0.system), "timeline": .integer($0.timeline)]
+                [
+                    "system": .string($0.system), "database": .string($0.database),
+                    "timeline": .integer($0.timeline),
+                ]
             } ?? .null,
             "acceptances": .array(acceptances.map(\.text).sorted().map(JSON.string)),
             "ends": .array(
@@ -100,9 +158,10 @@ extension SeenLog {
         self.init()
         self.root = root
         if let system = json["server"]?["system"]?.string,
+            let database = json["server"]?["database"]?.string,
             let timeline = json["server"]?["timeline"]?.integer
         {
-            server = ServerIdentity(system: system, timeline: timeline)
+            server = ServerIdentity(system: system, database: database, timeline: timeline)
         }
         for text in json["acceptances"]?.array?.compactMap(\.string) ?? [] {
             if let acceptance = try? AcceptanceID(text) { acceptances.insert(acceptance) }

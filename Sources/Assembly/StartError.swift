@@ -17,8 +17,8 @@ extension LedgerError {
         // 42501: the login lacks the privilege, most likely that of being the service.
         let remedy =
             error.sqlState == "42501"
-            ? ". Have an administrator run: grant \(LedgerSettings.serviceRole) to <login>; where that is "
-                + "done, run: deed migrate" : ""
+            ? ". Have an administrator run: grant \(LedgerSettings.serviceRole) to <login>; if that is "
+                + "done already, run: deed migrate" : ""
         return "\(description) PostgreSQL says: \(error.serverMessage)\(remedy)"
     }
 }

@@ -73,7 +73,7 @@ func holdEndSignals() {
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)
 }
 
-/// Blocks until the process is told to stop.
+/// Blocks until the process receives a signal to stop.
 func waitForEnd() {
     var signals = endSignals()
     var received: Int32 = 0

@@ -41,7 +41,7 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 
 extension MintedChain {
     /// The end of a header that names this chain, in base64, behind a beginning of whole triples of bytes:
-    /// with another beginning each time, it is a header that nobody has seen.
+    /// with another beginning each time, it is a header that Deed has not seen.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL

@@ -5,7 +5,7 @@ import Glibc
 import JSON
 import Minting
 
-/// Measures verification on one thread with a warm chain beside OpenSSL's own speed for the same
+/// Measures verification on one thread with a warm chain against OpenSSL's own speed for the same
 /// kind of signature, in rounds that take turns; the best round of each counts.
 func benchVerify(json: Bool) -> Int32 {
     guard let bench = VerifyBench() else {

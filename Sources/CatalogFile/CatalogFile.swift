@@ -12,7 +12,7 @@ package enum CatalogFile {
     /// The longest canonical form: an event has to have room for it.
     package static let sizeLimit = (1 << 20) - 64
 
-    /// The catalog, or everything that is wrong with it at once, each with its path. Ids that the catalog
+    /// The catalog, or all that is wrong with it, each with its path. Ids that the catalog
     /// before it does not have are new, and have to be in their proper form.
     package static func read(
         _ json: JSON, after old: Catalog = Catalog()
@@ -31,7 +31,7 @@ package enum CatalogFile {
         return try reader.draft.validated()
     }
 
-    /// The catalog from the bytes of a file that somebody wrote; it has to fit into an event.
+    /// The catalog from the bytes of a hand-written file; it has to fit into an event.
     package static func read(
         bytes: [UInt8], after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {
@@ -49,7 +49,7 @@ package enum CatalogFile {
         let contents = try read(json, after: old)
         let size = CatalogFile.json(contents.catalog).bytes.count
         if size > sizeLimit {
-            let sentence = "takes \(size) bytes when it is kept; the most is \(sizeLimit)"
+            let sentence = "takes \(size) bytes when it is stored; the limit is \(sizeLimit)"
             throw InvalidCatalog(problems: [CatalogProblem(path: "", sentence: sentence)])
         }
         return contents

@@ -165,7 +165,7 @@ struct CatalogReader {
 extension CatalogReader {
     private mutating func object(_ json: JSON, at path: String) -> JSONObject? {
         if let object = json.object { return object }
-        draft.note(path, "is \(json.typeName); it has to be an object")
+        draft.note(path, "is \(json.typeName); it must be an object")
         return nil
     }
 
@@ -173,7 +173,7 @@ extension CatalogReader {
     private mutating func entries(_ object: JSONObject, _ name: String) -> [(String, JSON)] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
-            draft.note(name, "is \(json.typeName); it has to be an array")
+            draft.note(name, "is \(json.typeName); it must be an array")
             return []
         }
         return array.enumerated().map { ("\(name)[\($0)]", $1) }
@@ -196,7 +196,7 @@ extension CatalogReader {
         guard let json = object[name] else { return nil }
         if let text = json.string, !text.isEmpty { return text }
         let found = json.string == nil ? json.typeName : "empty"
-        draft.note("\(path).\(name)", "is \(found); it has to be a text")
+        draft.note("\(path).\(name)", "is \(found); it must be a string")
         return nil
     }
 
@@ -230,7 +230,7 @@ extension CatalogReader {
     ) -> Bool {
         guard let json = object[name] else { return fallback }
         if let flag = json.bool { return flag }
-        draft.note("\(path).\(name)", "is \(json.typeName); it has to be true or false")
+        draft.note("\(path).\(name)", "is \(json.typeName); it must be true or false")
         return fallback
     }
 
@@ -267,7 +267,7 @@ extension CatalogReader {
     ) -> [Identifier<Kind>] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
-            draft.note("\(path).\(name)", "is \(json.typeName); it has to be an array")
+            draft.note("\(path).\(name)", "is \(json.typeName); it must be an array")
             return []
         }
         var seen: [Identifier<Kind>] = []
@@ -285,7 +285,7 @@ extension CatalogReader {
 
     private mutating func identifier<Kind>(_ json: JSON, at path: String) -> Identifier<Kind>? {
         guard let text = json.string else {
-            draft.note(path, "is \(json.typeName); it has to be a text")
+            draft.note(path, "is \(json.typeName); it must be a string")
             return nil
         }
         return identifier(text, at: path)

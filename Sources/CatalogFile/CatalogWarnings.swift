@@ -18,7 +18,7 @@ extension Catalog {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // So many are not misspelt, and to compare them all would take long.
+        // A list this long is not a typing error, and comparing all of it would take long.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil

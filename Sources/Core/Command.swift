@@ -1,7 +1,7 @@
 /// A wish, who has it and why, and what is known by the time that it is decided.
 ///
-/// It belongs to one stream, which obeys its cause. Of whoever else it concerns it names the purchases
-/// and tokens by which they are found; their streams are written in the same commit or not at all.
+/// It belongs to one stream, which obeys its cause. For all others whom it concerns it names the purchases
+/// and tokens that lead to them; their streams are written in the same commit or not at all.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
@@ -152,16 +152,19 @@ package struct Outcome: Sendable {
     package let position: Position
     /// What came of each item of a submission; empty for its twin with the same cause.
     package let items: [ItemOutcome]
+    /// Whether an earlier twin with the same cause did all of it.
+    package let isRepetition: Bool
 
     package init(
         events: [RecordedEvent], state: StreamState, project: ProjectState, position: Position,
-        items: [ItemOutcome] = []
+        items: [ItemOutcome] = [], isRepetition: Bool = false
     ) {
         self.events = events
         self.state = state
         self.project = project
         self.position = position
         self.items = items
+        self.isRepetition = isRepetition
     }
 }
 
@@ -181,7 +184,7 @@ package struct LogEntry: Hashable, Sendable {
 
 /// Something broke, or is too busy; trying again may help.
 package enum Fault: Error, Hashable, Sendable {
-    /// More is under way than may wait.
+    /// A queue is full, or the database is slow.
     case busy
     /// The database cannot be reached. A command may or may not have been obeyed.
     case unavailable
@@ -193,16 +196,24 @@ package enum Fault: Error, Hashable, Sendable {
     case broken(String)
 
     package static let blockedSentence =
-        "An event lies beyond the head of its shard, where the log would have to go on: something "
+        "An event lies beyond the head of its shard, where the next event has to go: something "
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
+
+    /// Whether nothing else could be done with the database now, either.
+    package var isOfWholeDatabase: Bool {
+        switch self {
+        case .unavailable, .impeded: true
+        case .busy, .logBlocked, .broken: false
+        }
+    }
 
     /// For those who run Deed.
     package var sentence: String {
         switch self {
         case .busy: "The database is busy; try again."
         case .unavailable:
-            "The database cannot be reached; see that it runs, and try again."
+            "The database cannot be reached; check that it runs, and try again."
         case .impeded(let impediment): impediment.sentence
         case .logBlocked: Fault.blockedSentence
         case .broken(let sentence): sentence

@@ -23,15 +23,15 @@ package struct Impediment: Error, Hashable, Sendable {
     package var publicSentence: String {
         switch kind {
         case .behind:
-            "The database lacks something that was seen of it, and an operator has to act."
+            "The database lacks events that were in it before; an operator has to act."
         case .clockApart: "The clocks of this instance and of its database are too far apart."
         case .full: "The database's disk is full."
-        case .readOnly: "The database takes no writes now."
+        case .readOnly: "The database accepts no writes now."
         case .noStandby: "No standby confirms what is written."
         }
     }
 
-    /// Whether what is read is right all the same.
+    /// Whether reads are right nevertheless.
     package var allowsReads: Bool {
         switch kind {
         case .full, .readOnly, .noStandby: true

@@ -126,19 +126,19 @@ package enum Refusal: Error, Hashable, Sendable {
         case .keyUnknown(let id):
             "The project has no key \"\(id)\"; see: deed key list"
         case .tooManyKeys(let limit):
-            "The project has \(limit) keys, the most that it may have; revoke one first."
+            "The project has \(limit) keys, which is the limit; revoke one first."
         case .appUnknown(let id):
             "The project has no app \"\(id)\"; see: deed app list"
         case .appTaken:
             "Another project has this app; remove it there first: deed app remove"
         case .tooManyApps(let limit):
-            "The project has \(limit) apps, the most that it may have; remove one first."
+            "The project has \(limit) apps, which is the limit; remove one first."
         case .tooManyListed(let limit):
             "At most \(limit) customers may be listed for the sandbox; list fewer, or choose \"all\"."
         case .waitTooLong(let days):
-            "A cool-down and an order's lifetime may last \(days) days at most; give a shorter one."
+            "A cool-down and an order's lifetime may last at most \(days) days; give a shorter one."
         case .grantUnknown(let id):
-            "The customer has no grant \"\(id)\" in the environment that was asked; see: deed customer show"
+            "The customer has no grant \"\(id)\" in the requested environment; see: deed customer show"
         case .grantEnded(let id, let end):
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
         case .grantEndsBeforeItStarts(let start, let end):
@@ -146,88 +146,88 @@ package enum Refusal: Error, Hashable, Sendable {
         case .grantEndsTooLate:
             "The grant would end after the year 9999; give an earlier end, or none at all."
         case .tooManyGrants(let limit):
-            "The customer has \(limit) grants, the most that one may have; use another customer."
+            "The customer has \(limit) grants, which is the limit; use another customer."
         case .nameUnknown(let name, let nearest):
             "The catalog has no \(name.noun) \"\(name.text)\""
-                + (nearest.map { "; the nearest that it has is \"\($0)\". " } ?? ". ")
+                + (nearest.map { "; the nearest name is \"\($0)\". " } ?? ". ")
                 + "Correct the name, add it to the catalog, or allow it with \"allow_unknown\":true "
                 + "(--allow-unknown)."
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
         case .idImproper(let id, let form):
-            "There is no \"\(id)\" yet, and a new id may not be like this: it \(form)."
+            "There is no \"\(id)\" yet, and it cannot be a new id: it \(form)."
         case .amountOutOfRange(let amount, let limit):
-            "The amount \(amount) cannot be taken; spend 1 to \(limit), or adjust by that up or down."
+            "The amount \(amount) is out of range; spend 1 to \(limit), or adjust by 1 to \(limit) up or down."
         case .earnsNothing(let amount, let limit):
             "The amount \(amount) cannot be added. Back ends may add 1 to \(limit); an admin's key may "
                 + "take."
         case .insufficientBalance(let currency, let has, let needs):
-            "The balance of \"\(currency)\" is \(has), less than \(needs); nothing was spent."
+            "The balance of \"\(currency)\" is \(has), which is less than \(needs); nothing was spent."
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
         case .creditNotAllowed(let currency):
-            "The project lets back ends add nothing to \"\(currency)\"; allow it with: deed project set "
+            "The project lets no back end add to \"\(currency)\"; allow it with: deed project set "
                 + "--credit-limit \(currency)=PER_CALL/PER_DAY, or use an admin's key."
         case .creditLimitReached(let currency, let limit, let left):
-            "A back end may add \(limit.perCall) \"\(currency)\" at once and \(limit.perDay) a day to "
-                + "a customer, and \(left) now; add no more than that, or use an admin's key."
+            "A back end may add \(limit.perCall) \"\(currency)\" per call and \(limit.perDay) per day to "
+                + "a customer, and \(left) now; add at most that, or use an admin's key."
         case .tooManyCreditLimits(let limit):
-            "At most \(limit) currencies may have a credit limit; take one away first."
+            "At most \(limit) currencies may have a credit limit; remove one first."
         case .orderUnknown(let id):
-            "There is no order \"\(id)\" in the environment that was asked; see: deed customer orders"
+            "There is no order \"\(id)\" in the requested environment; see: deed customer orders"
         case .orderExists:
-            "The project has an order of this id already; use it, or choose another id."
+            "The project already has an order with this id; use it, or choose another id."
         case .orderFulfilled(let id):
             "The purchase of the order \"\(id)\" arrived; there is nothing left to close."
         case .tooManyOrders(let limit):
-            "The customer has \(limit) open orders, the most that one may have; close one first."
+            "The customer has \(limit) open orders, which is the limit; close one first."
         case .tokenTaken:
-            "Another customer has this token; give each customer one of their own."
+            "Another customer has this token; give each customer a token of their own."
         case .tooManyTokens(let limit):
-            "The customer has \(limit) tokens, the most that one may have; use one of them."
+            "The customer has \(limit) tokens, which is the limit; use one of them."
         case .tooManyUnclaimed(let limit):
-            "More than \(limit) purchases wait under this token, so it cannot be one customer's; see "
-                + "that the client gives each customer a token of their own, and attach what is this "
-                + "customer's with: deed unclaimed attach"
+            "More than \(limit) purchases wait under this token, so it cannot belong to one customer; "
+                + "check that the client gives each customer a token of their own, and attach this "
+                + "customer's purchases with: deed unclaimed attach"
         case .notUnclaimed(let id):
-            "The purchase \"\(id)\" does not wait for a customer in the environment that was asked: one "
-                + "has it, or Deed never heard of it there; see: deed unclaimed list"
+            "The purchase \"\(id)\" does not wait for a customer in the requested environment: one "
+                + "has it, or Deed has never seen it there; see: deed unclaimed list"
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .movedRecently(let end):
-            "The purchase was moved lately and stays where it is until \(end.text); try again then."
+            "The purchase was moved recently and stays where it is until \(end.text); try again then."
         case .tooMuchAtOnce(let limit):
             "The evidence leads to more than \(limit) events; submit it in several calls."
         case .purchaseUnknown(let id):
-            "The customer does not hold the purchase \"\(id)\" in the environment that was asked; see: "
+            "The customer does not hold the purchase \"\(id)\" in the requested environment; see: "
                 + "deed customer show"
         case .alreadyHeld(let id):
             "The customer holds the purchase \"\(id)\" already; there is nothing to move."
         case .neverMoved(let id):
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
         case .boundByBalance(let id):
-            "The purchase \"\(id)\" added to a balance, which never moves; adjust balances instead."
+            "The purchase \"\(id)\" credited a balance, and balances never move; adjust them instead."
         case .purchaseChangedMeanwhile(let id):
-            "The purchase \"\(id)\" changed at this very moment; look at who holds it and try again."
+            "The purchase \"\(id)\" changed at the same moment; check who holds it and try again."
         case .catalogChangedMeanwhile(let found):
-            "The catalog is at version \(found) by now; look at what differs from it and try again."
+            "The catalog is now at version \(found); compare yours with it and try again."
         case .intakeUnknown(let id):
-            "The project's queue has no \"\(id)\"; what ended is forgotten after 90 days."
+            "The project's queue has no \"\(id)\"; items that ended are forgotten after 90 days."
         case .intakeEnded(let id, let word):
-            "\"\(id)\" is \(word.rawValue) already; only what waits or was refused can be ended, and "
-                + "only what was not believed can be retried."
+            "\"\(id)\" is \(word.rawValue) already; only an item that waits or was refused can be ended, and "
+                + "only one that was not believed can be retried."
         case .intakeQueuedAgain(let id):
             "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
         case .intakeFull:
-            "As much of this project waits to be judged as may; see why with: deed intake list"
+            "The project's queue of evidence is full; see why with: deed intake list"
         case .credentialsInvalid(let part): part.sentence
         case .credentialsLocked(let reason):
             "The store's credentials cannot be opened or kept: \(reason)."
         case .realStoreOnTestClock:
-            "This database has a test clock, which no store of the real world goes by; use another "
+            "This database has a test clock, which a real store does not follow; use another "
                 + "database, or a store on this machine: deed app set --store-url"
         case .testClockMissing:
-            "This database has no test clock; make another one, and serve it with --test-clock."
+            "This database has no test clock; create another database and serve it with --test-clock."
         case .testClockGoesForward(let from):
             "The test clock stands at \(from.text) and goes forward only; give a later instant."
         case .testClockOutOfRange:

@@ -1,7 +1,7 @@
 /// A value that its copies share until one of them is changed: to copy it counts one reference,
 /// however much it holds.
 struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// `@unchecked Sendable`: the value is only changed while nobody else refers to it.
+    /// `@unchecked Sendable`: the value is only changed while it has a single reference.
     private final class Box: @unchecked Sendable {
         var value: Value
 

@@ -1,10 +1,10 @@
-/// What a command is decided on: states that nobody else changes before it is committed.
+/// What a command is decided on: states that no other command changes before it is committed.
 package struct Situation: Sendable {
     package let now: Instant
     package let project: ProjectState
-    /// Who holds each of the command's purchases; a purchase that nobody holds is not in it.
+    /// Who holds each of the command's purchases; a purchase without a holder is not in it.
     package let holders: [PurchaseID: CustomerID]
-    /// Whose each of the command's tokens is; a token of nobody is not in it.
+    /// The customer of each of the command's tokens; a token without a customer is not in it.
     package let tokenOwners: [String: CustomerID]
     /// The purchases that no customer claimed so far, by the tokens that the command claims.
     package let waiting: [String: [PurchaseID]]
@@ -74,11 +74,11 @@ package struct Decision: Sendable {
 /// What came of one piece of evidence for one purchase that it states something about.
 package struct ItemOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
-        /// At least one event tells of it.
+        /// At least one event records it.
         case recorded
         /// Everything that it states was known.
         case alreadyKnown
-        /// Whoever sent it does not get the purchase, as another customer's; what it states counts.
+        /// Its sender does not get the purchase, because another customer holds it; what it states counts.
         case refused(Refusal)
         /// Support settled the order before; the client is to finish the transaction.
         case alreadySettled(OrderID)
@@ -97,7 +97,7 @@ package struct ItemOutcome: Hashable, Sendable {
     package let index: Int
     /// `nil` where the evidence states nothing about any purchase.
     package let purchase: PurchaseID?
-    /// The newest one of the purchase that the evidence tells of.
+    /// The newest one of the purchase that the evidence names.
     package let transaction: TransactionID?
     package let result: Result
     /// The product that the catalog does not know, where that is so: then it brings nothing yet.

@@ -5,7 +5,7 @@ internal import COpenSSL
 /// `@unchecked Sendable`: OpenSSL works out what it keeps about a certificate once, in `init`, and
 /// only reads it afterwards.
 package final class Certificate: @unchecked Sendable {
-    /// SHA-256 of the certificate's bytes, by which people compare certificates.
+    /// SHA-256 of the certificate's bytes, with which people compare certificates.
     package let fingerprint: Digest32
     /// The first and the last second, counted from 1970, at which the certificate is valid.
     package let notBefore: Int64

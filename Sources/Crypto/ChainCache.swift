@@ -20,11 +20,11 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
         self.limit = limit
     }
 
-    package var count: Int { state.change(wake: .nobody) { $0.entries.count } }
+    package var count: Int { state.change(wake: .none) { $0.entries.count } }
 
     /// The remembered chain whose key matches.
     package func entry(where matches: (Key) -> Bool) -> Entry? {
-        state.change(wake: .nobody) { state in
+        state.change(wake: .none) { state in
             guard let index = state.entries.lastIndex(where: { matches($0.key) }) else {
                 return nil
             }
@@ -39,8 +39,8 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
 
     /// Remembers a chain; the one that was unused the longest gives way when the cache is full.
     package func remember(_ chain: VerifiedChain, for key: Key) {
-        state.change(wake: .nobody) { state in
-            // Two threads may have followed one chain at once.
+        state.change(wake: .none) { state in
+            // Two threads may have followed one chain at the same time.
             if state.entries.contains(where: { $0.key == key }) { return }
             if state.entries.count >= limit { state.entries.removeFirst() }
             state.entries.append(Entry(key: key, chain: chain))

@@ -56,7 +56,7 @@ extension ChainRefusal: CustomStringConvertible {
         case .markerMissing(let place):
             "The \(place.rawValue) certificate lacks the mark of the store's receipt signing."
         case .notAnAuthority(let place):
-            "The \(place.rawValue) certificate may not issue others: it is no authority."
+            "The \(place.rawValue) certificate may not issue others: it is not an authority."
         case .leafIsAuthority: "The signer's certificate is an authority, which may not sign."
         case .pathTooLong: "The root does not allow an authority below it."
         case .wrongKeyUsage(let place):
@@ -64,9 +64,9 @@ extension ChainRefusal: CustomStringConvertible {
         case .unsupportedKey(let place):
             "The \(place.rawValue) certificate's key is not of a kind that the store uses here."
         case .unsupportedSignature(let place):
-            "The \(place.rawValue) certificate is signed with an algorithm that is not taken."
+            "The \(place.rawValue) certificate is signed with an algorithm that Deed does not accept."
         case .unknownCriticalExtension(let place):
-            "The \(place.rawValue) certificate demands something that is not understood here."
+            "The \(place.rawValue) certificate demands something that Deed does not understand."
         case .expired: "A certificate had expired when the store signed."
         case .notYetValid: "A certificate was not valid yet when the store signed."
         }

@@ -76,7 +76,7 @@ package struct ChainVerifier: Sendable {
     }
 
     /// Finds the path from `leaf` over one of `others` to a root. Roots among `others` count for
-    /// nothing: they come from whoever sent the evidence.
+    /// nothing: they come from the sender of the evidence.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {

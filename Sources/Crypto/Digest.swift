@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest; comparing two takes the same time wherever they differ.
+/// A 32-byte digest; comparing two takes the same time no matter where they differ.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -169,13 +169,13 @@ private struct DigestState: ~Copyable {
     init(_ algorithm: DigestAlgorithm) {
         guard let context = EVP_MD_CTX_new(),
             EVP_DigestInit_ex2(context, algorithm.implementation, nil) == 1
-        else { preconditionFailure("OpenSSL could not start a digest: no memory is left") }
+        else { preconditionFailure("OpenSSL could not start a digest: out of memory") }
         self.context = context
     }
 
     private init(copyOf other: OpaquePointer) {
         guard let context = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(context, other) == 1 else {
-            preconditionFailure("OpenSSL could not copy a digest: no memory is left")
+            preconditionFailure("OpenSSL could not copy a digest: out of memory")
         }
         self.context = context
     }

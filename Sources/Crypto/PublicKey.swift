@@ -49,10 +49,10 @@ package final class PublicKey: @unchecked Sendable {
     private func verifies(
         _ digest: Span<UInt8>, _ scheme: SignatureScheme, _ signature: UnsafeRawBufferPointer
     ) -> Bool {
-        let kept = idle.change(wake: .nobody) { $0[scheme]?.popLast() }
+        let kept = idle.change(wake: .none) { $0[scheme]?.popLast() }
         guard let context = kept ?? SignatureContext(handle, scheme) else { return false }
         let isGenuine = context.verifies(digest, signature)
-        idle.change(wake: .nobody) { $0[scheme, default: []].append(context) }
+        idle.change(wake: .none) { $0[scheme, default: []].append(context) }
         return isGenuine
     }
 }
@@ -82,7 +82,7 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// Owns OpenSSL's state of one verification at a time. Whoever takes one out of a key's idle list is
+/// Owns OpenSSL's state of one verification at a time. The thread that takes one out of a key's idle list is
 /// its only user.
 private final class SignatureContext {
     private let handle: OpaquePointer

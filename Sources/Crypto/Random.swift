@@ -1,9 +1,9 @@
 import Glibc
 
-/// Bytes that nobody can foretell, fit for keys and identifiers: the system's own, which are at hand in
+/// Unpredictable bytes, fit for keys and identifiers: the system's own, which are at hand in
 /// a tenth of the time that a generator in the process takes.
 package func randomBytes(_ count: Int) -> [UInt8] {
-    /// The most that the system gives at once.
+    /// The most that the system gives in one call.
     let portion = 256
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while filled < count {

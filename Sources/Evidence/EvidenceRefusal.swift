@@ -138,19 +138,20 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .trailingBytes: "Something follows the receipt; send the receipt file unchanged."
         case .transactionReceipt:
             "This is a transaction receipt of iOS 6, for one purchase, which only the store can judge: "
-                + "let it, with: deed app set --receipts store, or send the app's receipt, which "
+                + "allow that with: deed app set --receipts store, or send the app's receipt, which "
                 + "holds that purchase too."
         case .malformedSignedJSON: "This is not three parts of unpadded base64url, joined by dots."
         case .algorithmRefused(let name):
-            "The algorithm \(name ?? "that nobody names") is not one that the store signs with."
+            name.map { "The store does not sign with the algorithm \($0)." }
+                ?? "No algorithm is named."
         case .certificateCount(let count):
             "The header holds \(count) certificates; the store attaches exactly 3."
-        case .unknownCriticalHeader: "The header demands something that is not understood here."
+        case .unknownCriticalHeader: "The header demands something that Deed does not understand."
         case .wrongContentType: "The PKCS#7 holds something other than signed data."
         case .contentMissing: "The PKCS#7 holds a signature without what was signed."
-        case .noSigner: "Nobody signed it."
-        case .severalSigners: "More than one signer is named; the store signs alone."
-        default: "The bytes resemble no evidence that the store hands out."
+        case .noSigner: "It has no signer."
+        case .severalSigners: "More than one signer is named; the store's evidence has exactly one."
+        default: "The bytes do not look like any evidence that the store hands out."
         }
     }
 
@@ -158,18 +159,21 @@ extension EvidenceRefusal: CustomStringConvertible {
         switch self {
         case .signerCertificateMissing: "The certificate of the signer is not attached."
         case .chain(let refusal): refusal.description
-        case .signatureForm: "The signature is not of the length and form that the store writes."
-        case .weakDigest: "SHA-1 vouches for nothing that the store signed after January 2025."
+        case .signatureForm:
+            "The signature does not have the length and form that the store writes."
+        case .weakDigest:
+            "Its signature uses SHA-1, which does not count for anything signed after January 2025."
         case .unsigned:
-            "Nothing signs a verifyReceipt reply: it counts only when asked of the store itself."
-        default: "The signature does not fit what it signs: it was changed or is not the store's."
+            "A verifyReceipt reply is not signed: it counts only when Deed itself got it from the store."
+        default:
+            "The signature does not match the content, which was changed or is not the store's."
         }
     }
 
     private var statementDescription: String {
         switch self {
         case .invalidMember(let name):
-            "The value of \(name) is missing, or not of the type that it should be."
+            "The value of \(name) is missing or has the wrong type."
         case .signedDateMissing: "It does not say when it was signed."
         case .signedInFuture: "It was signed more than five minutes from now; compare the clocks."
         case .unknownEnvironment(let name): "The environment \"\(name)\" is not known."
@@ -186,7 +190,7 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .inside(let kind, let refusal): "The \(kind.rawValue) inside is refused: \(refusal)"
         case .replyRefused(let status): "The store refuses the receipt with status \(status)."
         case .replyLater(let status):
-            "The store could not tell and answered status \(status); ask again later."
+            "The store could not decide and answered with status \(status); ask again later."
         case .replyFromOtherEnvironment(let environment):
             "The receipt belongs to \(environment.rawValue); ask the store there."
         default: "The evidence is not believed."

@@ -14,7 +14,7 @@ final class RefusedChains: Sendable {
         known.withLock { $0[header] }
     }
 
-    /// Forgets all when there are too many: to follow them again is bounded elsewhere.
+    /// Forgets all when there are too many: another limit bounds how often they are followed again.
     func remember(_ refusal: EvidenceRefusal, of header: [UInt8]) {
         known.withLock { known in
             if known.count >= limit { known = [:] }

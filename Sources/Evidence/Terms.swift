@@ -1,13 +1,13 @@
 package import Core
 internal import Crypto
 
-/// What evidence is measured against, beside the roots: whose it may be, and when it is read.
+/// What evidence is measured against, in addition to the roots: whose it may be, and when it is read.
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant
     /// How the evidence came here; decides between statements of one age.
     package var rank: Rank
-    /// The app that trusted evidence beside a renewal info names: it names none itself.
+    /// The app that trusted evidence with a renewal info names: it names none itself.
     package var companion: AppID?
     /// The device that evidence must come from, where the caller knows it.
     package var device: DeviceID?

@@ -18,7 +18,7 @@ final class Connection: @unchecked Sendable {
     private let deadline: Atomic<Int64>
     /// Between two requests, or before the first.
     private let isIdle = Atomic(true)
-    /// From the head of a request to its answer. Each connection tells of itself: a common count would
+    /// From the head of a request to its answer. Each connection keeps its own: a common count would
     /// wander between the threads with each request.
     private let isInFlight = Atomic(false)
     private let memo: Memo
@@ -33,7 +33,7 @@ final class Connection: @unchecked Sendable {
         enum Stage { case head, asking, body, suspended }
         var stage = Stage.head
         var query: String?
-        /// Whether the path or the query holds bytes that are no UTF-8.
+        /// Whether the path or the query holds bytes that are not UTF-8.
         var isTargetMalformed = false
         var body: [UInt8] = []
         /// Memory that is set aside for it.
@@ -46,7 +46,7 @@ final class Connection: @unchecked Sendable {
         var early: Response?
         /// What a worker told of the body.
         var admission: Admission?
-        /// Of which stranger the body is.
+        /// The stranger who sends the body.
         var stranger: ClientAddress?
         /// Given while the connection was suspended.
         var answer: Response?
@@ -63,7 +63,7 @@ final class Connection: @unchecked Sendable {
     /// How much of a body that is too large is read, to let the client see the refusal: most
     /// clients read no answer before they have sent everything.
     private static let tolerated = 8 << 20
-    /// For how much of a body that was only announced there is room at once.
+    /// How much room an announced body gets before its bytes arrive.
     private static let trusted = 64 << 10
 
     init(_ handle: OpaquePointer, _ origin: Origin, reception: Reception, isExcess: Bool) {
@@ -182,7 +182,7 @@ final class Connection: @unchecked Sendable {
         return isReadable ? .YES : dismiss(line, closing: true)
     }
 
-    /// Answers a request of which nothing was kept.
+    /// Answers a request whose body was not kept.
     private func dismiss(_ line: RequestLine, closing: Bool) -> MHD_Result {
         if let early = current.early { return send(early, closing: closing) }
         return current.refusal.map { refuse($0, line, closing: closing) } ?? .NO
@@ -327,7 +327,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    // Either a request sees that the reception is draining, or whoever drains sees the request: hence
+    // Either a request sees that the reception is draining, or the drain sees the request: hence
     // the strict order.
     var hasRequest: Bool { isInFlight.load(ordering: .sequentiallyConsistent) }
 
@@ -338,7 +338,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends a connection whose time is up. Its request is not handled if it became whole meanwhile.
+    /// Ends a connection whose time is up. Its request is not handled even if it became complete in between.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,7 +351,7 @@ final class Connection: @unchecked Sendable {
     /// Whether it is between two requests and was not ended yet.
     var isEndable: Bool { isIdle.load(ordering: .relaxed) && idleUntil != Self.swept }
 
-    /// Ends it though its time is not up; `false` when a request came meanwhile.
+    /// Ends it although its time is not up; `false` when a request came in between.
     func end() -> Bool { isIdle.load(ordering: .relaxed) && end(at: idleUntil) }
 
     @discardableResult

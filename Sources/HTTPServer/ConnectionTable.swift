@@ -3,13 +3,13 @@ import Threading
 
 /// The open connections, and the clock that their deadlines are on.
 ///
-/// MHD's own timeout starts anew with every byte, so a client could hold a connection for ever.
+/// MHD's own timeout starts again with every byte, so a client could hold a connection for ever.
 final class ConnectionTable: Sendable {
     /// By socket: its number is free for another connection only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
     /// Moved by the sweeper, so that a request need not ask the system for the time. One sweep
-    /// moves it by one interval at most: when the machine is late, nobody is cut off early.
+    /// moves it by one interval at most: when the machine is late, no client is cut off early.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -25,24 +25,24 @@ final class ConnectionTable: Sendable {
     }
 
     var requestsInFlight: Int {
-        open.change(wake: .nobody) { $0.values.count { $0.hasRequest } }
+        open.change(wake: .none) { $0.values.count { $0.hasRequest } }
     }
 
     var count: Int { total.load(ordering: .relaxed) }
 
     func insert(_ connection: Connection) {
         total.add(1, ordering: .relaxed)
-        open.change(wake: .nobody) { $0[connection.socket] = connection }
+        open.change(wake: .none) { $0[connection.socket] = connection }
     }
 
     func remove(_ connection: Connection) {
-        open.change(wake: .nobody) { $0[connection.socket] = nil }
+        open.change(wake: .none) { $0[connection.socket] = nil }
         total.subtract(1, ordering: .relaxed)
     }
 
     /// Ends the connection of that network that has been idle for the longest; `false` when none is.
     func endIdlest(of network: ClientNetwork) -> Bool {
-        open.change(wake: .nobody) { open in
+        open.change(wake: .none) { open in
             let idlest = open.values.lazy.filter { $0.isEndable && $0.peer.network == network }
                 .min { $0.idleUntil < $1.idleUntil }
             return idlest?.end() ?? false
@@ -50,7 +50,7 @@ final class ConnectionTable: Sendable {
     }
 
     func closeIdle() {
-        open.change(wake: .nobody) { open in
+        open.change(wake: .none) { open in
             for connection in open.values { connection.closeIfIdle() }
         }
     }
@@ -73,7 +73,7 @@ final class ConnectionTable: Sendable {
 
     private func sweep(after milliseconds: Int64) {
         let time = clock.add(milliseconds, ordering: .relaxed).newValue
-        open.change(wake: .nobody) { open in
+        open.change(wake: .none) { open in
             for connection in open.values { connection.sweep(at: time) }
         }
     }

@@ -26,7 +26,7 @@ final class Reception: Sendable {
     /// Of the requests that wait for a worker in the strangers' room.
     private let turns = Mutex(AddressShares())
     private let turnsPerAddress: Int
-    /// Connections beyond the limit that are told so; any further one is only closed.
+    /// Connections beyond the limit that get an answer; any further one is only closed.
     private static let headroom = 64
     /// From the moment at which a connection is given to MHD, which starts to serve it later.
     private let admitted = Atomic(0)
@@ -90,7 +90,7 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_requests_in_flight", "Requests taken and not yet answered.") {
             [connections] in Int64(connections.requestsInFlight)
         }
-        metrics.gauge("deed_http_body_bytes", "Memory that bodies of requests take.") {
+        metrics.gauge("deed_http_body_bytes", "Memory used by bodies of requests.") {
             [weak self] in Int64(self?.bodyBytes.load(ordering: .relaxed) ?? 0)
         }
         let pool = pools.known
@@ -104,7 +104,7 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections there may be at once, those included that are told that they are too many.
+    /// How many connections there may be at a time, including those that are told that they are too many.
     var capacity: Int { limit + Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
@@ -152,7 +152,7 @@ final class Reception: Sendable {
     }
 
     /// Ends an idle connection of those who have the most, lest a few who hold all of them keep out
-    /// everybody else.
+    /// all others.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let crowd = shares.withLock { $0.crowded(beside: newcomer, of: limit) }
         return crowd.map { connections.endIdlest(of: $0) } ?? false

@@ -92,7 +92,7 @@ package struct Request: ~Copyable {
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
-            // Most requests lack most headers: that is told soonest.
+            // Most requests lack most headers: checking that first is fastest.
             if headerBytes(name, of: connection) == nil { return nil }
             let sought = sought(name, of: connection)
             if sought.count > 1 { throw .repeated }
@@ -155,7 +155,7 @@ private func values(of name: StaticString, in headers: [(String, String)]) -> [S
     return headers.filter { $0.0.lowercased() == name }.map(\.1)
 }
 
-/// The header's first value, with every byte that is no UTF-8 replaced.
+/// The header's first value, with every byte that is not UTF-8 replaced.
 func headerValue(_ name: StaticString, of connection: OpaquePointer) -> String? {
     headerBytes(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
 }

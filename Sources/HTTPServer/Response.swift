@@ -48,14 +48,14 @@ package struct Header: Hashable, Sendable {
 
 /// When a request is answered.
 package enum Answer {
-    /// At once, on the thread that serves the connection: for what needs no waiting.
+    /// Immediately, on the thread that serves the connection: for what needs no waiting.
     case now(Response)
     /// By a worker, while the connection rests.
     case later(in: Room = .known, @Sendable () -> Response)
-    /// Begun at once and given by whoever has it, maybe before `begin` returns: for what begins in no
+    /// Begun immediately and given by the thread that has it, maybe before `begin` returns: for what begins in no
     /// time and then waits for others.
     case underway(_ begin: (LateReply) -> Void)
-    /// Begun by a worker and given by whoever has it, while connection and worker are free: for what
+    /// Begun by a worker and given by the thread that has it, while connection and worker are free: for what
     /// waits for a commit.
     case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
@@ -64,13 +64,13 @@ package enum Answer {
 package enum ServerRefusal: Sendable, Equatable {
     /// All workers are at work and their queue is full.
     case busy
-    /// The same in the room of those who have no key, or more of their bodies came than may.
+    /// The room of callers without a key is full, or their bodies take too much memory.
     case throttled
     case tooManyConnections
     case bodyTooLarge(limit: Int)
     /// The bytes leave in doubt where the request ends, or what it is.
     case unframed(FramingFault)
-    /// The path or the query holds bytes that are no UTF-8.
+    /// The path or the query holds bytes that are not UTF-8.
     case malformedTarget
     /// The server is about to stop.
     case draining

@@ -19,7 +19,7 @@ package final class Server: Sendable {
     /// down everything else.
     static let memoryPerConnection = 12 << 10
 
-    /// Serves from now on. `admit` tells of a head that announces a body what becomes of that;
+    /// Serves from now on. `admit` decides what becomes of a body that a head announces;
     /// `refusal` what a request to a path is answered that `handler` never sees.
     package init(
         _ settings: ServerSettings, metrics: Metrics,

@@ -14,7 +14,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .addressMalformed(let address):
-            "\"\(address)\" is no address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or :8080"
+            "\"\(address)\" is not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or :8080"
         case .addressTaken(let address):
             "\(address) is in use by another process; stop that one or choose another port"
         case .addressUnusable(let address, let code):
@@ -23,12 +23,12 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
         case .fileUnreadable(let path, let code):
             "cannot read \(path): \(text(of: code)); check the path and who may read it"
         case .certificateRejected(let certificate, let key):
-            "\(certificate) and \(key) are no certificate with its key;"
+            "\(certificate) and \(key) are not a certificate and its key;"
                 + " both must be PEM, and the key must be the certificate's"
         case .outOfResources:
             "the server's threads could not be started; raise the limits of threads and open files"
         case .unguarded:
-            "this program was linked so that requests are not watched before they are parsed; build it"
+            "this program was linked so that it cannot inspect requests before they are parsed; build it"
                 + " with the Package.swift that it comes with, against the shared libmicrohttpd"
         }
     }

@@ -5,7 +5,7 @@ package struct ServerSettings: Sendable {
     /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; `:8080` for every address; port 0 for a free one.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
-    /// Threads that serve connections and answer what can be answered at once. There are others who
+    /// Threads that serve connections and answer what can be answered immediately. There are others who
     /// need processors: more of these than that would take them from each other.
     package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
     /// Threads that give the answers which take time.
@@ -21,8 +21,8 @@ package struct ServerSettings: Sendable {
     package var bodyMemory = 256 << 20
     /// The same for those of strangers, besides.
     package var strangersMemory = 32 << 20
-    /// Threads that look at what strangers send, and requests that may wait for one: who waits asks for
-    /// nothing further, who is refused comes again at once. One address has an eighth of it.
+    /// Threads that look at what strangers send, and requests that may wait for one: a client that waits asks for
+    /// nothing more, a refused one comes back immediately. One address has an eighth of it.
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
@@ -31,7 +31,7 @@ package struct ServerSettings: Sendable {
 
     package init() {}
 
-    /// Throws unless the address is one to listen on, whoever has it now.
+    /// Throws unless the address is one to listen on, even if another process has it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 }
 

@@ -19,7 +19,7 @@ package struct JSONObject: Sendable, Hashable {
 
     package private(set) var members: [Member] = []
 
-    /// An object with room for so many members.
+    /// An object with room for that many members.
     package init(capacity: Int = 0) {
         members.reserveCapacity(capacity)
     }
@@ -33,7 +33,7 @@ package struct JSONObject: Sendable, Hashable {
 
     func holds(_ name: String) -> Bool { index(of: name) != nil }
 
-    /// Names of different lengths are told apart for less than it costs to compare them.
+    /// Names of different lengths are distinguished for less than it costs to compare them.
     private func index(of name: String) -> Int? {
         let length = name.utf8.count
         return members.firstIndex { $0.name.utf8.count == length && $0.name == name }
@@ -67,7 +67,7 @@ package struct JSONName: Sendable {
     }
 }
 
-/// Takes in the members of an object: to keep them, or to write them at once.
+/// Takes in the members of an object: to keep them, or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
     /// `nil` is written as `null`.

@@ -18,12 +18,12 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
         switch reason {
         case .truncated: "the JSON text ends at byte \(offset), in the middle of a value"
         case .unexpected(let scalar):
-            "\(scalar.shown) at byte \(offset) cannot stand there in JSON"
+            "\(scalar.shown) at byte \(offset) is not allowed there in JSON"
         case .trailing: "something follows the JSON value at byte \(offset)"
-        case .badNumber: "the number at byte \(offset) is not written as JSON demands"
+        case .badNumber: "the number at byte \(offset) is not a valid JSON number"
         case .badString: "the string at byte \(offset) holds a bad escape or a control character"
         case .badUTF8: "the string at byte \(offset) is not UTF-8"
-        case .duplicateMember(let name): "the member \"\(name)\" stands twice in one object"
+        case .duplicateMember(let name): "the member \"\(name)\" occurs twice in one object"
         case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
         case .tooLong(let limit): "the JSON text is longer than \(limit) bytes"
         }

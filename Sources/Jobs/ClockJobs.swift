@@ -17,7 +17,7 @@ extension SharedClock {
     }
 }
 
-/// Ends an instance that goes by the machine's clock when another one gave the database a test clock:
+/// Ends an instance that follows the machine's clock when another one gave the database a test clock:
 /// what it answers is wrong from then on.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
@@ -30,14 +30,14 @@ package final class ForeignClock: Sendable {
     }
 
     /// Where the test clock stands; `nil` when there is none.
-    package var instant: Instant? { found.change(wake: .nobody) { $0 } }
+    package var instant: Instant? { found.change(wake: .none) { $0 } }
 
     package var obstacle: String? {
         instant == nil ? nil : "The database has a test clock; serve it with --test-clock."
     }
 
     package func flee(_ instant: Instant) {
-        let isNew = found.change(wake: .nobody) { found in
+        let isNew = found.change(wake: .none) { found in
             defer { found = instant }
             return found == nil
         }

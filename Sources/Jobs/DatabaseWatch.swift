@@ -13,8 +13,9 @@ package final class DatabaseWatch: Sendable {
     private static let patience: Int64 = 2000
 
     private struct State {
-        /// `nil` before the first look.
-        var isReachable: Bool?
+        /// Whether it could be worked with; `nil` before the first look.
+        var isUsable: Bool?
+        var answers = false
         var lookedAt: Int64 = 0
         /// What the log was last told of the private PostgreSQL, lest it be told with each look.
         var restartFault: String?
@@ -57,10 +58,12 @@ package final class DatabaseWatch: Sendable {
 
     /// What keeps the database from answering; `nil` when nothing does.
     package var obstacle: String? {
-        let (isReachable, lookedAt) = state.change(wake: .nobody) { ($0.isReachable, $0.lookedAt) }
-        guard let isReachable else { return "The database was not asked yet; wait a moment." }
-        if isReachable, monotonicMilliseconds() - lookedAt < DatabaseWatch.patience { return nil }
-        return "The database cannot be reached; see that it runs."
+        let (isUsable, answers, lookedAt) = state.change(wake: .none) {
+            ($0.isUsable, $0.answers, $0.lookedAt)
+        }
+        if isUsable == nil { return "The database has not been checked yet; wait a moment." }
+        if answers, monotonicMilliseconds() - lookedAt < DatabaseWatch.patience { return nil }
+        return "The database cannot be reached; check that it runs."
     }
 
     /// What keeps the database from being worked with as usual; empty when nothing does.
@@ -69,27 +72,30 @@ package final class DatabaseWatch: Sendable {
     package func look() {
         do throws(Fault) {
             if let found = try ledger.look() { foreignClock?.flee(found) }
-            if note(isReachable: true) != false { return }
+            if note(isUsable: true, answers: true) != false { return }
             log.info("database_reachable")
             let body = onReturn.change { $0 }
             body()
         } catch {
-            if note(isReachable: false) != false {
+            // A server that is not worked with has answered; its impediment tells why.
+            let answers = if case .impeded = error { true } else { false }
+            if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
             }
-            restartPostgres()
+            if !answers { restartPostgres() }
         }
     }
 
     /// What was known before.
-    private func note(isReachable: Bool) -> Bool? {
-        state.change(wake: .nobody) { state in
+    private func note(isUsable: Bool, answers: Bool) -> Bool? {
+        state.change(wake: .none) { state in
             defer {
-                state.isReachable = isReachable
+                state.isUsable = isUsable
+                state.answers = answers
                 state.lookedAt = monotonicMilliseconds()
-                if isReachable { state.restartFault = nil }
+                if answers { state.restartFault = nil }
             }
-            return state.isReachable
+            return state.isUsable
         }
     }
 
@@ -109,7 +115,7 @@ package final class DatabaseWatch: Sendable {
             try postgres.ensureRunning()
         } catch {
             let reason = error.description
-            let isNew = state.change(wake: .nobody) { state in
+            let isNew = state.change(wake: .none) { state in
                 defer { state.restartFault = reason }
                 return state.restartFault != reason
             }

@@ -7,8 +7,6 @@ import Threading
 /// What is done about queued evidence without a call.
 package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
-    /// Twice as many as one app's receipts may hold up: a store may be slow for one app.
-    private static let threads = 4
     private let intake: Intake
     private let worker: IntakeWorker
     private let log: Log
@@ -24,7 +22,7 @@ package struct IntakeJobs: Sendable {
     package var all: [Job] {
         [
             Job(
-                "intake", .everywhere(milliseconds: 1000), threads: IntakeJobs.threads,
+                "intake", .everywhere(milliseconds: 1000), threads: IntakeWorker.count,
                 urgency: .patient, work: judge),
             Job("intake-counts", .everywhere(milliseconds: 10_000), urgency: .patient) {
                 _ throws(Fault) in
@@ -89,7 +87,9 @@ private struct IntakeMeasures: Sendable {
             "deed_intake_stuck",
             "Queued evidence that was tried \(IntakeItem.alarmTries) times or more."
         ) { [alarming] in alarming.value }
-        metrics.gauge("deed_intake_oldest_seconds", "For how long the oldest of it waits.") {
+        metrics.gauge(
+            "deed_intake_oldest_seconds", "How long the oldest queued evidence has waited."
+        ) {
             [oldest] in
             oldest.value == 0 ? 0 : max(0, (now().milliseconds - oldest.value) / 1000)
         }

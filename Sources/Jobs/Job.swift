@@ -5,7 +5,7 @@ package import Threading
 package struct Job: Sendable {
     /// What a run leaves to do.
     package enum Next: Sendable {
-        /// There is more at once.
+        /// There is more to do immediately.
         case atOnce
         /// Nothing before the schedule says so.
         case asScheduled

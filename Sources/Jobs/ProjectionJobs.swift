@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Projects customers anew when their project's catalog has changed, on any instance.
+    /// Projects customers again when their project's catalog has changed, on any instance.
     package static func projecting(_ ledger: Ledger, log: Log) -> Job {
         Job("projecting", .everywhere(milliseconds: 1000), urgency: .patient) {
             run throws(Fault) in

@@ -6,20 +6,36 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reconciles every project once a day, one after the other.
+    /// Reconciles every project once a day, one after the other. A night that is cut short, or that cannot do one
+    /// of them, is gone on with: those that are done by then are not done again.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
     ) -> Job {
         Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
+            let night = time.last(by: run.startedAt)
+            var fault: Fault?
             for listed in try intake.ports.directory.projects() where run.goesOn {
-                // One that was requested may be under way.
-                while run.goesOn, try intake.ports.directory.isReconciling() {
-                    Threading.pause(milliseconds: 500)
+                do throws(Fault) {
+                    if try intake.wasReconciled(listed.project, since: night) { continue }
+                    let wish = ReconcileWish(project: listed.project)
+                    let work = port(wish)
+                    // Another run, as one that was requested, may be under way.
+                    while run.goesOn,
+                        try !intake.reconcile(wish, work, log, while: { run.goesOn })
+                    { Threading.pause(milliseconds: 500) }
+                } catch {
+                    if error.isOfWholeDatabase { throw error }
+                    log.warning(
+                        "not_reconciled",
+                        [
+                            "project": .string(listed.project.text),
+                            "reason": .string(error.sentence),
+                        ])
+                    fault = fault ?? error
                 }
-                let wish = ReconcileWish(project: listed.project)
-                if run.goesOn { try intake.reconcile(wish, port(wish), log) { run.goesOn } }
             }
+            if let fault { throw fault }
             return .asScheduled
         }
     }
@@ -31,16 +47,20 @@ extension Job {
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
     ) -> Job {
         Job("requested", .everywhere(milliseconds: 5000), urgency: .patient) { run throws(Fault) in
+            var fault: Fault?
             for project in try ledger.requestedReconciliations() where run.goesOn {
-                let state = try ledger.project(project)
-                guard let requested = state.requestedReconciliation,
-                    try !ledger.isReconciling()
-                else { continue }
-                var wish = ReconcileWish(project: project)
-                wish.plan = requested.started.plan
-                wish.requested = requested.id
-                try intake.reconcile(wish, port(wish), log) { run.goesOn }
+                do throws(Fault) {
+                    guard let requested = try ledger.project(project).requestedReconciliation
+                    else { continue }
+                    var wish = ReconcileWish(project: project)
+                    wish.plan = requested.started.plan
+                    wish.requested = requested.id
+                    _ = try intake.reconcile(wish, port(wish), log, while: { run.goesOn })
+                } catch {
+                    fault = fault ?? error
+                }
             }
+            if let fault { throw fault }
             return .asScheduled
         }
     }
@@ -50,11 +70,11 @@ extension Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(
             "deed_reconciled_timestamp_seconds",
-            "When the project was reconciled that waits longest for the next time; 0 for never."
+            "When the least recently reconciled project was reconciled, or made if it never was."
         ) { longestAgo.value }
         metrics.gauge(
             "deed_projects_drifted",
-            "Projects whose newest reconciliation found drift or could not do a step."
+            "Projects with a step that found drift or an error when it was done last."
         ) { drifted.value }
         return Job("reconciled", .everywhere(milliseconds: 15_000), urgency: .patient) {
             _ throws(Fault) in
@@ -67,16 +87,27 @@ extension Job {
 }
 
 extension Intake {
+    /// Whether the project was reconciled with every step since an instant.
+    fileprivate func wasReconciled(
+        _ project: ProjectID, since instant: Instant
+    ) throws(Fault) -> Bool {
+        try ports.ledger.project(project).reconciliations.contains {
+            $0.started.plan.isWhole && $0.finished != nil && $0.startedAt >= instant
+        }
+    }
+
+    /// False while another run has the right to reconcile.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
         while isWanted: @escaping () -> Bool
-    ) throws(Fault) {
+    ) throws(Fault) -> Bool {
         do throws(CommandError) {
             log.tell(
                 try reconcile(wish, port, by: .job, while: isWanted), of: wish.project)
         } catch {
             switch error {
             case .fault(let fault): throw fault
+            case .refused(.reconciliationRunning): return false
             case .refused(let refusal):
                 log.warning(
                     "not_reconciled",
@@ -86,6 +117,7 @@ extension Intake {
                     ])
             }
         }
+        return true
     }
 }
 

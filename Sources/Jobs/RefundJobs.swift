@@ -36,7 +36,7 @@ private struct RefundMeasures: Sendable {
         func counter(_ outcome: String) -> Counter {
             metrics.counter(
                 "deed_refund_reports_total",
-                "Refunds that were asked for, by whether the store was told of the purchase.",
+                "Requested refunds, by whether Deed told the store about the purchase.",
                 labels: [("outcome", outcome)])
         }
         (reported, unreported) = (counter("reported"), counter("unreported"))

@@ -23,7 +23,7 @@ struct ChainLink {
     }
 }
 
-/// What the chain covers of an event beside its payload.
+/// What the chain covers of an event in addition to its payload.
 struct EventHeader {
     let position: Position
     let stream: Stream

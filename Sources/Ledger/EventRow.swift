@@ -24,7 +24,7 @@ struct EventRow {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        // Streams are read by their names alone: what stands elsewhere is not theirs.
+        // Streams are read by their names alone: rows in other shards are not theirs.
         guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
             throw .unreadable("an event in a shard that is not its stream's")
         }
@@ -39,7 +39,7 @@ struct EventRow {
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row, of a query that also tells of other things, has an event.
+    /// Whether the row, of a query that also returns other things, has an event.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }

@@ -15,7 +15,7 @@ extension Ledger {
     package func takeLease(
         of job: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease? {
-        try requireRightClock()
+        try requireWritable()
         let call = Statement.takeLease(
             .text(job), .int8(now.milliseconds), .int8(end.milliseconds),
             .int8(lastRun?.milliseconds))
@@ -26,7 +26,7 @@ extension Ledger {
 
     /// Holds it longer; false when another instance took it over.
     package func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool {
-        try requireRightClock()
+        try requireWritable()
         let call = Statement.keepLease(
             .text(lease.name), .int8(lease.fence), .int8(end.milliseconds))
         return try list(call, over: watching) { _, _ in true }.first ?? false
@@ -34,6 +34,7 @@ extension Ledger {
 
     /// Gives it back, after a run that began at `ranAt`, or after none.
     package func end(_ lease: Lease, ranAt: Instant?) throws(Fault) {
+        try requireWritable()
         let call = Statement.endLease(
             .text(lease.name), .int8(lease.fence), .int8(ranAt?.milliseconds))
         _ = try list(call, over: watching) { _, _ in () }

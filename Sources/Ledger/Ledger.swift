@@ -1,4 +1,5 @@
 package import Core
+package import Following
 import Postgres
 import SQL
 package import Telemetry
@@ -12,11 +13,11 @@ package final class Ledger: Sendable {
     private let reads: ReadQueue
     private let announced: Announced
     private let running: Monitor<Int>
-    private let subscriptions = Subscriptions()
+    private let subscribers = LogSubscribers()
     let knownKeys: KnownKeys
     let clocks: Clocks
     /// What was seen of the log, against which each server is held.
-    package let known: KnownLog
+    package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
     private let isFollowed = Monitor(false)
@@ -40,7 +41,7 @@ package final class Ledger: Sendable {
         settings.connection.pulse = pulse
         self.settings = settings
         cache = StateCache(bytes: settings.cachedBytes)
-        known = KnownLog(settings.memory, log: log)
+        known = LogGuard(settings.memory, log: log)
         let databaseClock = DatabaseClock(settings.machineClock, log: log, metrics: metrics)
         clocks = Clocks(now: settings.clock, database: databaseClock)
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
@@ -67,12 +68,12 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, cache, subscriptions, settings, clocks, condition, known, greet,
+                    announced, cache, subscribers, settings, clocks, condition, known, greet,
                     running
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
-                    subscriptions: subscriptions, settings: settings, clocks: clocks,
+                    subscribers: subscribers, settings: settings, clocks: clocks,
                     condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
@@ -86,9 +87,9 @@ package final class Ledger: Sendable {
         let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
         let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
-            startThread("reader-\(index)") { [reads, cache, settings, greet] in
+            startThread("reader-\(index)") { [reads, cache, known, settings, greet] in
                 var reader = StateReader(
-                    queue: reads, hand: hand, cache: cache, settings: settings,
+                    queue: reads, hand: hand, cache: cache, known: known, settings: settings,
                     greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
@@ -111,16 +112,16 @@ package final class Ledger: Sendable {
 
     /// Tells the subscriber of everything that is appended from now on.
     package func subscribe(_ subscriber: any Subscriber) {
-        subscriptions.add(subscriber)
+        subscribers.add(subscriber)
         let isFirst = isFollowed.change { isFollowed in
             defer { isFollowed = true }
             return !isFollowed
         }
         if !isFirst { return }
         running.change { $0 += 1 }
-        startThread("log") { [subscriptions, settings, known, greet, log, running, isClosing] in
+        startThread("log") { [subscribers, settings, known, greet, log, running, isClosing] in
             var reader = LogReader(
-                subscriptions, settings: settings, known: known, greet: greet, log: log)
+                subscribers, settings: settings, known: known, greet: greet, log: log)
             reader.run { isMore in
                 let milliseconds = isMore ? 0 : settings.tailMilliseconds
                 return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
@@ -142,7 +143,7 @@ package final class Ledger: Sendable {
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
             Int64(pool.inUse)
         }
-        metrics.gauge("deed_keys_forged", "Rows of keys of which no event tells.") { [knownKeys] in
+        metrics.gauge("deed_keys_forged", "Rows of keys without an event.") { [knownKeys] in
             Int64(knownKeys.forgedCount)
         }
         metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
@@ -150,7 +151,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Tells that so many more commands are on their way, or fewer.
+    /// Notes that this many more commands are on their way, or fewer.
     package func announce(_ change: Int) { announced.change(by: change) }
 
     /// Decides the command on its stream's state and returns when its events are durable.
@@ -183,7 +184,7 @@ package final class Ledger: Sendable {
         try CustomerSnapshot(try reading(of: stream))
     }
 
-    /// The same without waiting: responds exactly once, mostly on a thread of the ledger's own.
+    /// Does not block: responds exactly once, mostly on a thread of the ledger's own.
     package func read(
         _ stream: Stream, respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
     ) {

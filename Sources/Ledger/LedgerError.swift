@@ -26,7 +26,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The log holds something that this release cannot read (\(what)); use the release "
                 + "that wrote it, or a newer one."
         case .logShrunk:
-            "The log is shorter than it was: the database was put back to an earlier state while "
+            "The log is shorter than it was: the database was restored to an earlier state while "
                 + "this process ran."
         case .schemaMissing:
             "The database has no Deed schema yet; run: deed migrate"
@@ -37,15 +37,15 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             "The database schema is at migration \(found) and this release knows \(known) only; "
                 + "install the release that ran deed migrate, or a newer one."
         case .migrationEdited(let name):
-            "The migration \(name) was applied to the database with another text than this "
-                + "release has; use the release that ran deed migrate."
+            "The migration \(name) was applied to the database with a text that differs from this "
+                + "release's; use the release that ran deed migrate."
         case .roleMissing:
             "The login may not create the role deed_service; have an administrator run "
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
         case .impeded(let impediment): impediment.sentence
         case .notSettled(let fault):
-            "What waits for a product of the catalog could not be credited (\(fault)); it is tried "
+            "Purchases of a product that is new in the catalog could not be credited (\(fault)); Deed tries "
                 + "again."
         }
     }
@@ -89,6 +89,9 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
+    /// Whether nothing else could be done with the database now, either.
+    var isOfWholeDatabase: Bool { !isLockedOut && !isTooLong && fault.isOfWholeDatabase }
+
     /// Whether an event already stands where the log goes on. Heads and events are written together,
     /// so it was put there past Deed, and would be in the way for ever.
     var isBlocked: Bool {
@@ -108,7 +111,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the outer world is told.
+    /// What callers learn.
     package var fault: Fault {
         switch self {
         case .impeded(let impediment): .impeded(impediment)

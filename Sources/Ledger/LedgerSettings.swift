@@ -7,7 +7,7 @@ package struct LedgerSettings: Sendable {
     package static let serviceRole = "deed_service"
 
     package var connection: ConnectionSettings
-    /// What is recorded goes by this clock, which may be a test's.
+    /// What is recorded follows this clock, which may be a test's.
     package var clock: @Sendable () -> Instant
     /// The machine's, held against the database's; without it nothing is compared.
     package var machineClock: (@Sendable () -> Instant)?

@@ -51,7 +51,7 @@ package struct Schema: ~Copyable {
     }
 
     /// Takes every step that is missing, each in a transaction of its own, and reports it. Two
-    /// processes that migrate at once take turns.
+    /// processes that migrate at the same time take turns.
     package mutating func migrate(
         now: Instant, report: (SchemaStep) -> Void
     ) throws(LedgerError) {

@@ -33,7 +33,7 @@ package final class TestClockTable: Sendable {
             .map(Instant.init(milliseconds:))
     }
 
-    /// Whether the database tells of any customer in production, or of evidence that waits for one.
+    /// Whether the database has any customer in production, or evidence that waits for one.
     package func knowsProductionCustomers() throws(LedgerError) -> Bool {
         try tells(Statement.findProductionCustomer())
     }

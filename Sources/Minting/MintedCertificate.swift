@@ -15,7 +15,7 @@ package struct CertificatePlan: Sendable {
     package var usage: Usage?
     /// Object identifiers of marker extensions.
     package var markers: [String]
-    /// Object identifier of an extension that nobody understands and everybody must.
+    /// Object identifier of an unknown critical extension.
     package var criticalExtension: String?
     package var digest: MintedDigest = .sha256
     /// Whether it names its own key and its issuer's, which strict readers of chains ask for.
@@ -60,7 +60,7 @@ package struct MintedCertificate: Sendable {
 
     /// Issues a certificate for `key`; without an issuer it signs itself.
     package init(_ plan: CertificatePlan, key: MintedKey, issuer: MintedCertificate? = nil) {
-        guard let certificate = X509_new() else { preconditionFailure("no memory is left") }
+        guard let certificate = X509_new() else { preconditionFailure("out of memory") }
         defer { X509_free(certificate) }
         X509_set_version(certificate, 2)
         ASN1_INTEGER_set_int64(X509_get_serialNumber(certificate), Int64.random(in: 1 ... .max))
@@ -105,7 +105,7 @@ package struct MintedCertificate: Sendable {
         return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
     }
 
-    /// The issuer's name and the serial number, encoded, by which PKCS#7 points at a certificate.
+    /// The issuer's name and the serial number, encoded, with which PKCS#7 points at a certificate.
     var issuerAndSerial: [UInt8] {
         let parsed = der.withUnsafeBufferPointer { buffer in
             var next = buffer.baseAddress

@@ -1,8 +1,8 @@
 package import Core
 internal import JSON
 
-/// The life of one subscription in twelve steps, and some coins beside it, each with the evidence
-/// that tells of it.
+/// The life of one subscription in twelve steps, and some coins, each with the evidence
+/// for it.
 package struct MintedLife: Sendable {
     /// Evidence on its way: what a customer's back end submits, or, without one, what the store posts.
     package struct Delivery: Sendable {

@@ -6,7 +6,7 @@ package struct SignedJSONPlan: Sendable {
     package var payload: JSON
     package var algorithm: JSON? = "ES256"
     package var certificates: [[UInt8]]
-    /// Members that a header has beside the usual ones.
+    /// Members that a header has in addition to the usual ones.
     package var extraHeader: [(String, JSON)] = []
     package var key: MintedKey
 

@@ -142,7 +142,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// A receipt of the old kind in base64, of so many purchases.
+    /// A receipt of the old kind in base64, with that many purchases.
     package func receipt(_ sales: [Sale], at instant: Instant) -> String {
         var attributes = [ReceiptAttribute].receipt(purchases: sales.map(\.attributes))
         attributes[attribute: 0] = ASN1.utf8(environment)

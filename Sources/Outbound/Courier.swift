@@ -1,7 +1,7 @@
 import CCurl
 import Threading
 
-/// Sends any number of requests at once on one thread, over connections that it keeps open.
+/// Sends any number of requests together on one thread, over connections that it keeps open.
 ///
 /// Requests with the same `lane` share a few places: one lane whose server hangs holds no place of
 /// another. Certificates are always verified, redirects never followed, and proxies never asked.
@@ -9,7 +9,7 @@ package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
-        /// How many requests of one lane are under way at once.
+        /// How many requests of one lane are under way at a time.
         package var perLane = 4
         /// How many requests may be under way or wait, of all lanes.
         package var requests = 1024
@@ -53,13 +53,13 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Responds exactly once, on the courier's own thread: what takes long must go elsewhere.
+    /// Responds exactly once, on the courier's own thread: long work must go to another thread.
     package func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
     ) {
         let deadline = monotonicMilliseconds() + Int64(request.timeoutMilliseconds)
         let parcel = Parcel(request: request, deadline: deadline, respond: respond)
-        let refusal = state.change(wake: .nobody) { state -> OutboundError? in
+        let refusal = state.change(wake: .none) { state -> OutboundError? in
             if state.isClosing { return .cancelled }
             if state.count >= limits.requests { return .overloaded(limit: limits.requests) }
             state.count += 1
@@ -87,16 +87,16 @@ package final class Courier: Sendable {
     }
 
     private func run(_ round: inout Round) {
-        while !state.change(wake: .nobody, { $0.isClosing }) {
+        while !state.change(wake: .none, { $0.isClosing }) {
             for parcel in admit() { begin(parcel, in: &round) }
             round.perform()
-            let ended = round.takeEnded() + round.takeSilent(at: monotonicMilliseconds())
+            let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
             // What ended has made room for what waits.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())
-        let left = state.change(wake: .nobody) { state in
+        let left = state.change(wake: .none) { state in
             defer { state.waiting = [] }
             return state.waiting
         }
@@ -110,7 +110,7 @@ package final class Courier: Sendable {
     /// Those that wait and have a place in their lane; those that waited too long are answered.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
-        let (admitted, overdue) = state.change(wake: .nobody) { state in
+        let (admitted, overdue) = state.change(wake: .none) { state in
             var admitted: [Parcel] = []
             var overdue: [Parcel] = []
             var rest: [Parcel] = []
@@ -140,7 +140,7 @@ package final class Courier: Sendable {
         let now = monotonicMilliseconds()
         do throws(OutboundError) {
             try round.add(
-                parcel.request, startedAt: now, within: parcel.deadline - now, parcel.respond)
+                parcel.request, startedAt: now, deadline: parcel.deadline, parcel.respond)
         } catch {
             let ended = Round.Ended(
                 lane: parcel.request.lane, respond: parcel.respond, .failure(error))
@@ -150,7 +150,7 @@ package final class Courier: Sendable {
 
     private func finish(_ ended: [Round.Ended]) {
         if ended.isEmpty { return }
-        state.change(wake: .nobody) { state in
+        state.change(wake: .none) { state in
             for one in ended {
                 state.count -= 1
                 let left = state.underWay[one.lane, default: 1] - 1
@@ -180,13 +180,17 @@ private struct Round {
 
     private struct Exchange {
         let transfer: Transfer
+        let startedAt: Int64
         /// When the first byte of the answer must have come.
         let firstByteBy: Int64
+        let deadline: Int64
         let respond: @Sendable (Courier.Answer) -> Void
     }
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
+    /// When a server last let a request's time pass, by its address.
+    private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
         self.pool = pool
@@ -194,7 +198,7 @@ private struct Round {
     }
 
     mutating func add(
-        _ request: OutboundRequest, startedAt now: Int64, within milliseconds: Int64,
+        _ request: OutboundRequest, startedAt now: Int64, deadline: Int64,
         _ respond: @escaping @Sendable (Courier.Answer) -> Void
     ) throws(OutboundError) {
         guard let handle = curl_easy_init() else {
@@ -207,15 +211,28 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // What it waited for a place counts too.
-        http_set_number(handle, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
+        // The time is kept here: curl would go on using the connection of what it gives up.
+        http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
+        if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
             curl_easy_cleanup(handle)
             throw .unreachable(detail: "the HTTP library takes no more requests")
         }
         exchanges[handle] = Exchange(
-            transfer: transfer, firstByteBy: now + Int64(request.firstByteMilliseconds),
+            transfer: transfer, startedAt: now,
+            firstByteBy: now + Int64(request.firstByteMilliseconds), deadline: deadline,
             respond: respond)
+    }
+
+    /// Whether requests are under way that may hold a connection on which the server fell silent. It
+    /// closes with the last of them, and until then it must get no new ones.
+    private mutating func hasSilence(_ origin: Substring) -> Bool {
+        guard let last = silences[origin] else { return false }
+        let isHeld = exchanges.values.contains {
+            $0.startedAt <= last && $0.transfer.request.origin == origin
+        }
+        if !isHeld { silences[origin] = nil }
+        return isHeld
     }
 
     func perform() {
@@ -238,11 +255,20 @@ private struct Round {
         return ended
     }
 
-    /// Those whose server has not begun to answer in time.
-    mutating func takeSilent(at now: Int64) -> [Ended] {
-        let silent = exchanges.filter { $1.firstByteBy <= now && !$1.transfer.hasBegun }
-        return silent.keys.compactMap { handle in
-            end(handle) { .failure(.timedOut(milliseconds: $0.request.firstByteMilliseconds)) }
+    /// Those whose server has not begun to answer in time, or has not come to an end.
+    mutating func takeOverdue(at now: Int64) -> [Ended] {
+        let overdue = exchanges.filter { _, exchange in
+            exchange.deadline <= now
+                || exchange.firstByteBy <= now && !exchange.transfer.hasBegun
+        }
+        return overdue.compactMap { handle, exchange in
+            let request = exchange.transfer.request
+            silences[request.origin] = now
+            http_set_number(handle, CURLOPT_FORBID_REUSE, 1)
+            let limit =
+                exchange.deadline <= now
+                ? request.timeoutMilliseconds : request.firstByteMilliseconds
+            return end(handle) { _ in .failure(.timedOut(milliseconds: limit)) }
         }
     }
 

@@ -26,6 +26,13 @@ package struct OutboundRequest: Sendable {
         self.body = body
     }
 
+    /// Scheme, host and port: requests with the same one may share a connection.
+    var origin: Substring {
+        let path = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+            .prefix(3)
+        return url[..<(path.last?.endIndex ?? url.endIndex)]
+    }
+
     /// Line breaks would let a value write headers of its own.
     var isWellFormed: Bool {
         let texts = [method, url] + headers.flatMap { [$0.0, $0.1] }
@@ -55,7 +62,7 @@ package struct OutboundResponse: Sendable {
     }
 }
 
-/// Why there is no answer. `detail` tells what happened on the wire.
+/// Why there is no answer. `detail` says what happened on the wire.
 package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case malformedRequest(detail: String)
     case unreachable(detail: String)
@@ -70,11 +77,11 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformedRequest(let detail):
-            "the request could not be sent: \(detail); correct its address or headers"
+            "the request could not be sent: \(detail); correct the address or the headers"
         case .unreachable(let detail):
-            "the server cannot be reached: \(detail); see whether it runs and is let through"
+            "the server cannot be reached: \(detail); check that it runs and that no firewall blocks it"
         case .untrusted(let detail):
-            "the server could not prove who it is: \(detail); see its certificate and the CA file"
+            "the server could not prove who it is: \(detail); check its certificate and the CA file"
         case .timedOut(let milliseconds):
             "no whole answer came within \(milliseconds) ms; try again later"
         case .replyTooLarge(let limit):

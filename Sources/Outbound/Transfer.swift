@@ -61,6 +61,8 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
+            // A name server that is slow holds up its own request alone: nothing waits for its thread.
+            (CURLOPT_QUICK_EXIT, 1),
         ]
         // An empty name: no proxy, whatever the environment's variables say.
         var texts: [(CURLoption, String)] = [

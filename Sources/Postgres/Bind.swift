@@ -76,7 +76,7 @@ private struct BindWriter {
         case text = 25
     }
 
-    /// False for NULL, of which nothing is written.
+    /// False for NULL, which writes nothing.
     mutating func write(_ bind: Bind) -> Bool {
         switch bind {
         case .text(let text): writeValue(text) { $0.write($1) }

@@ -10,7 +10,8 @@ package struct Connection: ~Copyable {
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
-    private let openedAt = monotonicMilliseconds()
+    /// How often connections had been given up when this one was begun.
+    private var losses: Int
     /// How long it is waited at a time before the pulse is looked at.
     private static let pulsePause: Int64 = 100
     /// When plans are forgotten next, on the monotonic clock.
@@ -24,13 +25,15 @@ package struct Connection: ~Copyable {
     package static func open(
         _ settings: ConnectionSettings
     ) throws(PostgresError) -> Connection {
-        var connection = Connection(try Handle(settings), settings)
+        let losses = settings.pulse?.count ?? 0
+        var connection = Connection(try Handle(settings), settings, losses)
         try connection.run(settings.sessionCalls)
         return connection
     }
 
-    private init(_ owner: consuming Handle, _ settings: ConnectionSettings) {
+    private init(_ owner: consuming Handle, _ settings: ConnectionSettings, _ losses: Int) {
         self.owner = owner
+        self.losses = losses
         silenceLimit = settings.silenceLimitMilliseconds
         planLifetime = settings.planLifetimeMilliseconds
         pulse = settings.pulse
@@ -39,6 +42,16 @@ package struct Connection: ~Copyable {
 
     /// Whether the connection is known to be broken.
     package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
+
+    /// Whether it was given up with the others: the server may not be the one to work with any more.
+    package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
+
+    /// Has all other connections given up that were begun by now. One that was given up itself stays so.
+    package mutating func outliveOthers() {
+        guard let pulse else { return }
+        let count = pulse.loseOthers()
+        if count == losses + 1 { losses = count }
+    }
 
     /// Whether no transaction is open.
     package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
@@ -62,6 +75,7 @@ package struct Connection: ~Copyable {
     package mutating func run(
         _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
     ) throws(PostgresError) {
+        try requirePulse()
         let now = monotonicMilliseconds()
         if now >= nextPlanning, isIdle {
             nextPlanning = now + planLifetime
@@ -79,7 +93,10 @@ package struct Connection: ~Copyable {
             if isPrepared, case .prepare(let name) = step { prepared.insert(name) }
             firstError = firstError ?? error
         }
-        if let error = try receiveSync() ?? firstError { throw error }
+        let error = try receiveSync() ?? firstError
+        // What a server says that is not the one to work with counts for nothing.
+        try requirePulse()
+        if let error { throw error }
     }
 
     private enum Step {
@@ -153,7 +170,7 @@ package struct Connection: ~Copyable {
         return PQgetResult(pointer)
     }
 
-    /// Writes all that is queued, reading meanwhile so that neither side can block the other.
+    /// Writes all that is queued, and reads in between so that neither side can block the other.
     private func flush() throws(PostgresError) {
         while true {
             let state = PQflush(pointer)
@@ -176,9 +193,16 @@ package struct Connection: ~Copyable {
             let count = poll(&socket, 1, deadline == .max && pulse == nil ? -1 : Int32(limit))
             if count > 0 { return Int32(socket.revents) }
             if count < 0 { try require(errno == EINTR) }
-            if pulse?.isLost(since: openedAt) ?? false || monotonicMilliseconds() >= deadline {
+            try requirePulse()
+            if monotonicMilliseconds() >= deadline {
                 throw PostgresError(.connection, serverMessage: PostgresError.silence)
             }
+        }
+    }
+
+    private func requirePulse() throws(PostgresError) {
+        if isGivenUp {
+            throw PostgresError(.connection, serverMessage: "the connection was given up")
         }
     }
 

@@ -18,7 +18,7 @@ package struct ConnectionSettings: Sendable {
     package var lockTimeoutMilliseconds = 0
     /// Whether a server is taken that takes no writes.
     var isAnyServerTaken = false
-    /// A plan is made for tables as they are. So long it may go on when they are not like that any more.
+    /// A plan is made for tables as they are. It may be used for this long after they have changed.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -31,12 +31,11 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// For what PostgreSQL answers at once where it answers at all.
+    /// For what PostgreSQL answers immediately if it answers at all.
     package var forLooking: ConnectionSettings {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
         settings.connectTimeoutSeconds = 2
-        settings.pulse = nil
         return settings
     }
 
@@ -112,6 +111,14 @@ package struct ConnectionSettings: Sendable {
             select set_config(
                 'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
             """)
+    /// For a transaction that has others to go on with where something is locked.
+    package static let impatientTransaction = Statement(
+        name: "session_impatient",
+        text: "select set_config('lock_timeout', $1, true)")
+    /// For a transaction that does not wait for the disk: it may be lost with the server, and only together with all
+    /// that was committed behind it.
+    package static let losableTransaction = Statement(
+        name: "session_losable", text: "select set_config('synchronous_commit', 'off', true)")
     private static let setRole = Statement(
         name: "session_role", text: "select set_config('role', $1, false)")
 }

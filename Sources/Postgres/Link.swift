@@ -8,7 +8,7 @@ package typealias Greeting =
 /// A connection that is made when it is needed and made again after it broke.
 ///
 /// While the server cannot be reached, attempts are spaced out (50 ms, doubling up to 1 s) and
-/// calls in between fail at once, so that callers are not held up one connect timeout each.
+/// calls in between fail immediately, so that callers are not held up one connect timeout each.
 package struct Link: ~Copyable {
     private static let shortestPause: Int64 = 50
     private static let longestPause: Int64 = 1000
@@ -19,6 +19,8 @@ package struct Link: ~Copyable {
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
+    /// How often connections had been given up by the last attempt that failed.
+    private var lossesByThen = 0
     /// What the last attempt came to.
     private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
 
@@ -34,6 +36,9 @@ package struct Link: ~Copyable {
         case .none: false
         }
     }
+
+    /// The next call has a new connection.
+    package mutating func leave() { connection = nil }
 
     /// Runs `body` with a live connection, which is dropped when it breaks or `body` leaves a
     /// transaction open by throwing.
@@ -56,16 +61,21 @@ package struct Link: ~Copyable {
     }
 
     private mutating func connected() throws(PostgresError) -> Connection {
-        if let connection = connection.take(), !connection.isBroken { return connection }
-        let now = monotonicMilliseconds()
-        if now < nextAttempt { throw refusal }
+        if let connection = connection.take(), !connection.isBroken, !connection.isGivenUp {
+            return connection
+        }
+        let losses = settings.pulse?.count ?? 0
+        // Where connections were given up since, there may be another server to work with.
+        if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)
             try greet(&connection, !wasConnected)
+            settings.pulse?.noteMeeting()
             pause = Link.shortestPause
             wasConnected = true
             return connection
         } catch {
+            lossesByThen = losses
             nextAttempt = monotonicMilliseconds() + pause
             pause = min(pause * 2, Link.longestPause)
             refusal = error

@@ -19,17 +19,17 @@ package final class Pool: Sendable {
     }
 
     /// How many links are borrowed now.
-    package var inUse: Int { size - free.change(wake: .nobody) { $0.count } }
+    package var inUse: Int { size - free.change(wake: .none) { $0.count } }
 
     /// Runs `body` with a connection of the pool, after waiting for one when all are borrowed.
     package func use<Result>(
         _ body: (inout Connection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
         guard let index = free.wait(milliseconds: waitMilliseconds, for: { $0.popLast() }) else {
-            throw PostgresError(.exhausted, serverMessage: "no connection came free")
+            throw PostgresError(.exhausted, serverMessage: "no connection became free")
         }
         defer { free.change(wake: .one) { $0.append(index) } }
-        return try links[index].change(wake: .nobody) { link throws(PostgresError) in
+        return try links[index].change(wake: .none) { link throws(PostgresError) in
             try link.use(body)
         }
     }

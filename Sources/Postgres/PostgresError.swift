@@ -15,7 +15,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         case unexpected
     }
     package let kind: Kind
-    /// The five characters by which PostgreSQL names the reason, when it gave one.
+    /// The five characters with which PostgreSQL names the reason, if it gave one.
     package let sqlState: String?
     /// The constraint that was violated, when one was.
     package let constraint: String?
@@ -41,7 +41,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch kind {
         case .connection:
-            "PostgreSQL cannot be reached; see that it runs and that DEED_DATABASE_URL is right."
+            "PostgreSQL cannot be reached; check that it runs and that DEED_DATABASE_URL is right."
         case .unwanted: serverMessage
         case .exhausted:
             "Every connection to PostgreSQL is busy; try again, or raise the pool's size."
@@ -50,7 +50,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
                 + (sqlState.map { " with SQLSTATE \($0)" } ?? "")
                 + (constraint.map { " for the constraint \($0)" } ?? "") + "."
         case .unexpected:
-            "PostgreSQL gave an answer of an unexpected shape; see that the schema is Deed's own."
+            "PostgreSQL gave an answer of an unexpected shape; check that the schema is Deed's own."
         }
     }
 }

@@ -30,7 +30,7 @@ final class Door: Sendable {
         let isBound = withAddress(&address) { bind(socket, $0, $1) } == 0
         guard isBound, Glibc.listen(socket, 128) == 0 else {
             Glibc.close(socket)
-            throw .broken("\(listen) cannot be listened on; something else may use it already")
+            throw .broken("\(listen) cannot be used to listen; another program may use it already")
         }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) { pointer in
@@ -54,7 +54,7 @@ final class Door: Sendable {
     private func accept() {
         while true {
             let client = Glibc.accept(listener, nil, nil)
-            if isClosed.change(wake: .nobody, { $0 }) {
+            if isClosed.change(wake: .none, { $0 }) {
                 if client >= 0 { Glibc.close(client) }
                 return
             }
@@ -120,7 +120,7 @@ private final class Passage: Sendable {
 
     private func answer(from server: Int32) {
         while let bytes = receive(from: server) {
-            let isStruck = request.change(wake: .nobody) { request in
+            let isStruck = request.change(wake: .none) { request in
                 defer { request.isFresh = false }
                 return request.isFresh && !request.isControl
             }

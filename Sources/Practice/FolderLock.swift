@@ -8,7 +8,8 @@ package struct FolderLock: ~Copyable {
     package init(_ folder: DataFolder) throws(PracticeError) {
         descriptor = open("\(folder.path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0 {
-            throw .broken("\(folder.path)/lock cannot be opened; see its folder's rights")
+            throw .broken(
+                "\(folder.path)/lock cannot be opened; check the permissions of its folder")
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             throw .refused(

@@ -9,7 +9,7 @@ package struct Posting: Codable, Sendable {
         package let result: String
     }
 
-    /// What it is about beside a transaction.
+    /// What it is about in addition to a transaction.
     enum About: Codable, Sendable {
         case nothing
         case transaction(String, renewal: String?)
@@ -36,11 +36,16 @@ package struct Posting: Codable, Sendable {
     var copies = 1
     /// Whether its first attempt carries a signature that is not the store's.
     var isSpoiled = false
+    /// Why a customer wants money back, where it asks about that.
+    var reason: String?
 }
 
 extension PracticeWorld {
     /// Notes a notification about a transaction and, where it has one, its subscription.
-    mutating func post(_ type: String, _ subtype: String? = nil, about transaction: String?) {
+    mutating func post(
+        _ type: String, _ subtype: String? = nil, about transaction: String?,
+        because reason: Step.Reason? = nil
+    ) {
         guard let transaction, let sale = sale(transaction) else {
             return append(type, subtype, .nothing)
         }
@@ -51,7 +56,7 @@ extension PracticeWorld {
             renewal: subscription.map { payload(of: $0, signedAt: signedAt).text })
         append(
             type, subtype, about, transaction: transaction, customer: sale.customer,
-            status: subscription?.status)
+            status: subscription?.status, because: reason)
     }
 
     mutating func postRescindedConsent(of customer: String) {
@@ -61,14 +66,15 @@ extension PracticeWorld {
 
     mutating func append(
         _ type: String, _ subtype: String?, _ about: Posting.About, transaction: String? = nil,
-        customer: String? = nil, status: Int64? = nil
+        customer: String? = nil, status: Int64? = nil, because reason: Step.Reason? = nil
     ) {
         var posting = Posting(
             id: uuid(), type: type, subtype: subtype, signedAt: trouble.skewed(now), at: now,
             transaction: transaction, customer: customer, about: about, status: status)
+        posting.reason = reason?.rawValue.uppercased()
         defer { postings.append(posting) }
         guard shop.app.notificationURL != nil else { return }
-        var luck = fates.ofPosting(postings.count)
+        var luck = fates.ofPosting(forgottenPostings + postings.count)
         if luck.strikes(trouble.drop) {
             // Lost on its way: the store counts it as sent, and never hears of it again.
             posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]
@@ -82,6 +88,21 @@ extension PracticeWorld {
         if luck.strikes(trouble.repeat) { posting.copies = 2 }
         posting.isSpoiled = luck.strikes(trouble.wrongSignature)
         openPostings.append(postings.count)
+    }
+
+    /// Of those that lie further back than the notification history tells, so many are kept.
+    private static let oldPostings = 2000
+    private static let reach = 181 * 86_400_000 as Int64
+
+    /// Lets go of what nothing tells of any more: a store may run for months.
+    mutating func forgetOldPostings() {
+        let end = now.advanced(byMilliseconds: -pace.milliseconds(PracticeWorld.reach))
+        let old = postings.prefix { $0.at < end && $0.next == nil }.count
+        let surplus = old - PracticeWorld.oldPostings
+        if surplus <= 0 { return }
+        postings.removeFirst(surplus)
+        forgottenPostings += surplus
+        openPostings = openPostings.map { $0 - surplus }
     }
 
     /// Hours from one attempt to the next.
@@ -122,8 +143,8 @@ extension PracticeWorld {
             data.append("signedTransactionInfo", signed(transaction))
             if let renewal { data.append("signedRenewalInfo", signed(renewal)) }
             if let status = posting.status { data.append("status", .integer(status)) }
-            if posting.type == "CONSUMPTION_REQUEST" {
-                data.append("consumptionRequestReason", "UNINTENDED_PURCHASE")
+            if let reason = posting.reason {
+                data.append("consumptionRequestReason", .string(reason))
             }
         case .app(let app):
             name = "appData"

@@ -64,7 +64,7 @@ private struct Routes: Sendable {
             if let stranger = Routes.stranger(request) { return .now(stranger) }
             return .later { control.answer(call) }
         case "inApps"?:
-            return troubled(APIError(5_000_000).response) { api.answer(call) }
+            return troubled(APIError(5_000_000).response, spoil: api.spoil) { api.answer(call) }
         case "verifyReceipt"? where call.parts.count == 1:
             return troubled(Response(json: ["status": 21_005])) {
                 receipts.answer(call, isProduction: false)
@@ -92,7 +92,9 @@ private struct Routes: Sendable {
 
     /// Answers, or does what the trouble of the day wants instead.
     private func troubled(
-        _ broken: Response, _ answer: @escaping @Sendable () -> Response
+        _ broken: Response,
+        spoil: @escaping @Sendable (Response, UInt64) -> Response = { answer, _ in answer },
+        _ answer: @escaping @Sendable () -> Response
     ) -> Answer {
         let stroke = api.store.read { $0.nextStroke() }
         let retryAt = api.now().advanced(byMilliseconds: 60_000)
@@ -100,6 +102,7 @@ private struct Routes: Sendable {
             switch stroke {
             case .internalError?: broken
             case .limit?: APIError(4_290_000, retryAt: retryAt).response
+            case .wrongSignature(let which)?: spoil(answer(), which)
             case nil: answer()
             }
         }

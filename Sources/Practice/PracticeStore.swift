@@ -35,6 +35,8 @@ package final class PracticeStore: Sendable {
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
+    /// Held while the state is written down.
+    private let writing = Monitor(())
     /// How long the state last took to be written down, and when it was, by the clock that only moves
     /// forward.
     private let written = Monitor((took: Int64(0), at: Int64(0)))
@@ -61,31 +63,35 @@ package final class PracticeStore: Sendable {
             return try JSONDecoder().decode(PracticeWorld.self, from: Data(bytes))
         } catch {
             throw .broken(
-                "\(folder.path)/\(stateFile) is of another release; start in a new folder")
+                "\(folder.path)/\(stateFile) is from another release; start in a new folder")
         }
     }
 
     private func save() throws(PracticeError) {
         guard let folder else { return }
+        try writing.change(wake: .none) { _ throws(PracticeError) in try write(to: folder) }
+    }
+
+    private func write(to folder: DataFolder) throws(PracticeError) {
         let start = monotonicMilliseconds()
         defer {
             let end = monotonicMilliseconds()
-            written.change(wake: .nobody) { $0 = (end - start, end) }
+            written.change(wake: .none) { $0 = (end - start, end) }
         }
-        let world = state.change(wake: .nobody) { $0 }
+        let world = state.change(wake: .none) { $0 }
         guard let data = try? JSONEncoder().encode(world) else {
             throw .broken("the store's state cannot be written down")
         }
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
 
-    /// Writes down what has changed: at once, or soon where the state is large and was just written.
+    /// Writes down what has changed: immediately, or soon if the state is large and was just written.
     private func saveInTime() throws(PracticeError) {
         if maySave { try save() } else { isUnsaved.change { $0 = true } }
     }
 
     private var maySave: Bool {
-        let (took, at) = written.change(wake: .nobody) { $0 }
+        let (took, at) = written.change(wake: .none) { $0 }
         return took <= Self.quick || monotonicMilliseconds() - at >= Self.rest
     }
 
@@ -94,7 +100,7 @@ package final class PracticeStore: Sendable {
         _ body: (inout PracticeWorld) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let machine = port.now()
-        return try state.change(wake: .nobody) { world throws(Failure) -> Result in
+        return try state.change(wake: .none) { world throws(Failure) -> Result in
             if let offset = world.clockOffset {
                 let running = machine.advanced(byMilliseconds: offset)
                 let limit = world.nextDue.map { min($0, running) } ?? running
@@ -108,10 +114,10 @@ package final class PracticeStore: Sendable {
     package func change<Result>(
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
-        try turn.change(wake: .nobody) { _ throws(PracticeError) -> Result in
+        try turn.change(wake: .none) { _ throws(PracticeError) -> Result in
             try runDue(until: clock)
             // What is refused half-way is not done at all.
-            let result = try state.change(wake: .nobody) { world throws(PracticeError) in
+            let result = try state.change(wake: .none) { world throws(PracticeError) in
                 var changed = world
                 let result = try body(&changed)
                 world = changed
@@ -122,7 +128,7 @@ package final class PracticeStore: Sendable {
                 try port.follow(clock)
                 try runDue(until: clock)
             } catch {
-                // What was wished is done all the same.
+                // The wish itself is done.
                 try save()
                 throw error
             }
@@ -139,7 +145,7 @@ package final class PracticeStore: Sendable {
     /// Moves the clock forward, and does everything on the way at its own instant.
     @discardableResult
     package func advance(to target: Instant) throws(PracticeError) -> [Event] {
-        try turn.change(wake: .nobody) { _ throws(PracticeError) -> [Event] in
+        try turn.change(wake: .none) { _ throws(PracticeError) -> [Event] in
             let now = clock
             if target < now {
                 throw .refused("the clock stands at \(now.text) already, and only goes forward")
@@ -149,15 +155,15 @@ package final class PracticeStore: Sendable {
                 // Changes at one instant take some milliseconds more, and what is posted about them counts.
                 var end = target
                 repeat {
-                    end = max(end, state.change(wake: .nobody) { $0.now })
+                    end = max(end, state.change(wake: .none) { $0.now })
                     events += try runDue(until: end)
-                } while state.change(wake: .nobody, { $0.now }) > end
+                } while state.change(wake: .none, { $0.now }) > end
                 try port.follow(max(target, clock))
             } catch {
                 try save()
                 throw error
             }
-            state.change(wake: .nobody) { world in
+            state.change(wake: .none) { world in
                 if let offset = world.clockOffset {
                     world.clockOffset = offset + target.milliseconds - now.milliseconds
                 }
@@ -170,7 +176,7 @@ package final class PracticeStore: Sendable {
     /// Where the store's clock stands or has run to.
     private var clock: Instant {
         let machine = port.now()
-        return state.change(wake: .nobody) { world in
+        return state.change(wake: .none) { world in
             world.clockOffset.map { max(world.now, machine.advanced(byMilliseconds: $0)) }
                 ?? world.now
         }
@@ -187,12 +193,12 @@ package final class PracticeStore: Sendable {
         var events: [Event] = []
         var followed: Instant?
         while true {
-            let due = state.change(wake: .nobody) { $0.nextDue }
+            let due = state.change(wake: .none) { $0.nextDue }
             if let due, due <= target, due != followed {
                 try port.follow(due)
                 followed = due
             }
-            let (done, now) = state.change(wake: .nobody) { ($0.doNext(by: target), $0.now) }
+            let (done, now) = state.change(wake: .none) { ($0.doNext(by: target), $0.now) }
             switch done {
             case .nothing: return events
             case .changed(let outcome):
@@ -203,8 +209,8 @@ package final class PracticeStore: Sendable {
                 events.append(Event(at: now, text: "\(step.do.rawValue) was refused: \(error)"))
             case .post(let index):
                 let result = attempt(index)
-                state.change(wake: .nobody) { $0.record(result, of: index) }
-                let posting = state.change(wake: .nobody) { $0.postings[index] }
+                state.change(wake: .none) { $0.record(result, of: index) }
+                let posting = state.change(wake: .none) { $0.postings[index] }
                 let type = [posting.type, posting.subtype].compactMap(\.self).joined(separator: " ")
                 events.append(Event(at: now, text: "\(type): \(result)"))
             }
@@ -213,7 +219,7 @@ package final class PracticeStore: Sendable {
 
     /// Sends a notification without holding the world.
     private func attempt(_ index: Int) -> String {
-        let (posting, url) = state.change(wake: .nobody) {
+        let (posting, url) = state.change(wake: .none) {
             ($0.postings[index], $0.shop.app.notificationURL)
         }
         guard let url else { return "OTHER" }
@@ -225,7 +231,7 @@ package final class PracticeStore: Sendable {
 
     /// The body as it is posted.
     package func body(of posting: Posting) -> [UInt8] {
-        let payload = state.change(wake: .nobody) { world in
+        let payload = state.change(wake: .none) { world in
             world.payload(of: posting) { authority.sign($0) }
         }
         let signed = posting.isSpoiled ? authority.spoil(payload) : authority.sign(payload)
@@ -236,25 +242,27 @@ package final class PracticeStore: Sendable {
     /// Changes the world for a caller that may just be receiving a notification: it waits for nothing,
     /// and what is due because of it is done soon after.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
-        defer { isUnsaved.change { $0 = true } }
-        return read { world in
+        let result = read { world in
             world.tick()
             defer { world.lastChange = world.now }
             return body(&world)
         }
+        // An answer tells of what is written down; what cannot be now is tried again.
+        if (try? save()) == nil { isUnsaved.change { $0 = true } }
+        return result
     }
 
     /// Does what is due as its clock runs and calls come in, until it is stopped.
     package func run() {
         startThread("practice clock") { [self] in
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
-                let due = state.change(wake: .nobody) { $0.nextDue }
+                let due = state.change(wake: .none) { $0.nextDue }
                 let isDue = due.map { $0 <= clock } ?? false
-                let mustSave = maySave && isUnsaved.change(wake: .nobody, { take(&$0) })
+                let mustSave = maySave && isUnsaved.change(wake: .none, { take(&$0) })
                 guard mustSave || isDue else { continue }
-                let isDone = turn.change(wake: .nobody) { _ in
+                let isDone = turn.change(wake: .none) { _ in
                     defer { try? saveInTime() }
-                    // What goes wrong here is told by the next wish.
+                    // The next wish reports what goes wrong here.
                     return (try? runDue(until: clock)) != nil
                 }
                 if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }
@@ -264,7 +272,7 @@ package final class PracticeStore: Sendable {
 
     package func stop() {
         isStopped.change { $0 = true }
-        turn.change(wake: .nobody) { _ in try? save() }
+        turn.change(wake: .none) { _ in try? save() }
     }
 }
 

@@ -23,13 +23,13 @@ func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Val
     do {
         json = try JSON.read(bytes)
     } catch {
-        throw .invalid("it is no JSON: \(error)")
+        throw .invalid("it is not JSON: \(error)")
     }
     do {
         let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
         let known = try JSON.read([UInt8](JSONEncoder().encode(value)))
         if let path = unknownMember(of: json, in: known) {
-            throw PracticeError.invalid("\(path) is not known; see docs/practice-store.md")
+            throw PracticeError.invalid("\(path) is unknown; see docs/practice-store.md")
         }
         return value
     } catch let error as PracticeError {

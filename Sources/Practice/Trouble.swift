@@ -2,12 +2,12 @@ internal import Core
 
 /// What goes wrong between the store and a back end, each by its rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
-    /// Of notifications: lost, sent twice, late, out of order, with a signature that is not the
-    /// store's.
+    /// Of notifications: lost, sent twice, late, out of order.
     package var drop: Double?
     package var `repeat`: Double?
     package var delay: Double?
     package var shuffle: Double?
+    /// Of notifications and of answers: with a signature that is not the store's.
     package var wrongSignature: Double?
     /// How late at the most, in the store's time.
     package var delayBy: Wait?
@@ -73,6 +73,8 @@ package struct Trouble: Codable, Hashable, Sendable {
     enum Stroke: Sendable {
         case internalError
         case limit
+        /// One of the statements in it has the wrong signature, which one the number decides.
+        case wrongSignature(UInt64)
     }
 
     /// What the connection suffers that carries an answer.
@@ -88,6 +90,9 @@ extension PracticeWorld {
     mutating func nextStroke() -> Trouble.Stroke? {
         if fates.answers.strikes(trouble.internalError) { return .internalError }
         if fates.answers.strikes(trouble.limit) { return .limit }
+        if fates.answers.strikes(trouble.wrongSignature) {
+            return .wrongSignature(fates.answers.next())
+        }
         return nil
     }
 

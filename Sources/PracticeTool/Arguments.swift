@@ -46,7 +46,7 @@ struct Arguments {
                 continue
             }
             guard valued.contains(name) else {
-                throw .usage("--\(name) is not known here; see: deed-practice --help")
+                throw .usage("--\(name) is unknown; see: deed-practice --help")
             }
             guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
                 throw .usage("--\(name) needs a value; see: deed-practice --help")

@@ -21,15 +21,15 @@ enum PracticeTool {
           --notify   where notifications go, as http://127.0.0.1:8080/v1/stores/apple/notifications
           --clock    a test clock that stands there until it is advanced; without it, the machine's
           --pace     how long a month lasts: as the calendar says, or shortened as in a sandbox
-          --service-url  a Deed with a test clock, which goes wherever the store's clock goes;
+          --service-url  a Deed with a test clock, which follows the store's clock;
                      --service-key, or DEED_PRACTICE_SERVICE_KEY, is an admin key of it
-        roots      makes the folder with its roots, for a Deed that is to be started first
+        roots      makes the folder with its roots, for a Deed that starts first
         steps      \(stepNames)
           --offer ID --quantity N --token UUID --ask          of buy
           --transaction ID --percent N --prorated --for-app   of refund and reverse
           --days N of extend, --with NAME of share and unshare, --version V of install,
           --price N --needs-consent of raise-price
-        advance    moves the clock on, and does everything on the way at its own instant
+        advance    moves the clock forward and does everything that falls due at its own instant
         show       what was bought, how it stands, and what was notified
         restore    what an app hands over on a new phone: all of it, and a refreshed receipt
         lives run  runs the lives of a scenario file; see docs/practice-store.md
@@ -80,7 +80,7 @@ enum PracticeTool {
     }
 
     static func write(_ text: String) {
-        // A reader that goes away, as in `deed-practice show | head -1`, is no reason to die noisily.
+        // A reader that goes away, as in `deed-practice show | head -1`, is not a reason to die noisily.
         try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 }

@@ -2,7 +2,7 @@ import Core
 import Practice
 
 extension PracticeTool {
-    /// Runs the store until it is told to stop.
+    /// Runs the store until it receives a signal to stop.
     static func serve(_ words: [String]) throws(ToolEnd) {
         let arguments = try Arguments(
             words,
@@ -89,7 +89,7 @@ extension PracticeTool {
         }
     }
 
-    /// The world that the folder keeps, or a new one that begins now: beside a Deed with a test clock,
+    /// The world that the folder keeps, or a new one that begins now: with a Deed with a test clock,
     /// when it is now there, and standing as that does.
     private static func world(
         in folder: DataFolder, _ arguments: Arguments, beside serviceStart: Instant?

@@ -5,7 +5,7 @@ import Outbound
 
 /// The clock of a Deed that is served with `--test-clock`, moved as the store's own moves.
 struct ServiceClock: Sendable {
-    /// It is moved by no more at once: what a service does daily has its turn on each day.
+    /// It is moved by no more in one step: what a service does daily has its turn on each day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
@@ -69,7 +69,7 @@ struct ServiceClock: Sendable {
             var client = try HTTPClient()
             answer = try client.send(request)
         } catch {
-            throw .fault("\(base) does not answer: \(error); see that Deed runs there")
+            throw .fault("\(base) does not answer: \(error); check that Deed runs there")
         }
         let json = try? JSON.read(answer.body)
         guard answer.status == 200, let now = json?["now"]?.string.flatMap({ Instant(text: $0) })

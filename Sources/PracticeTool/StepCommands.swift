@@ -6,7 +6,7 @@ import Practice
 extension PracticeTool {
     private static let common: Set<String> = ["store"]
     private static let texts: Set<String> = [
-        "customer", "product", "offer", "token", "version", "transaction", "with",
+        "customer", "product", "offer", "token", "version", "transaction", "with", "reason",
     ]
     private static let numbers: Set<String> = ["quantity", "days", "price"]
     private static let switches: Set<String> = ["prorated", "for-app", "ask", "needs-consent"]
@@ -38,8 +38,9 @@ extension PracticeTool {
         for flag in switches where arguments.flags.contains(flag) {
             object.append(flag.replacing("-", with: "_"), true)
         }
-        let answer = try StoreClient(arguments).ask("POST", "/practice/steps", .object(object))
-        arguments.flags.contains("json") ? write(answer.text) : write(text(of: answer))
+        let client = StoreClient(arguments)
+        try write(
+            client.ask("POST", "/practice/steps", .object(object)), by: client, arguments)
     }
 
     static func restore(_ words: [String]) throws(ToolEnd) {
@@ -47,9 +48,27 @@ extension PracticeTool {
         guard let customer = arguments["customer"] else {
             throw .usage("--customer is missing; see: deed-practice --help")
         }
-        let answer = try StoreClient(arguments).ask(
-            "GET", "/practice/handover?customer=\(encoded(customer))")
-        arguments.flags.contains("json") ? write(answer.text) : write(text(of: answer))
+        let client = StoreClient(arguments)
+        try write(
+            client.ask("GET", "/practice/handover?customer=\(encoded(customer))"), by: client,
+            arguments)
+    }
+
+    private static func write(
+        _ answer: JSON, by client: StoreClient, _ arguments: Arguments
+    ) throws(ToolEnd) {
+        if arguments.flags.contains("json") { return write(answer.text) }
+        let state = try client.ask("GET", "/practice/state?customer=-")
+        write(text(of: answer, for: service(notifiedAt: state["notification_url"]?.string)))
+    }
+
+    /// Where Deed serves, by where it is notified.
+    private static func service(notifiedAt url: String?) -> String {
+        let parts = url.flatMap { URLComponents(string: $0) }
+        guard let scheme = parts?.scheme, let host = parts?.host else {
+            return "http://127.0.0.1:8080"
+        }
+        return "\(scheme)://\(host)" + (parts?.port.map { ":\($0)" } ?? "")
     }
 
     static func advance(_ words: [String]) throws(ToolEnd) {
@@ -71,10 +90,10 @@ extension PracticeTool {
         }
         let file = arguments.positionals[1]
         guard let data = FileManager.default.contents(atPath: file) else {
-            throw .refused("\(file) cannot be read; see its name and rights")
+            throw .refused("\(file) cannot be read; check its name and permissions")
         }
         guard let json = try? JSON.read(Array(data)) else {
-            throw .refused("\(file) is no JSON; see docs/practice-store.md")
+            throw .refused("\(file) is not JSON; see docs/practice-store.md")
         }
         let jump = arguments.flags.contains("no-jump") ? "?jump=no" : ""
         let answer = try StoreClient(arguments).ask("POST", "/practice/lives\(jump)", json)
@@ -125,7 +144,7 @@ extension PracticeTool {
     }
 
     /// What was done, and how to hand it to a back end.
-    private static func text(of answer: JSON) -> String {
+    private static func text(of answer: JSON, for service: String) -> String {
         var lines: [String] = []
         let customer = answer["customer"]?.string ?? ""
         if let note = answer["note"]?.string { lines.append(note) }
@@ -141,7 +160,7 @@ extension PracticeTool {
         lines += [
             "", "hand it to your back end, which hands it to Deed:", "",
             "curl -H \"Authorization: Bearer $DEED_KEY\" -H 'Content-Type: application/json' \\",
-            "    http://127.0.0.1:8080/v1/customers/\(encoded(customer))/receipts \\",
+            "    \(service)/v1/customers/\(encoded(customer))/receipts \\",
             "    -d '\(body.text)'",
         ]
         return lines.joined(separator: "\n")

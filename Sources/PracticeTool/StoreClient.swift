@@ -24,7 +24,7 @@ struct StoreClient {
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
-            throw .fault("\(base) is no practice store; see --store")
+            throw .fault("\(base) is not a practice store; check --store")
         }
         if (200..<300).contains(answer.status) { return json }
         let detail = json["detail"]?.string ?? json.text

@@ -77,7 +77,7 @@ struct DataFolder {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
         }
         var found = stat()
-        // What a data folder holds is never elsewhere: a link there was put by somebody else.
+        // Everything in a data folder is in it: a link there comes from someone else.
         if lstat(folder, &found) == 0, found.st_mode & S_IFMT == S_IFLNK, !mayBeLink {
             throw .folderUnusable(folder, reason: "it is a symbolic link")
         }
@@ -109,7 +109,7 @@ struct DataFolder {
         return path
     }
 
-    /// Whether the folder is Deed's alone, so that opening it a little opens nobody else's things.
+    /// Whether the folder is Deed's alone, so that opening it a little exposes no other files.
     private var holdsNothingElse: Bool {
         let own: Set = ["postgres", "socket", "keys", "seen", "serve.log"]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []

@@ -15,7 +15,7 @@ package struct FileLock: ~Copyable {
         close(descriptor)
     }
 
-    /// Whether nobody else holds it; then this process does.
+    /// Takes it if no other process holds it, and says whether it did.
     package borrowing func tryExclusive() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }

@@ -5,10 +5,10 @@ import Postgres
 package import Telemetry
 import Threading
 
-/// A PostgreSQL of Deed's own, in a data folder, on a unix socket that nobody else can reach.
+/// A PostgreSQL of Deed's own, in a data folder, on a unix socket that no other user can reach.
 ///
 /// Every process that uses it holds a shared lock. The first of them starts it and the last to
-/// leave stops it; one that is killed leaves it running, and whoever comes next uses it.
+/// leave stops it; one that is killed leaves it running, and the next one uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
     /// How long a server that is there may say nothing.
@@ -54,14 +54,14 @@ package final class PrivatePostgres: Sendable {
     private func ensureRunning(
         isJoining: Bool, mayCreate: Bool
     ) throws(PrivatePostgresError) {
-        // Without the lock: a server that is there needs nobody who starts it.
+        // Without the lock: a running server does not have to be started.
         try outwaitSilence()
         let start = try lockForStarting()
         // When a database is gone that others use, a new one would pass for it, with nothing in it.
         var isAlone = false
         if isJoining {
-            isAlone = membership.change(wake: .nobody) { $0.lock.tryExclusive() }
-            if !membership.change(wake: .nobody, { $0.lock.tryShared() }) {
+            isAlone = membership.change(wake: .none) { $0.lock.tryExclusive() }
+            if !membership.change(wake: .none, { $0.lock.tryShared() }) {
                 throw .lockBusy(folder.usersLock)
             }
         }
@@ -69,16 +69,16 @@ package final class PrivatePostgres: Sendable {
         extendLifetime(start)
     }
 
-    private var isOver: Bool { membership.change(wake: .nobody) { $0.isOver } }
+    private var isOver: Bool { membership.change(wake: .none) { $0.isOver } }
 
-    /// Stops the database, unless somebody else still uses it.
+    /// Stops the database, unless another process still uses it.
     package func leave() {
-        membership.change(wake: .nobody) { $0.isOver = true }
+        membership.change(wake: .none) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
-        if membership.change(wake: .nobody, { $0.lock.tryExclusive() }) {
+        if membership.change(wake: .none, { $0.lock.tryExclusive() }) {
             _ = control(["stop", "-m", "fast", "-w", "-t", "60"])
         }
-        membership.change(wake: .nobody) { $0.lock.release() }
+        membership.change(wake: .none) { $0.lock.release() }
         extendLifetime(start)
     }
 
@@ -185,7 +185,7 @@ package final class PrivatePostgres: Sendable {
         return ["shared memory block", "lock file"].contains { log.suffix(2000).contains($0) }
     }
 
-    /// Lock files that name a dead process nobody has buried, or another process that was
+    /// Lock files that name a dead process that was not reaped, or another process that was
     /// given its number since, are left over from a server that was killed. As long as any process of
     /// that server still writes, PostgreSQL has to see them.
     private func forgetDeadPostmaster() {

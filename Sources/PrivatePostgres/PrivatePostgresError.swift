@@ -30,16 +30,16 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
             "The path of the data folder \(folder) is longer than the \(limit) bytes that a "
                 + "socket in it allows; choose a shorter one with DEED_DATA_DIR."
         case .folderClosed(let closed, let folder, let user):
-            "The user \(user), as whom PostgreSQL runs, may not enter \(closed), and the data folder is "
+            "PostgreSQL runs as the user \(user), who may not enter \(closed), and the data folder is "
                 + "\(folder); allow it (chmod o+x \(closed)), or choose another data folder with "
                 + "DEED_DATA_DIR."
         case .programFailed(let program, let output):
             "\(program) did not succeed. It says: \(output)"
         case .databaseGone(let folder):
-            "The database in \(folder) is gone while it is in use; put it back (is its disk "
-                + "mounted?), and the service goes on."
+            "The database in \(folder) disappeared while it was in use; bring it back (is its disk "
+                + "mounted?), and the service continues."
         case .silent(let folder):
-            "PostgreSQL runs in \(folder) and does not answer; see \(folder)/deed.log, its disk, "
+            "PostgreSQL runs in \(folder) and does not answer; check \(folder)/deed.log, its disk, "
                 + "and whether it was stopped."
         case .lockBusy(let path):
             "Another process has been starting or stopping the private PostgreSQL for a minute "

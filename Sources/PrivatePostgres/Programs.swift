@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The programs of an installed PostgreSQL server, wherever the distribution puts them.
+/// The programs of an installed PostgreSQL server, in any distribution's folder.
 package struct Programs {
     package let folder: String
     /// As in `15`.

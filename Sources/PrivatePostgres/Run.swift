@@ -20,7 +20,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
 }
 
-/// A name that begins so, for `mkstemp` and `mkdtemp`: they write its last six characters anew.
+/// A name that begins so, for `mkstemp` and `mkdtemp`: they replace its last six characters.
 func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }

@@ -1,3 +1,4 @@
+package import Auditing
 package import Core
 
 /// What an audit of evidence needs.
@@ -42,7 +43,7 @@ package struct EvidenceAudit {
     private var remembered: [[UInt8]: Proof] = [:]
     /// The evidence that events of before name by their cause.
     private var namedByCause: Set<[UInt8]> = []
-    /// Events of before for which evidence must still be found.
+    /// Earlier events whose evidence must still be found.
     private var waiting: [FactSubject: [RestingEvent]] = [:]
     /// What events of before tell and evidence states.
     private var supportedBefore: Set<FactSubject> = []
@@ -198,7 +199,7 @@ package struct EvidenceAudit {
     }
 
     private mutating func add(unsupported event: RestingEvent, _ subject: FactSubject) {
-        add(event, found: "none that tells of \(subject.text)")
+        add(event, found: "none about \(subject.text)")
     }
 
     private mutating func add(_ event: RestingEvent, found: String) {

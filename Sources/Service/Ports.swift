@@ -10,7 +10,7 @@ package struct Ports: Sendable {
     package var credentials: CredentialsPort
     package var secrets: SecretsPort
     package var now: @Sendable () -> Instant
-    /// The machine's clock: for what lasts as long as it lasts, wherever a test has put `now`.
+    /// The machine's clock: for real durations, whatever a test has made of `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
@@ -29,7 +29,7 @@ package struct Ports: Sendable {
         self.machineClock = machineClock ?? now
     }
 
-    /// By when evidence may have been signed: a store's clock is beside the machine's, or beside one that
+    /// By when evidence may have been signed: a store's clock is near the machine's, or near one that
     /// a test has put ahead of it.
     package var evidenceClock: Instant { max(now(), machineClock()) }
 }
@@ -47,13 +47,13 @@ package struct LedgerPort: Sendable {
 
     /// Decides a command on its stream's state; returns when its events are durable.
     package var append: @Sendable (Command) throws(CommandError) -> Outcome
-    /// The same without waiting; responds exactly once.
+    /// Does not block; responds exactly once.
     package var submit: Submit
     /// Tells that a command is on its way.
     package var announce: @Sendable () -> Announcement
     /// A customer and its project now.
     package var customer: @Sendable (Stream) throws(Fault) -> CustomerSnapshot
-    /// The same without waiting; responds exactly once.
+    /// Does not block; responds exactly once.
     package var read: Read
     package var project: @Sendable (ProjectID) throws(Fault) -> ProjectState
     /// Some events of a stream after a version, oldest first.
@@ -127,9 +127,9 @@ package struct AccountPort: Sendable {
         @Sendable (ProjectID, Environment, _ now: Instant, _ after: RefundPlace?, _ limit: Int)
         throws(Fault) -> [RefundPlace]
 
-    /// Some customers of whom evidence names that account of a store.
+    /// Some customers whose evidence names that account of a store.
     package var holders: Holders
-    /// Some customers of whom a refund was asked for that may still be answered about.
+    /// Some customers with a requested refund that can still be answered.
     package var refundRequests: RefundRequests
 
     package init(holders: @escaping Holders, refundRequests: @escaping RefundRequests) {
@@ -138,7 +138,7 @@ package struct AccountPort: Sendable {
     }
 }
 
-/// What reads need of the log beside single customers.
+/// What reads need of the log in addition to single customers.
 package struct ReadingPort: Sendable {
     /// The last position of each shard, by the shard's number.
     package var heads: @Sendable () throws(Fault) -> [Int64]

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What each of many strangers may ask for, and all of them together.
 package final class Throttle: Sendable {
-    /// So many at once, and so many more each second.
+    /// A burst, and a rate per second.
     package struct Rate: Sendable {
         let most: Double
         let perSecond: Double
@@ -13,19 +13,19 @@ package final class Throttle: Sendable {
             self.perSecond = perSecond
         }
 
-        fileprivate var allowance: Allowance { Allowance(most: most, perSecond: perSecond) }
+        fileprivate var allowance: RateAllowance { RateAllowance(most: most, perSecond: perSecond) }
     }
     /// Of how many the share is remembered. All others have one share together, so that many who come once
     /// win nothing.
     private static let limit = 10_000
 
     private struct State {
-        var each: [String: Allowance] = [:]
-        var others: Allowance
-        var all: Allowance?
+        var each: [String: RateAllowance] = [:]
+        var others: RateAllowance
+        var all: RateAllowance?
         var sweptAt: Instant?
 
-        func own(_ who: String) -> Allowance? {
+        func own(_ who: String) -> RateAllowance? {
             each[who] ?? (each.count < Throttle.limit ? nil : others)
         }
     }

@@ -63,7 +63,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// The same wish, whose answer is looked at once more before it is given.
+    /// The same wish, whose answer is checked once more before it is given.
     package func thenLooking<Other>(
         _ look: @escaping @Sendable (Answer) throws(CommandError) -> Other
     ) -> Wish<Other> {

@@ -2,7 +2,7 @@ package import JSON
 
 /// Writes what operators should know, one JSON object a line. Never evidence, keys or payloads.
 package struct Log: Sendable {
-    /// Who must act: nobody, somebody some day, somebody now.
+    /// Who must act: no one, an operator some day, an operator now.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void

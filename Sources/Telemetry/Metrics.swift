@@ -3,7 +3,7 @@ import Synchronization
 /// Counts things that only become more.
 ///
 /// Threads that count the same thing at every turn take the memory from each other each time. Where
-/// that matters a counter has several lanes, and whoever counts picks one.
+/// that matters a counter has several lanes, and each thread picks one.
 package final class Counter: Sendable {
     private let lanes: [Lane]
 
@@ -94,7 +94,7 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter that is kept elsewhere and asked for whenever metrics are read.
+    /// A counter that another part keeps, and that is asked for whenever metrics are read.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {

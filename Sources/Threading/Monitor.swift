@@ -1,7 +1,7 @@
 import Glibc
 
 /// Whom a change to a `Monitor` concerns.
-package enum Wake { case nobody, one, all }
+package enum Wake { case none, one, all }
 
 /// A value that threads change under a lock, and wait on until it is as they need it.
 ///
@@ -54,7 +54,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     private func wake(_ wake: Wake) {
         switch wake {
-        case .nobody: break
+        case .none: break
         case .one: pthread_cond_signal(condition)
         case .all: pthread_cond_broadcast(condition)
         }

@@ -3,11 +3,11 @@ import Glibc
 
 /// How soon a thread gets a processor when there are too few for all.
 package enum Urgency: Int32 {
-    /// What somebody waits for who counts milliseconds, and what everybody waits for.
+    /// Work for callers who count milliseconds, and work that all callers wait for.
     case usual = 0
     /// Long work for one sender: a stream of it must not keep short answers waiting.
     case patient = 10
-    /// What is done for those who may be anybody.
+    /// What is done for strangers.
     case last = 15
 }
 

@@ -6,12 +6,12 @@ extension String {
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// The text with blanks behind it, up to so many columns.
+    /// The text with spaces after it, up to that many columns.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as has room in so many columns, with a mark where something is left out.
+    /// As much of the text as fits into that many columns, with a mark where something is left out.
     func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)

@@ -13,12 +13,12 @@ enum CommandLineTool {
         ]
 
     static func run(_ arguments: [String]) -> Int32 {
-        // A reader that goes away, as in `deed status | head -1`, is no reason to die noisily.
+        // A reader that goes away, as in `deed status | head -1`, is not a reason to die noisily.
         signal(SIGPIPE, SIG_IGN)
         var isJSON = arguments.contains("--json")
         do throws(CommandEnd) {
             if !areArgumentsText {
-                throw .usage("an argument holds bytes that are no UTF-8; write it in UTF-8")
+                throw .usage("an argument holds bytes that are not UTF-8; write it in UTF-8")
             }
             guard let spec = try find(arguments) else { return 0 }
             let invocation = Invocation(
@@ -65,7 +65,7 @@ enum CommandLineTool {
         }
         if !family.isEmpty {
             let names = family.map { "deed \($0.name)" }.joined(separator: ", ")
-            throw .usage("\"\(words[0])\" needs one word more: \(names)")
+            throw .usage("\"\(words[0])\" needs one more word: \(names)")
         }
         throw .usage("there is no command \"\(words[0])\"; see: deed --help")
     }

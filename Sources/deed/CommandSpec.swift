@@ -74,9 +74,9 @@ extension Option {
         "data-dir", "FOLDER", "where the private PostgreSQL lives",
         fallback: Settings.defaultDataFolder)
     static let allowUnknown = flag(
-        "allow-unknown", "also when the catalog does not know the name")
+        "allow-unknown", "accept a name that the catalog does not know")
     static let environment = value(
-        "environment", "NAME", "production (which it is without this) or sandbox")
+        "environment", "NAME", "production (the default) or sandbox")
     static let idempotencyKey = value(
         "idempotency-key", "KEY", "do it once, however often the command is run with this key")
 

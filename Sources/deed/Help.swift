@@ -13,7 +13,7 @@ func overview(_ commands: [CommandSpec]) -> String {
         \(lines.joined(separator: "\n"))
 
         Each command explains itself: deed <command> --help
-        Behind "--" nothing is a flag: deed customer show -- -x
+        After "--" nothing is a flag: deed customer show -- -x
         This is \(versionText), as deed --version says.
         Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
         """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Puts `x` over the passwords of connection strings among this process's arguments, which anybody on
+/// Puts `x` over the passwords of connection strings among this process's arguments, which every user of
 /// the machine can list. The arguments must have been read before.
 func hidePasswords() {
     for place in 0..<Int(CommandLine.argc) {

@@ -161,7 +161,7 @@ extension Invocation {
         guard let text = values[name] else { return nil }
         guard let duration = CalendarDuration(text) else {
             throw usage(
-                "--\(name) must be an ISO 8601 duration of more than nothing, like P30D or P1M")
+                "--\(name) must be an ISO 8601 duration longer than zero, like P30D or P1M")
         }
         return duration
     }
@@ -203,7 +203,7 @@ extension Invocation {
     /// The customer of that name, in the environment of the flag.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
-        if customer.isReserved { throw usage("--customer begins with a name that Deed keeps") }
+        if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
         return Core.Stream(
             project: try project(), environment: try environment(), customer: customer)
     }

@@ -12,7 +12,7 @@ func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// A line on the terminal that the next one replaces; nothing where nobody watches.
+/// A line on the terminal that the next one replaces; nothing if no person watches.
 func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
@@ -35,7 +35,7 @@ private func write(_ text: String, to descriptor: Int32) {
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
-        // Nobody reads any more: there is nobody left to tell, either.
+        // The reader is gone, so there is no one left to tell.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
     }

@@ -65,8 +65,9 @@ struct BalanceCallTests {
         #expect(
             reply.text
                 == #"{"type":"about:blank","title":"Conflict","status":409,"#
-                + #""code":"insufficient_balance","detail":"The balance of \"coins\" is 10, less than "#
-                + #"11; nothing was spent.","retryable":false,"currency":"coins","balance":10}"#)
+                + #""code":"insufficient_balance","detail":"The balance of \"coins\" is 10, which is less "#
+                + #"than 11; nothing was spent.","retryable":false,"currency":"coins","balance":10}"#
+        )
         #expect(try balance() == 10)
         #expect(spend(10).status == 200)
         #expect(

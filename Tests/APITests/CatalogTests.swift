@@ -76,9 +76,9 @@ struct CatalogTests {
         #expect(
             Set(try errors(reply)) == [
                 "products[0].credits is empty; name what the consumable adds to a balance",
-                "products[1] is a number; it has to be an object",
+                "products[1] is a number; it must be an object",
                 "products[2].level is 0; the lowest level is 1",
-                "currencies is an array; it has to be an object",
+                "currencies is an array; it must be an object",
             ])
         #expect(try service.eventCount() == events)
     }

@@ -17,9 +17,14 @@ struct CredentialCallTests {
         admin = try service.key(.admin)
     }
 
-    private func put(_ credentials: JSON) -> Reply {
+    private func put(_ credentials: JSON, idempotencyKey: String? = nil) -> Reply {
         let body: JSON = ["credentials": credentials]
-        return service.send("PUT", path, key: admin, body: body.text)
+        return service.send(
+            "PUT", path, key: admin, body: body.text, idempotencyKey: idempotencyKey)
+    }
+
+    private func keptSecret() throws -> String? {
+        try service.credentials(of: "com.example.game").sharedSecret
     }
 
     private func told(_ reply: Reply) throws -> String? {
@@ -86,5 +91,72 @@ struct CredentialCallTests {
         other.append("shared_secret", "other")
         _ = put(.object(other))
         #expect(try service.eventCount() == before)
+    }
+
+    @Test("A write that is repeated does not undo what was written since")
+    func repeated() throws {
+        _ = service.send("PUT", path, key: admin, body: "{}")
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(put(["shared_secret": "second"], idempotencyKey: "k2").status == 200)
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(try keptSecret() == "second")
+        #expect(put(["shared_secret": .null], idempotencyKey: "k3").status == 200)
+        #expect(put(["shared_secret": "second"], idempotencyKey: "k2").status == 200)
+        #expect(try keptSecret() == nil)
+    }
+
+    @Test("One key does not stand for two secrets")
+    func oneKey() throws {
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        let other = put(["shared_secret": "second"], idempotencyKey: "k1")
+        #expect(other.status == 422, "\(other.text)")
+        #expect(try keptSecret() == "first")
+    }
+
+    @Test("A write that broke off behind its event is completed by its repetition")
+    func brokenOff() throws {
+        var ports = service.ports
+        ports.credentials.change = { _, _, _, _, _ throws(CommandError) in
+            throw .fault(.unavailable)
+        }
+        let key = AppKey(store: .apple, id: try AppID("com.example.game"))
+        let project = try ProjectID("default")
+        let sender = Sender(actor: try Actor("test"), idempotencyKey: "k1")
+        var change = CredentialsChange()
+        change.sharedSecret = "first"
+        #expect(throws: CommandError.fault(.unavailable)) {
+            try ports.perform(ports.settingApp(key, AppChange(), change, of: project, by: sender))
+        }
+        #expect(try keptSecret() == nil)
+        _ = try service.ports.perform(
+            service.ports.settingApp(key, AppChange(), change, of: project, by: sender))
+        #expect(try keptSecret() == "first")
+    }
+
+    @Test("A removal that is repeated takes nothing from an app that was set again since")
+    func removedAgain() throws {
+        _ = put(["shared_secret": "first"])
+        func remove() -> Reply {
+            service.send("DELETE", path, key: admin, idempotencyKey: "k1")
+        }
+        #expect(remove().status == 200)
+        #expect(try keptSecret() == nil)
+        _ = put(["shared_secret": "second"])
+        #expect(remove().status == 200)
+        #expect(try keptSecret() == "second")
+    }
+
+    @Test("A removal that fails leaves what the app shows the store")
+    func removalFails() throws {
+        _ = put(["shared_secret": "first"])
+        var ports = service.ports
+        ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        let key = AppKey(store: .apple, id: try AppID("com.example.game"))
+        let project = try ProjectID("default")
+        let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
+        #expect(throws: CommandError.fault(.unavailable)) {
+            try ports.perform(ports.removingApp(key, of: project, by: sender))
+        }
+        #expect(try keptSecret() == "first")
     }
 }

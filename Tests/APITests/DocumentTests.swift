@@ -20,20 +20,23 @@ struct DocumentTests {
         service = try TestService()
     }
 
-    @Test("Routes and document agree both ways: paths, roles, parameters and limits")
+    @Test("Routes and document agree both ways: paths, roles, parameters, headers and limits")
     func routes() throws {
         let built = Set(
             service.router.outlines.map { route in
                 "\(route.method) \(route.pattern) \(route.role?.rawValue ?? "open") "
-                    + "\(route.bodyLimit) \(route.parameters.sorted())"
+                    + "\(route.bodyLimit) \(route.parameters.sorted()) "
+                    + "\(route.headers.map { "\($0.name)" }.sorted())"
             })
         let written = Set(
             document.operations.map { operation in
                 let role = operation.json["x-role"]?.string ?? "open"
                 let limit = operation.json["x-body-limit"]?.integer ?? 0
                 let parameters = document.parameters(of: operation, in: "query").sorted()
+                let headers = document.parameters(of: operation, in: "header").sorted()
                 return
-                    "\(operation.method) \(operation.pattern.generic) \(role) \(limit) \(parameters)"
+                    "\(operation.method) \(operation.pattern.generic) \(role) \(limit) \(parameters) "
+                    + "\(headers)"
             })
         #expect(Set(built.map(\.generic)) == written)
     }

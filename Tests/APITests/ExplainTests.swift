@@ -42,10 +42,10 @@ struct ExplainTests {
                 + #"from 2026-11-19T19:21:00.000Z until 2026-12-19T19:21:00.000Z.","#
                 + #""It is active by a period of a subscription, purchase apple:1 of pro, "#
                 + #"from 2026-11-19T19:21:00.000Z until 2026-12-19T19:21:00.000Z.","#
-                + #""It goes on after 2026-12-19T19:21:00.000Z if the renewal is paid.","#
-                + #""It may read differently from 2026-12-19T19:21:00.000Z on.","#
-                + #""It does not count: purchase apple:2, transaction 2 of coins: a consumable adds "#
-                + #"to balances only.","It does not count: purchase apple:3, transaction 3 of "#
+                + #""It continues after 2026-12-19T19:21:00.000Z if the renewal is paid.","#
+                + #""This may change at 2026-12-19T19:21:00.000Z.","#
+                + #""It does not count: purchase apple:2, transaction 2 of coins: a consumable only adds "#
+                + #"to balances.","It does not count: purchase apple:3, transaction 3 of "#
                 + #"unknown: the catalog does not have the product."],"#
                 + #""reasons":[{"rule":"period","holds":true,"#
                 + #""start":"2026-11-19T19:21:00.000Z","end":"2026-12-19T19:21:00.000Z","#

@@ -21,13 +21,13 @@ struct OperationTests {
     func ready() {
         #expect(service.send("GET", "/healthz").text == #"{"alive":true}"#)
         #expect(service.send("GET", "/readyz").text == #"{"ready":true}"#)
-        service.obstacles.set([Obstacle("The database cannot be reached; see that it runs.")])
+        service.obstacles.set([Obstacle("The database cannot be reached; check that it runs.")])
         let reply = service.send("GET", "/readyz")
         #expect(reply.status == 503)
         #expect(
             reply.text
                 == #"{"ready":false,"reasons":["#
-                + #""The database cannot be reached; see that it runs."]}"#)
+                + #""The database cannot be reached; check that it runs."]}"#)
         #expect(service.send("GET", "/healthz").status == 200)
         #expect(service.send("GET", "/readyz?for=reads").status == 503)
         service.obstacles.set([Obstacle("The disk is full.", allowsReads: true)])

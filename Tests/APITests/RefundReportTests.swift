@@ -194,6 +194,69 @@ struct RefundReportTests {
         #expect(sent.calls.count == 1)
     }
 
+    @Test("Of a product that the catalog lacks the store is told nothing until the catalog has it")
+    func unknownProduct() throws {
+        let skin = Sale("9", "skin.gold", .consumable, at: front.daysAgo(2))
+        _ = front.submit(skin)
+        ask(of: skin)
+        #expect(try report() == [] && sent.calls == [])
+        // It is there to be answered by hand.
+        let listed = try front.send("GET", "/v1/refund_requests").json["requests"]?.array
+        #expect(listed?.map { $0["delivered"] ?? true } == [.null])
+        front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
+        #expect(
+            try report() == [
+                "too_late: The catalog gives nothing for the product, so the log cannot tell whether it "
+                    + "was delivered."
+            ])
+        #expect(sent.calls == [])
+    }
+
+    @Test("No report is sent after the project has taken the consent back")
+    func takenBack() throws {
+        _ = front.submit(coins)
+        ask(of: coins)
+        let reports = front.service.refundReports()
+        sent.fail(.unavailable("it answered 500"))
+        #expect(try report(reports) == ["store_unavailable"])
+        front.service.clock.advance(byMilliseconds: 5 * 60_000)
+        // It is taken back while a run is under way, which has read the setting before.
+        var intake = front.service.intake
+        let read = intake.ports.ledger.project
+        intake.ports.ledger.project = { [front] project throws(Fault) in
+            let state = try read(project)
+            let none = front.send(
+                "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
+            #expect(none.status == 200)
+            return state
+        }
+        #expect(try report(front.service.refundReports(intake)) == [])
+        #expect(sent.calls.count == 1)
+    }
+
+    @Test("While an app is left alone, its right to tell the store is neither taken nor kept")
+    func resting() throws {
+        _ = front.submit(coins)
+        for number in 1...3 { ask("n\(number)", of: coins) }
+        let writes = Mutex((taken: 0, kept: 0))
+        var port = front.service.refundReportPort
+        let (take, keep) = (port.take, port.keep)
+        port.take = { app throws(Fault) in
+            writes.withLock { $0.taken += 1 }
+            return try take(app)
+        }
+        port.keep = { lease throws(Fault) in
+            writes.withLock { $0.kept += 1 }
+            return try keep(lease)
+        }
+        let reports = front.service.refundReports(nil, port)
+        sent.fail(.unauthorized)
+        for _ in 0..<3 { _ = try report(reports) }
+        // Of the three requests one was sent, once.
+        #expect(sent.calls.count == 1)
+        #expect(writes.withLock { $0.taken } == 1 && writes.withLock { $0.kept } == 1)
+    }
+
     @Test("A refund that the store decided is not told of")
     func decided() throws {
         _ = front.submit(coins)
@@ -267,7 +330,7 @@ struct RefundReportTests {
             news.change { $0 = told }
         }
         _ = eventually(within: 20_000) {
-            held.change(wake: .nobody) { $0.began } == 1 || !sent.calls.isEmpty
+            held.change(wake: .none) { $0.began } == 1 || !sent.calls.isEmpty
         }
         let second = try report(reports)
         #expect(eventually(within: 20_000) { sent.calls.count == 1 })

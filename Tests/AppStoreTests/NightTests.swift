@@ -24,15 +24,19 @@ struct NightTests {
             try night.suffer("{}")
             try night.pass(days: 3)
             #expect(try !night.complaints().isEmpty)
+            let before = try night.tables()
             let rehearsed = try night.reconcile(rehearsing: true)
+            #expect(try night.tables() == before)
             let first = try night.reconcile()
             #expect(first.isSound, "\(first.errors)")
             #expect(try night.complaints() == [])
             #expect(self.counts(first, .notifications).found > Int64(self.lives) / 4)
-            for step in [ReconcileStep.boundaries, .notifications, .subscriptions] {
-                #expect(self.counts(rehearsed, step).lookedAt == self.counts(first, step).lookedAt)
+            for step in ReconcileStep.allCases {
                 #expect(
                     self.counts(rehearsed, step).found == self.counts(first, step).found, "\(step)")
+            }
+            for step in [ReconcileStep.boundaries, .notifications, .subscriptions] {
+                #expect(self.counts(rehearsed, step).lookedAt == self.counts(first, step).lookedAt)
                 #expect(self.counts(rehearsed, step).mended == 0)
                 #expect(self.counts(first, step).mended == self.counts(first, step).found)
             }
@@ -59,6 +63,31 @@ struct NightTests {
             #expect(first.isSound, "\(first.errors)")
             #expect(try night.complaints() == [])
             #expect(self.counts(first, .notifications).found > 0)
+            try self.expectNothingMore(night)
+        }
+    }
+
+    @Test(
+        "Wrong signatures in the store's answers are told of, and a later night makes up for them")
+    func wrongSignatures() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "nights of wrong signatures"))
+            let night = try PracticeNight(lives: 10, &random)
+            try night.pass(days: 60)
+            night.cutOff(true)
+            try night.pass(days: 8)
+            night.cutOff(false)
+            try night.suffer(#"{"wrong_signature":1,"seed":6}"#)
+            let first = try night.reconcile()
+            #expect(!first.isSound)
+            #expect(
+                first.errors.contains { $0.contains("signature_invalid") }, "\(first.errors)")
+            try night.suffer(#"{"wrong_signature":0.1,"seed":6}"#)
+            var last = first
+            for _ in 0..<40 where !last.isSound { last = try night.reconcile() }
+            #expect(last.isSound, "\(last.errors)")
+            #expect(try night.complaints() == [])
+            try night.suffer("{}")
             try self.expectNothingMore(night)
         }
     }
@@ -90,6 +119,7 @@ struct NightTests {
         let evidence = try night.service.database.number("select count(*) from deed.evidence")
         let second = try night.reconcile()
         #expect(second.isSound, "\(second.errors)")
+        #expect(try night.publishedTwice() == 0)
         for (step, counts) in second.steps where step != .intake {
             #expect(counts.found == 0, "\(step)")
         }

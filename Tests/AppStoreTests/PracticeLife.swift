@@ -16,6 +16,7 @@ struct PracticeLife: Sendable {
             ["id": "pro.year", "kind": "auto_renewable", "entitlements": ["pro"]],
             ["id": "basic.month", "kind": "auto_renewable", "entitlements": ["basic"]],
             ["id": "premium.month", "kind": "auto_renewable", "entitlements": ["pro", "premium"]],
+            ["id": "extras.month", "kind": "auto_renewable", "entitlements": ["extras"]],
             ["id": "coins.100", "kind": "consumable", "credits": ["coins": 100]],
             ["id": "level2", "kind": "non_consumable", "entitlements": ["level2"]],
             [
@@ -25,6 +26,7 @@ struct PracticeLife: Sendable {
         ],
         "entitlements": [
             "pro": [:], "basic": [:], "premium": [:], "level2": [:], "season_pass": [:],
+            "extras": [:],
         ],
         "currencies": ["coins": [:]],
     ]

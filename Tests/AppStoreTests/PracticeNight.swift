@@ -42,6 +42,7 @@ final class PracticeNight: Sendable {
         service = try TestService(machineClock: machine, asking: roots)
         var shop = Shop.example
         shop.app.notificationURL = "http://127.0.0.1:1/notifications"
+        shop.products.append(PracticeNight.extras)
         let posted = Posted()
         self.posted = posted
         store = PracticeStore(
@@ -61,6 +62,13 @@ final class PracticeNight: Sendable {
     }
 
     deinit { server.stop() }
+
+    /// A subscription that stands beside the others, of a group of its own.
+    private static var extras: Article {
+        var article = Article(id: "extras.month", kind: .autoRenewable, price: 990)
+        (article.group, article.level, article.period) = ("extras", 1, Wait("P1M"))
+        return article
+    }
 
     private struct Unexpected: Error {
         let reply: String
@@ -88,7 +96,7 @@ final class PracticeNight: Sendable {
             StoreApp(
                 project: ProjectID("default"),
                 key: AppKey(store: .apple, id: AppID(PracticeNight.app))),
-            change, Actor("test"), service.clock.now)
+            change, Actor("test"), service.clock.now, nil)
         for life in lives {
             try call(
                 "PUT", "/v1/customers/\(life.customer)/account_token",
@@ -135,10 +143,68 @@ final class PracticeNight: Sendable {
         }
     }
 
-    func reconcile(rehearsing: Bool = false) throws -> ReconciliationFinished {
+    /// What a call comes to that does not reach the store; `nil` where it does.
+    typealias Detour = @Sendable (StoreCall) throws(StoreTrouble) -> StoreAnswer?
+
+    func reconcile(
+        _ steps: [ReconcileStep] = ReconcileStep.allCases, rehearsing: Bool = false,
+        detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in }
+    ) throws -> ReconciliationFinished {
         var wish = ReconcileWish(project: try ProjectID("default"))
+        wish.plan.steps = steps
         wish.isRehearsal = rehearsing
-        return try service.reconcile(wish)
+        var intake = service.intake
+        if let ask = intake.stores[.apple]?.asking.ask {
+            intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
+                if let answer = try detour(call) { return answer }
+                return try ask(call, app, environment)
+            }
+        }
+        change(&intake)
+        return try service.reconcile(wish, over: intake)
+    }
+
+    /// The entitlements of which the last that was published is that they ended.
+    private func publishedAsOver(_ path: String) throws -> Set<String> {
+        let events = try call("GET", "\(path)/events?environment=sandbox&limit=1000")["events"]
+        return (events?.array ?? []).reduce(into: []) { over, event in
+            guard let entitlement = event["data"]?["entitlement"]?.string else { return }
+            switch event["type"]?.string {
+            case "access.ended": over.insert(entitlement)
+            case "access.started": over.remove(entitlement)
+            default: break
+            }
+        }
+    }
+
+    /// How many boundaries were published more than once.
+    func publishedTwice() throws -> Int64 {
+        try service.database.number(
+            """
+            select count(*) from (
+                select from deed.events where type in ('access.ended', 'access.ending_soon')
+                group by customer, environment, type, payload::jsonb ->> 'entitlement',
+                    payload::jsonb ->> 'at'
+                having count(*) > 1
+            ) as twice
+            """)
+    }
+
+    /// A digest of every table but that of what may be asked of stores.
+    func tables() throws -> Int64 {
+        try service.database.number(
+            """
+            select hashtextextended(string_agg(tablename || query_to_xml(format(
+                'select md5(string_agg(t::text, chr(10) order by t::text)) as rows from deed.%I as t',
+                tablename), true, true, '')::text, chr(10) order by tablename), 0)
+            from pg_tables where schemaname = 'deed' and tablename <> 'store_budgets'
+            """)
+    }
+
+    /// Has a customer of the store buy for one of the lives.
+    func plan(_ scenario: JSON) throws {
+        let scenario = try Scenario(scenario.bytes)
+        try store.change { world throws(PracticeError) in _ = try world.plan(scenario) }
     }
 
     /// What differs between Deed and the store's books.
@@ -152,6 +218,11 @@ final class PracticeNight: Sendable {
             let wanted = store.read { life.entitlements($0) }
             if found != wanted {
                 complaints.append("\(life.customer): \(found.sorted()), not \(wanted.sorted())")
+            }
+            let over = try publishedAsOver(path).intersection(found)
+            if !over.isEmpty {
+                complaints.append(
+                    "\(life.customer): \(over.sorted()) published as ended, and active")
             }
             let coins = try call("GET", "\(path)/balances?environment=sandbox")["balances"]
             let bought = store.read { life.coins($0) }

@@ -12,12 +12,13 @@ struct ReceiptClientTests {
     private let secret = "practice-shared-secret"
 
     private func inquiry(
-        _ receipt: String, _ asking: Asking, tries: Int64 = 1, environment: Environment = .sandbox
+        _ receipt: String, _ asking: Asking, tries: Int64 = 1, after former: IntakeReason? = nil,
+        environment: Environment = .sandbox
     ) throws -> ReceiptInquiry {
         ReceiptInquiry(
             receipt: RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt),
             project: asking.app.project, app: App(asking.app.key, receipts: .store),
-            environment: environment, tries: tries, now: machineInstant())
+            environment: environment, tries: tries, formerReason: former, now: machineInstant())
     }
 
     /// The code of a refusal, or of a reason to wait with a mark in front.
@@ -51,7 +52,6 @@ struct ReceiptClientTests {
     func statuses() throws {
         #expect(try judge(21_000) == "reply_refused")
         #expect(try judge(21_002) == "later: reply_later")
-        #expect(try judge(21_002, tries: 5) == "reply_later")
         #expect(try judge(21_003) == "reply_refused")
         #expect(try judge(21_004) == "later: store_secret_wrong")
         #expect(try judge(21_005, tries: 50) == "later: reply_later")
@@ -61,6 +61,28 @@ struct ReceiptClientTests {
         #expect(try judge(21_150, more: #","is-retryable":true"#) == "later: reply_later")
         #expect(try judge(21_150, more: #","is-retryable":"1""#) == "later: reply_later")
         #expect(try judge(99_999) == "later: reply_later")
+    }
+
+    @Test("Malformed is a receipt that the store calls so again after half an hour, and no other")
+    func malformed() throws {
+        let store = try CannedStore { _, _ in
+            Response(status: 200, body: Array(#"{"status":21002}"#.utf8))
+        }
+        let asking = try Asking(store.url, secret: secret)
+        func judge(_ tries: Int64, after former: IntakeReason?) throws -> String {
+            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: tries, after: former)))
+        }
+        guard case .undecided(let first) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+            Issue.record("it was judged at once")
+            return
+        }
+        #expect(try judge(5, after: first.reason) == "later: reply_later")
+        #expect(try judge(6, after: first.reason) == "reply_later")
+        // However often it was tried for other reasons: a store that was away, a secret that was not set.
+        let away = StoreTrouble.unavailable("it answered 500")
+        let other = IntakeReason(code: away.code, sentence: away.sentence)
+        #expect(try judge(50, after: other) == "later: reply_later")
+        #expect(try judge(50, after: nil) == "later: reply_later")
     }
 
     @Test("Each environment's host sends a receipt of the other one there, and never in circles")

@@ -138,4 +138,17 @@ struct AskingTests {
         let id = try TransactionID(try sandbox.buy("pro.month").transaction ?? "")
         #expect(try asking.ask(.transaction(id)).environment == .sandbox)
     }
+
+    @Test(
+        "What the sandbox does not know is not called unknown where production did not take the key",
+        arguments: [401, 403])
+    func refusedProduction(status: Int) throws {
+        let production = try CannedStore { _, _ in Response(status: status) }
+        let sandbox = try ServedPractice()
+        let asking = try Asking(
+            hosts: StoreHosts(
+                api: [.production: production.url, .sandbox: sandbox.url], receipts: [:],
+                order: [.production, .sandbox]))
+        #expect(asking.trouble(.transaction(try TransactionID("1"))) == .unauthorized)
+    }
 }

@@ -155,14 +155,57 @@ struct StoreQuestionTests {
         #expect(results(try ask(.history(of: id), try Asking(served.url))) == ["recorded"])
     }
 
+    @Test("An answer with one wrong signature in it is refused whole, and the next one is recorded")
+    func wrongSignature() throws {
+        let served = try ServedPractice { $0.app.notificationURL = "http://127.0.0.1:1/" }
+        let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+        let coins = try served.buy("coins.100").transaction
+        _ = try served.store.perform(
+            Step(.refund, customer: "u1").changed { $0.transaction = coins })
+        let end = opening.advanced(byMilliseconds: 86_400_000)
+        let calls: [StoreCall] = [
+            .transaction(id), .history(of: id), .statuses(of: id), .refunds(of: id),
+            .notifications(NotificationFilter(start: opening, end: end)),
+        ]
+        let asking = try Asking(served.url)
+        func kept() throws -> [Int64] {
+            try ["events", "evidence", "intake", "unclaimed"].map {
+                try service.database.number("select count(*) from deed.\($0)")
+            }
+        }
+        let before = try kept()
+        try served.suffer(#"{"wrong_signature":1,"seed":3}"#)
+        for call in calls {
+            // Another statement of the answer is struck each time.
+            for _ in 0..<5 { #expect(code(call, asking) == "store_answer_foreign", "\(call)") }
+        }
+        #expect(try kept() == before)
+        try served.suffer("{}")
+        for call in calls { #expect(try !ask(call, asking).items.isEmpty, "\(call)") }
+        #expect(try kept() != before)
+    }
+
+    @Test("Wrong signatures strike answers by their rate, and by the seed alone")
+    func rateOfWrongSignatures() throws {
+        func codes() throws -> [String?] {
+            let served = try ServedPractice()
+            let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
+            try served.suffer(#"{"wrong_signature":0.5,"seed":8}"#)
+            let asking = try Asking(served.url)
+            return (0..<24).map { _ in code(.transaction(id), asking) }
+        }
+        let first = try codes()
+        #expect(try codes() == first)
+        #expect((5...19).contains(first.count { $0 == "store_answer_foreign" }))
+        #expect(Set(first) == [nil, "store_answer_foreign"])
+    }
+
     @Test("A signature of another authority changes nothing")
     func foreignSignature() throws {
         let served = try ServedPractice()
         let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
         let genuine = try signed(id, served)
-        let part = genuine.split(separator: ".")[1]
-        let payload = try JSON.read(try #require(Base64.url.decode(Array(part.utf8))))
-        let forged = Authority().sign(payload)
+        let forged = Authority().sign(try payload(genuine))
         let forger = try CannedStore { _, _ in
             let body: JSON = [
                 "signedTransactionInfo": .string(forged), "hasMore": false, "revision": "r",
@@ -224,6 +267,93 @@ struct StoreQuestionTests {
         let asked = try TransactionID("2000000099999999")
         #expect(code(.history(of: asked), try Asking(other.url)) == "store_answer_foreign")
         #expect(try service.eventCount() == events)
+    }
+
+    private func payload(_ signed: String) throws -> JSON {
+        let part = signed.split(separator: ".")[1]
+        return try JSON.read(try #require(Base64.url.decode(Array(part.utf8))))
+    }
+
+    @Test("Asked about by any name, another customer's purchases change nothing")
+    func foreignCustomer() throws {
+        let served = try ServedPractice()
+        let id = try TransactionID(try served.buy("coins.100", "u1").transaction ?? "")
+        let other = try TransactionID(try served.buy("pro.month", "u2").transaction ?? "")
+        let genuine = try Asking(served.url)
+        let texts = try genuine.ask(.statuses(of: other)).evidence.map {
+            JSON.string(String(decoding: $0.bytes, as: UTF8.self))
+        }
+        let mine = JSON.string(try signed(id, served))
+        let item: JSON = [
+            "originalTransactionId": .string(other.text), "status": 1,
+            "signedTransactionInfo": texts[0], "signedRenewalInfo": texts[1],
+        ]
+        let bodies: [String: JSON] = [
+            "subscriptions": ["data": [["lastTransactions": [item]]]],
+            "history": ["hasMore": false, "revision": "r", "signedTransactions": [texts[0]]],
+            "refund": ["hasMore": false, "revision": "r", "signedTransactions": [mine, texts[0]]],
+            "transactions": ["signedTransactionInfo": mine],
+        ]
+        let liar = try CannedStore { _, path in
+            let parts = path.split(separator: "/").map(String.init)
+            let body = parts.lazy.compactMap { bodies[$0] }.first ?? [:]
+            return Response(status: 200, body: body.bytes)
+        }
+        let events = try service.eventCount()
+        var part = HistoryFilter()
+        part.product = try ProductID("pro.month")
+        let asking = try Asking(liar.url)
+        for call: StoreCall in [.statuses(of: id), .history(of: id, part), .refunds(of: id)] {
+            #expect(code(call, asking) == "store_answer_foreign", "\(call)")
+        }
+        #expect(try service.eventCount() == events)
+    }
+
+    @Test("A customer's own purchases are recorded, by whatever name they are asked for")
+    func ownPurchases() throws {
+        let served = try ServedPractice()
+        let coins = try TransactionID(try served.buy("coins.100").transaction ?? "")
+        _ = try served.buy("pro.month")
+        let asking = try Asking(served.url)
+        // Neither of these tells of the coins themselves.
+        #expect(results(try ask(.statuses(of: coins), asking)) == ["recorded", "recorded"])
+        var part = HistoryFilter()
+        part.product = try ProductID("pro.month")
+        #expect(results(try ask(.history(of: coins, part), asking)) == ["already_known"])
+        let account = try #require(try payload(signed(coins, served))["appTransactionId"]?.string)
+        let all = try ask(.history(of: try TransactionID(account)), asking)
+        #expect(results(all).sorted() == ["already_known", "recorded"])
+    }
+
+    @Test("Pages that are too much together, or too slow together, are left")
+    func bounded() throws {
+        let blank = String(repeating: " ", count: 4_000_000)
+        let large = try CannedStore { count, _ in
+            let page = #"{"hasMore":true,"revision":"r\#(count)","signedTransactions":[]}"#
+            return Response(status: 200, body: Array((page + blank).utf8))
+        }
+        let id = try TransactionID("7")
+        #expect(code(.refunds(of: id), try Asking(large.url)) == "store_pages_endless")
+        #expect((16...18).contains(large.count), "\(large.count)")
+        let slow = try CannedStore { count, _ in
+            Response(
+                status: 200,
+                body: Array(
+                    #"{"hasMore":true,"revision":"r\#(count)","signedTransactions":[]}"#.utf8))
+        }
+        let asking = try Asking(slow.url)
+        let clock = service.clock
+        var intake = service.intake
+        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
+            clock.advance(byMilliseconds: 60_000)
+            return try asking.client.ask(call, about: app, in: environment)
+        }
+        let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
+        // The time runs from the first page on.
+        #expect(throws: StoreQuestionError.trouble(.endlessPages(limit: 11))) {
+            try questions.ask(.refunds(of: id), about: app, of: project, in: nil)
+        }
+        #expect(slow.count == 11)
     }
 
     @Test("Pages that repeat or never end are left, and change nothing", arguments: [true, false])

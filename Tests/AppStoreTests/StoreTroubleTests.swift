@@ -38,6 +38,38 @@ struct StoreTroubleTests {
         #expect(try asking.ask(.transaction(id)).evidence.count == 1)
     }
 
+    @Test(
+        "An error that does not bear the API's own code is not the store's no",
+        arguments: [400, 404, 408, 421, 425, 451])
+    func edge(_ status: Int) throws {
+        let edge = try CannedStore { _, _ in
+            Response(status: status, body: Array("<html>Request blocked</html>".utf8))
+        }
+        #expect(isUnavailable(try Asking(edge.url).trouble(.transaction(id))))
+        let store = try CannedStore { _, _ in
+            Response(status: status, body: Array(#"{"errorCode":4000006}"#.utf8))
+        }
+        let no = StoreTrouble.refused(code: 4_000_006, message: "")
+        #expect(try Asking(store.url).trouble(.transaction(id)) == no)
+    }
+
+    @Test("A notification with more attempts than the store makes is not read")
+    func attempts() throws {
+        func trouble(_ count: Int) throws -> StoreTrouble? {
+            let attempts = Array(repeating: "{}", count: count).joined(separator: ",")
+            let entry = #"{"signedPayload":"x","sendAttempts":[\#(attempts)]}"#
+            let body = #"{"hasMore":false,"notificationHistory":[\#(entry)]}"#
+            let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
+            return try Asking(store.url).trouble(
+                .notifications(NotificationFilter(start: opening, end: opening)))
+        }
+        #expect(try trouble(6) == nil)
+        guard case .unreadable? = try trouble(7) else {
+            Issue.record("they were read")
+            return
+        }
+    }
+
     @Test("A passing fault is passed over, of calls that may be repeated")
     func passing() throws {
         let store = try CannedStore { count, _ in
@@ -59,7 +91,7 @@ struct StoreTroubleTests {
             Issue.record("it was answered")
             return
         }
-        #expect(store.count == 1 && detail.contains("may have done it"))
+        #expect(store.count == 1 && detail.contains("may still have done it"))
     }
 
     @Test(
@@ -75,6 +107,18 @@ struct StoreTroubleTests {
             return
         }
         #expect(store.count == 1)
+    }
+
+    @Test(
+        "A 403 with a code refuses what was asked; one without a code does not take the key",
+        arguments: [("", nil), ("<html>", nil), (#"{"errorCode":4030004}"#, 4_030_004)])
+    func forbidden(_ body: String, _ code: Int64?) throws {
+        let store = try CannedStore { _, _ in Response(status: 403, body: Array(body.utf8)) }
+        let trouble = try Asking(store.url).trouble(.statuses(of: id))
+        switch trouble {
+        case .refused(let found, _)?: #expect(found == code)
+        default: #expect(trouble == .unauthorized && code == nil)
+        }
     }
 
     @Test("An answer beyond any size is cut off")

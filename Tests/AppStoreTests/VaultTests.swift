@@ -146,9 +146,19 @@ struct VaultTests {
         let clock = TestClockTable(database.settings(role: LedgerSettings.serviceRole))
         try set(change, SecretKeyBytes(1))
         #expect(try clock.knowsRealStore())
-        try ledger.removeCredentials(of: app)
+        var forget = CredentialsChange()
+        (forget.apiKey, forget.sharedSecret) = (.some(nil), .some(nil))
+        try set(forget, SecretKeyBytes(1))
         #expect(try !clock.knowsRealStore())
+        // What is empty needs no key.
+        #expect(try CredentialVault(ledger, []).credentials(of: app) == StoreCredentials())
+        #expect(try CredentialVault(ledger, []).lockedApps() == [])
         try clock.mark(at: now)
+        // Also where the clock was marked behind the vault's back.
+        let blind = CredentialVault(ledger, [SecretKeyBytes(1)], isTest: { false })
+        #expect(throws: CommandError.fault(.busy)) {
+            try blind.change(app, change, by: Actor("a"), now: now)
+        }
         #expect(throws: CommandError.refused(.realStoreOnTestClock)) {
             try set(change, SecretKeyBytes(1))
         }

@@ -5,20 +5,23 @@ struct ArrowTests {
     /// What each target may import of this project. Arrows point inward; Core imports nothing.
     static let allowed: [String: Set<String>] = [
         "Core": [],
+        "Auditing": ["Core"],
+        "Following": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],
-        "Evidence": ["Core", "Crypto", "JSON", "Telemetry"],
+        "Evidence": ["Auditing", "Core", "Crypto", "JSON", "Telemetry"],
         "Postgres": ["CPostgres", "Threading"],
         "SQL": ["Postgres"],
         "Ledger": [
-            "CatalogFile", "Core", "Crypto", "JSON", "Postgres", "SQL", "Telemetry", "Threading",
+            "Auditing", "CatalogFile", "Core", "Crypto", "Following", "JSON", "Postgres", "SQL",
+            "Telemetry", "Threading",
         ],
         "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
-        "Answers": ["Core"],
-        "Service": ["Core"],
+        "Answers": ["Core", "Following"],
+        "Service": ["Auditing", "Core", "Following"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
         "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
@@ -37,7 +40,7 @@ struct ArrowTests {
             "Threading",
         ],
         "deed": [
-            "API", "AppStore", "Assembly", "CatalogFile", "Core", "Crypto", "Evidence",
+            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
             "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
             "Telemetry", "Threading",
         ],
@@ -61,6 +64,23 @@ struct ArrowTests {
     @Test("Every target has its row in the table, and every row its target")
     func complete() {
         #expect(SourceTree.targets == Self.allowed.keys.sorted())
+    }
+
+    /// Targets whose tests lie elsewhere, and where.
+    static let testedElsewhere = [
+        "Following": "LedgerTests", "OpenAPI": "APITests",
+        "SQL": "LedgerTests", "deed": "DeedTests",
+        "PracticeTool": "PracticeTests",
+    ]
+    /// Run by `scripts/bench` and `scripts/fuzz`.
+    static let measuring: Set<String> = ["Bench", "Fuzz"]
+
+    @Test(
+        "Every target has a folder of tests",
+        arguments: SourceTree.targets.filter { !measuring.contains($0) })
+    func tested(_ target: String) {
+        let folder = Self.testedElsewhere[target] ?? target + "Tests"
+        #expect(SourceTree.tests.contains { $0.path.hasPrefix("Tests/\(folder)/") })
     }
 
     @Test("A file imports only what its target may", arguments: SourceTree.sources)

@@ -8,6 +8,15 @@ struct SizeTests {
         #expect(file.lines.count <= 400, "\(file) has \(file.lines.count) lines")
     }
 
+    @Test("A target has at most a dozen files at its root", arguments: SourceTree.targets)
+    func root(_ target: String) {
+        let names: [String] = SourceTree.sources.filter { file in
+            file.target == target && file.path.split(separator: "/").count == 3
+                && file.path.hasPrefix("Sources/")
+        }.map(\.path)
+        #expect(names.count <= 12, "\(target) has \(names.count) files at its root: \(names)")
+    }
+
     @Test("A function has at most 70 lines", arguments: SourceTree.sources)
     func functions(_ file: SourceTree.File) {
         for function in functions(of: file) where function.lines > 70 {

@@ -3,7 +3,7 @@ import Foundation
 /// The Swift files of this project, read from disk.
 struct SourceTree {
     struct File: Sendable, CustomStringConvertible {
-        /// As in `Sources/Core/Event.swift`.
+        /// As in `Sources/Core/Events/Event.swift`.
         let path: String
         let text: String
 

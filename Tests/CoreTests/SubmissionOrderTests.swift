@@ -58,6 +58,10 @@ struct SubmissionOrderTests {
                         }
                     deliveries.append(Delivery(fact: fact, bearer: bearer))
                 }
+                // The store's word alone finds the holder only once the purchase of before has one.
+                if fact.isOfBundle {
+                    deliveries.append(Delivery(fact: fact, bearer: .customer(owner)))
+                }
             }
         }
         return deliveries
@@ -158,6 +162,10 @@ extension AnyFact {
         case .app, .consent: true
         case .transaction, .renewal, .refund: false
         }
+    }
+
+    fileprivate var isOfBundle: Bool {
+        if case .transaction(let fact) = self { fact.previousOriginal != nil } else { false }
     }
 
     /// Whose history it is of; installations tell no names.

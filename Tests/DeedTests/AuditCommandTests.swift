@@ -93,7 +93,7 @@ extension ProgramTests {
             _ = try deed.run(["checkpoint", "--out", file] + key)
             try FileManager.default.removeItem(atPath: folder.file("secret.key"))
             let audit = try deed.run(["audit", "--against", file] + key)
-            #expect(audit.code == 3 && audit.errors.contains("bring back the file"))
+            #expect(audit.code == 3 && audit.errors.contains("restore the file"))
             #expect(!FileManager.default.fileExists(atPath: folder.file("secret.key")))
         }
 

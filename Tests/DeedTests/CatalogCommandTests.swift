@@ -34,7 +34,7 @@ final class CatalogCommandTests {
         #expect(
             Set(refused.output.split(separator: "\n")) == [
                 "products[0].credits is empty; name what the consumable adds to a balance",
-                "products[1] is a number; it has to be an object",
+                "products[1] is a number; it must be an object",
             ])
         #expect(refused.errors == "error: The catalog has 2 errors; correct them and try again.\n")
         let json = try deed.run("catalog", "check", bad, "--json", variables: nowhere)

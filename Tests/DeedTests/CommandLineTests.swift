@@ -45,7 +45,7 @@ extension ProgramTests {
                 output: folder.file("out"), errors: folder.file("err"))
             #expect(shell.wait(milliseconds: 10_000) == 2)
             let errors = try String(contentsOfFile: folder.file("err"), encoding: .utf8)
-            #expect(errors.contains("no UTF-8"), "\(errors)")
+            #expect(errors.contains("not UTF-8"), "\(errors)")
         }
 
         @Test("Help is given, and JSON when it is asked for, beside a mistake too")

@@ -62,7 +62,7 @@ extension ProgramTests {
             #expect(refused.output.isEmpty)
             #expect(refused.errors.hasPrefix("error: "))
             #expect(
-                refused.errors.contains("; see: deed") || refused.errors.contains("one word more"))
+                refused.errors.contains("; see: deed") || refused.errors.contains("one more word"))
             #expect(refused.errors.split(separator: "\n").count == 1)
             #expect(!refused.errors.contains("deed_admin_secret"))
         }

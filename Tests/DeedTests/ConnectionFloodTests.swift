@@ -211,7 +211,7 @@ private final class OrdinaryClient: Sendable {
         startThread("ordinary") { [self] in
             do {
                 var client = try APIClient(key: key)
-                while !state.change(wake: .nobody, { $0.isStopping }) {
+                while !state.change(wake: .none, { $0.isStopping }) {
                     let started = monotonicMilliseconds()
                     let answer = try client.send("GET", url)
                     let taken = monotonicMilliseconds() - started
@@ -229,8 +229,8 @@ private final class OrdinaryClient: Sendable {
         }
     }
 
-    var count: Int { state.change(wake: .nobody) { $0.count } }
-    var faults: [String] { state.change(wake: .nobody) { $0.faults } }
+    var count: Int { state.change(wake: .none) { $0.count } }
+    var faults: [String] { state.change(wake: .none) { $0.faults } }
 
     func stop() -> (count: Int, slowest: Int64) {
         state.change { $0.isStopping = true }

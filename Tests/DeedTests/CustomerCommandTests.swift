@@ -51,8 +51,8 @@ extension ProgramTests {
             #expect(shown.code == 0)
             #expect(
                 shown.output
-                    == "Nothing was ever recorded of a customer \"nobody\" in production of "
-                    + "the project \"default\"; see that id, --environment and --project are "
+                    == "Nothing was ever recorded about a customer \"nobody\" in production of "
+                    + "the project \"default\"; check that id, --environment and --project are "
                     + "right.\n")
             let json = try installation.run("customer", "show", "nobody", "--json")
             #expect(try json.json["entitlements"] == [:])
@@ -68,14 +68,14 @@ extension ProgramTests {
             let moved = try installation.run(
                 "transfer", "--customer", "u9", "--purchase", "apple:1", "--undo", "--reason", "r")
             #expect(
-                moved.errors.contains("in the environment that was asked; see: deed customer show"))
+                moved.errors.contains("in the requested environment; see: deed customer show"))
         }
 
         @Test("What would turn the text of a terminal around is shown by its name")
         func directions() throws {
             _ = try installation.makeKey()
             let shown = try installation.run("customer", "show", "a\u{202E}b")
-            #expect(shown.output.contains("of a customer \"a<U+202E>b\" in production"))
+            #expect(shown.output.contains("about a customer \"a<U+202E>b\" in production"))
             let json = try installation.run("customer", "show", "a\u{202E}b", "--json")
             #expect(try json.json["customer"]?.string == "a\u{202E}b")
         }

@@ -39,6 +39,7 @@ extension ProgramTests {
                 "ben pro may not use (expired)",
                 "eve premium may use (active)", "hana level2 may not use (revoked)",
                 "ivan season_pass may use (active)", "oli basic may use (active)",
+                "gus coins may use (400)", "ivan season_pass may not use (expired)",
             ] {
                 let isSeen = eventually(within: 90_000) { seen().contains(line) }
                 let errors = try? String(contentsOfFile: folder.file("demo.err"), encoding: .utf8)
@@ -52,6 +53,29 @@ extension ProgramTests {
             #expect(throws: (any Error).self) { try RawClient(port: port) }
         }
 
+        @Test("A port that is taken is told before anything is made")
+        func takenPort() throws {
+            let folder = try ScratchFolder()
+            let (listener, port) = try boundSocket()
+            defer { close(listener) }
+            try #require(listen(listener, 8) == 0)
+            let process = try ChildProcess(
+                "/usr/bin/env",
+                [
+                    "bash", Demo.script, "--demo", "--programs", "/nowhere", "--listen",
+                    "127.0.0.1:\(port)",
+                ],
+                environment: [
+                    "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
+                    "TMPDIR": folder.path,
+                ], output: folder.file("out"), errors: folder.file("err"))
+            #expect(process.wait(milliseconds: 20_000) == 1)
+            let words = try String(contentsOfFile: folder.file("err"), encoding: .utf8)
+            #expect(words.contains("something serves on 127.0.0.1:\(port) already"), "\(words)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(left.sorted() == ["err", "out"])
+        }
+
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("scripts/run").path
@@ -60,8 +84,14 @@ extension ProgramTests {
 
 /// A port that nothing listens on now.
 func freePort() throws -> UInt16 {
+    let (descriptor, port) = try boundSocket()
+    close(descriptor)
+    return port
+}
+
+/// A socket at a port of its own, on which nothing listens yet.
+private func boundSocket() throws -> (descriptor: Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -73,5 +103,5 @@ func freePort() throws -> UInt16 {
         }
     }
     guard isBound else { throw Installation.Failed(description: "no port is free") }
-    return UInt16(bigEndian: address.sin_port)
+    return (descriptor, UInt16(bigEndian: address.sin_port))
 }

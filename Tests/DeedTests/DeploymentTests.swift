@@ -69,12 +69,22 @@ extension ProgramTests {
 
         @Test("The manifests are what Kubernetes takes, and start commands that are tested")
         func manifests() throws {
-            let deployment = try documents("kubernetes/deployment.yaml")
-            #expect(deployment.map { $0["kind"]?.string } == ["Deployment", "Service"])
+            let service = try documents("kubernetes/statefulset.yaml")
+            #expect(service.map { $0["kind"]?.string } == ["StatefulSet", "Service"])
+            // What a service has seen of the log must outlive its pod.
+            let claims = service[0]["spec"]?["volumeClaimTemplates"]?.array ?? []
+            #expect(claims.map { $0["metadata"]?["name"]?.string } == ["data"])
+            let volumes = service[0]["spec"]?["template"]?["spec"]?["volumes"]?.array ?? []
+            #expect(volumes.map { $0["name"]?.string } == ["secret", "key"])
             let job = try #require(try documents("kubernetes/reconcile.yaml").first)
             #expect(job["kind"] == "CronJob")
             #expect(job["spec"]?["concurrencyPolicy"] == "Forbid")
-            let pods = [deployment[0]["spec"], job["spec"]?["jobTemplate"]?["spec"]]
+            let pods = [service[0]["spec"], job["spec"]?["jobTemplate"]?["spec"]]
+            let variables = pods.map {
+                $0?["template"]?["spec"]?["containers"]?.array?.first?["env"]?.array ?? []
+            }
+            let data: JSON = ["name": "DEED_DATA_DIR", "value": "/var/lib/deed"]
+            #expect(variables[0].contains(data))
             let arguments = pods.map {
                 $0?["template"]?["spec"]?["containers"]?.array?.first?["args"]?.array?
                     .compactMap(\.string)
@@ -84,6 +94,65 @@ extension ProgramTests {
                     ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
                     ["reconcile", "--repair", "--json"],
                 ])
+        }
+
+        @Test(
+            "A pod has the installation's keys where Deed looks for them, for their owner alone",
+            arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
+        func keys(name: String) throws {
+            let spec = try #require(try documents(name).first?["spec"])
+            let pod = try #require((spec["jobTemplate"]?["spec"] ?? spec)["template"]?["spec"])
+            let (first, deed) = (
+                try #require(pod["initContainers"]?.array?.first),
+                try #require(pod["containers"]?.array?.first)
+            )
+            let place = "/var/lib/deed-key"
+            // Only the secret lasts: the group gets rights to what is kept on a claim.
+            #expect(
+                try #require(pod["volumes"]?.array).contains([
+                    "name": "key", "emptyDir": ["medium": "Memory", "sizeLimit": "1Mi"],
+                ]))
+            #expect(
+                first["volumeMounts"] == [
+                    ["name": "secret", "mountPath": "/secret", "readOnly": true],
+                    ["name": "key", "mountPath": .string(place)],
+                ])
+            let mount: JSON = ["name": "key", "mountPath": .string(place), "readOnly": true]
+            #expect(deed["volumeMounts"]?.array?.contains(mount) == true)
+            let variable: JSON = [
+                "name": "DEED_SECRET_KEY_FILE", "value": .string("\(place)/secret.key"),
+            ]
+            #expect(deed["env"]?.array?.contains(variable) == true)
+
+            // The command does here what it does there.
+            let folder = try ScratchFolder()
+            for (number, file) in ["secret.key", "secret.key.next", "secret.key.old.1"].enumerated()
+            {
+                let path = folder.file("secret/\(file)")
+                try FileManager.default.createDirectory(
+                    atPath: folder.file("secret"), withIntermediateDirectories: true)
+                try String(repeating: "\(number)", count: 64)
+                    .write(toFile: path, atomically: true, encoding: .utf8)
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o440], ofItemAtPath: path)
+            }
+            try FileManager.default.createDirectory(
+                atPath: folder.file("key"), withIntermediateDirectories: true)
+            let words = first["command"]?.array?.compactMap(\.string) ?? []
+            #expect(words.dropLast() == ["sh", "-c"])
+            let command = try #require(words.last)
+                .replacingOccurrences(of: place, with: folder.file("key"))
+                .replacingOccurrences(of: " /secret/", with: " \(folder.file("secret"))/")
+            // A pod that starts its first container again does it a second time.
+            for _ in 1...2 {
+                let (code, output) = try run("sh", "-c", command)
+                #expect(code == 0, "\(output)")
+            }
+            for file in ["secret.key", "secret.key.next", "secret.key.old.1"] {
+                let attributes = try FileManager.default.attributesOfItem(
+                    atPath: folder.file("key/\(file)"))
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+            }
         }
 
         @Test("Each metric that the rules and the board ask for is one that a service has")

@@ -209,7 +209,7 @@ extension ProgramTests {
             #expect(code == 1)
             let finding = evidence?["findings"]?.array?.first
             #expect(finding?["row"]?.string == "\(position)")
-            #expect(finding?["found"]?.string == "none that tells of transaction 777")
+            #expect(finding?["found"]?.string == "none about transaction 777")
             #expect(
                 finding?["table"]?.string == "deed.events"
                     && finding?["column"]?.string == "payload")

@@ -145,7 +145,7 @@ extension ProgramTests {
             var client = try APIClient(key: key)
             let start = try client.send("GET", "\(again.url)/readyz")
             #expect(start.status == 503)
-            #expect(start.text.contains("has not taken part in what came since timeline 2"))
+            #expect(start.text.contains("lacks everything since timeline 2"))
 
             try pair.start(.standby)
             #expect(

@@ -42,6 +42,12 @@ extension ProgramTests {
             let reasons = try readiness()
             #expect(reasons.status == 503)
             #expect(reasons.text.contains("disk of the database is full"))
+            // A refusal writes nothing, and so says nothing of the disk.
+            let refusal = try client.send(
+                "DELETE", "\(service.url)/v1/customers/u0/grants/g_none",
+                body: #"{"reason":"r"}"#, idempotencyKey: "r")
+            #expect((400..<500).contains(refusal.status))
+            #expect(try readiness().status == 503)
             #expect(try readiness("?for=reads").status == 200)
             let read = try client.send("GET", "\(service.url)/v1/customers/u0/entitlements")
             #expect(read.status == 200)

@@ -79,12 +79,15 @@ extension ProgramTests {
             #expect(rename(folder, away) == 0)
             kill(postmaster, SIGQUIT)
             #expect(
-                eventually(within: 30_000) { service.log.contains("is gone while it is in use") })
+                eventually(within: 30_000) {
+                    service.log.contains("disappeared while it was in use")
+                })
             #expect(access(folder, F_OK) != 0)
             // As where a disk was mounted.
             #expect(mkdir(folder, 0o700) == 0)
             #expect(try installation.run("key", "list").code == 1)
-            #expect(try installation.run("migrate").errors.contains("is gone while it is in use"))
+            #expect(
+                try installation.run("migrate").errors.contains("disappeared while it was in use"))
             #expect(rmdir(folder) == 0)
             #expect(try client.send("POST", path, body: Life.grant).status == 503)
             #expect(rename(away, folder) == 0)

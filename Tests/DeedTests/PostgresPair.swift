@@ -29,13 +29,19 @@ final class PostgresPair: Sendable {
     }
 
     deinit {
-        for server in [Server.primary, .standby] { try? stop(server) }
+        for server in [Server.primary, .standby] {
+            try? signal(server, "CONT")
+            try? stop(server)
+        }
     }
 
     /// Both servers: whoever connects gets the one that can be written to.
     var url: String {
         "postgresql:///deed?host=\(socket(.primary)),\(socket(.standby))&user=deed"
     }
+
+    /// As libpq takes them from the environment.
+    var folders: String { "\(socket(.primary)),\(socket(.standby))" }
 
     func url(of server: Server) -> String {
         "postgresql:///deed?host=\(socket(server))&user=deed&target_session_attrs=any"
@@ -50,6 +56,13 @@ final class PostgresPair: Sendable {
 
     func stop(_ server: Server) throws {
         try run("pg_ctl -D '\(data(server))' -m immediate stop")
+    }
+
+    /// Sends a signal to all of its processes.
+    func signal(_ server: Server, _ name: String) throws {
+        let first = "first=$(head -n 1 '\(data(server))/postmaster.pid')"
+        let script = "\(first) && kill -\(name) $first $(ps -o pid= --ppid $first)"
+        try PostgresPair.shell(script, in: folder)
     }
 
     /// From now on a commit returns when the standby has it.

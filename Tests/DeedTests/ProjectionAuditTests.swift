@@ -118,12 +118,6 @@ extension ProgramTests {
                     "u2",
                     "runs"),
                 RowTampering(
-                    "update deed.customers set next_change_at = null where customer = 'u2'",
-                    "deed.customers", "u2", "next_change_at"),
-                RowTampering(
-                    "update deed.customers set next_change_at = 0 where customer = 'u2'",
-                    "deed.customers", "u2", "next_change_at"),
-                RowTampering(
                     """
                     insert into deed.customers (shard, project, environment, customer, version,
                         catalog_version, runs) values (3, 'default', 'mars', 'u7', 1, 0, '{}')
@@ -191,7 +185,7 @@ extension ProgramTests {
         func halfProjected() throws {
             try database.run(
                 """
-                update deed.customers set catalog_version = 0, runs = '{}', next_change_at = null
+                update deed.customers set catalog_version = 0, runs = '{}'
                 where customer = 'u1';
                 update deed.purchases set kind = null;
                 update deed.projects set projected_version = 0

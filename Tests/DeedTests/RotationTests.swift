@@ -45,6 +45,13 @@ extension ProgramTests {
             try FileManager.default.moveItem(atPath: file, toPath: other)
         }
 
+        /// The one key of before.
+        private func oldKey() throws -> String {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                .filter { $0.hasPrefix("secret.key.old.") }
+            return folder.file(try #require(names.count == 1 ? names.first : nil, "\(names)"))
+        }
+
         /// Whether each app's key opens: then its store, which is not there, is asked.
         private func expectOpen() throws {
             for app in Rotation.apps {
@@ -65,7 +72,7 @@ extension ProgramTests {
             #expect(text(keyFile) == begun && text("\(keyFile).next") == nil)
             try expectOpen()
             // The new key alone opens everything.
-            try FileManager.default.removeItem(atPath: "\(keyFile).old")
+            try FileManager.default.removeItem(atPath: try oldKey())
             try expectOpen()
         }
 
@@ -107,8 +114,9 @@ extension ProgramTests {
         func moved(oldIsLinked: Bool) throws {
             #expect(try run("secret", "rotate").code == 0)
             try move(keyFile, to: "\(keyFile).next")
-            try move("\(keyFile).old", to: keyFile)
-            if oldIsLinked { #expect(link(keyFile, "\(keyFile).old") == 0) }
+            let old = try oldKey()
+            try move(old, to: keyFile)
+            if oldIsLinked { #expect(link(keyFile, old) == 0) }
             #expect(try resealed() == 2)
             try expectFinished()
         }
@@ -132,7 +140,7 @@ extension ProgramTests {
             #expect(isHeld, "\(text(errors) ?? "")")
             try holder.run(Script(embedded: Array("commit".utf8)))
             #expect(process.wait(milliseconds: 30_000) == 0, "\(text(errors) ?? "")")
-            try FileManager.default.removeItem(atPath: "\(keyFile).old")
+            try FileManager.default.removeItem(atPath: try oldKey())
             try expectOpen()
         }
     }

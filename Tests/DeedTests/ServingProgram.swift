@@ -62,13 +62,26 @@ final class PracticeGround: Sendable {
     let store: ServingProgram
     let adminKey: String
     private let folder: ScratchFolder
-    private let data: String
+    /// The practice store's folder.
+    let data: String
 
-    init(_ database: ScratchDatabase) throws {
+    /// `options` are the practice store's beside the usual ones; it signs with the same keys as that of
+    /// another ground, where one is given.
+    init(
+        _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil
+    ) throws {
         folder = try ScratchFolder()
         deed = try Installation(database)
         let data = folder.file("practice")
         self.data = data
+        if let other {
+            try FileManager.default.createDirectory(
+                atPath: data, withIntermediateDirectories: true)
+            for name in ["roots", "keys", "private"] {
+                try FileManager.default.copyItem(
+                    atPath: "\(other.data)/\(name)", toPath: "\(data)/\(name)")
+            }
+        }
         let roots = try ServingProgram.run(
             Installation.practice, ["roots", "--data-dir", data], in: folder)
         guard roots == 0 else { throw Installation.Failed(description: "no roots were made") }
@@ -84,7 +97,21 @@ final class PracticeGround: Sendable {
             [
                 "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--service-url",
                 service.url, "--notify", "\(service.url)/v1/stores/apple/notifications",
-            ], ["DEED_PRACTICE_SERVICE_KEY": adminKey], in: folder)
+            ] + options, ["DEED_PRACTICE_SERVICE_KEY": adminKey], in: folder)
+    }
+
+    /// What a command of `deed-practice` prints about that store.
+    func practise(_ words: String...) throws -> Finished {
+        let (output, errors) = (folder.file("practised.out"), folder.file("practised.err"))
+        let process = try ChildProcess(
+            Installation.practice, words, environment: ["DEED_PRACTICE_STORE": store.url],
+            output: output, errors: errors)
+        guard let code = process.wait(milliseconds: 240_000) else {
+            throw Installation.Failed(description: "deed-practice \(words) did not end")
+        }
+        return Finished(
+            code: code, output: try String(contentsOfFile: output, encoding: .utf8),
+            errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
     /// A back end of the examples in front of that Deed.

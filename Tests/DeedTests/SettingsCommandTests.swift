@@ -24,7 +24,7 @@ final class SettingsCommandTests {
             "--sandbox-access", "all")
         #expect(
             set.output
-                == "com.example.game   apple id 1234567890   sandbox purchases count for everybody   "
+                == "com.example.game   apple id 1234567890   sandbox purchases count for all customers   "
                 + "receipts are judged by Deed\n")
         let changed = try deed.run(
             "app", "set", "--bundle-id", "com.example.game", "--sandbox-customers", "b,a",
@@ -39,7 +39,7 @@ final class SettingsCommandTests {
                 == #"{"project":"default","apps":[\#(app)]}"# + "\n")
         let removed = try deed.run("app", "remove", "--bundle-id", "com.example.game")
         #expect(
-            removed.output == "The project default has no app com.example.game any more.\n")
+            removed.output == "The project default no longer has the app com.example.game.\n")
         let again = try deed.run("app", "remove", "--bundle-id", "com.example.game", "--json")
         #expect(again.code == 1)
         #expect(try JSON.read(again.errors)["error"]?["code"]?.string == "app_unknown")

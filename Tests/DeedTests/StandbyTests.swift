@@ -1,5 +1,8 @@
 import Core
 import JSON
+import Ledger
+import Postgres
+import Telemetry
 import TestSupport
 import Testing
 import Threading
@@ -30,9 +33,146 @@ extension ProgramTests {
             ).status
         }
 
-        @Test("A write that comes again is not acknowledged before the standby has the first one")
-        func repeated() throws {
+        @Test("A write that comes again waits for a standby that says nothing, as a new one does")
+        func silent() throws {
             #expect(try grant("first") == 201)
+            #expect(try grant("first") == 201)
+            // It is connected, so nothing is refused before it is tried.
+            try pair.signal(.standby, "STOP")
+            #expect(try grant("first") == 503)
+            try pair.signal(.standby, "CONT")
+            #expect(try eventually(within: 20_000) { try grant("first") == 201 })
+        }
+
+        @Test("What a standby never confirmed is not acknowledged when it comes again")
+        func unconfirmed() throws {
+            let ledger = ledger()
+            defer { ledger.close() }
+            let give = try Command.give("pro", to: .test("u1"), grant: "g1")
+            // The service is not to judge them.
+            let start = Instant(milliseconds: 4_102_444_800_000)
+            let reason = try Reason("by hand")
+            let act = AdminAct(actor: try Actor("key:k1"), reason: reason, ticket: nil)
+            let queued = try #require(try ledger.addIntake(.test(1, at: start), [1]))
+            try pair.stop(.standby)
+            // Committed by the primary alone, which nobody is told of.
+            #expect(throws: CommandError.self) { try ledger.append(give) }
+            #expect(throws: Fault.self) { try ledger.addIntake(.test(2, at: start), [2]) }
+            let settled = try queued.settled(by: act, now: start)
+            #expect(throws: CommandError.self) { try ledger.changeIntake(settled) }
+            try pair.stop(.primary)
+            try pair.start(.primary)
+            let given = "select count(*) from deed.events where type = 'grant.given'"
+            #expect(try queriedNumber(given, at: pair.url(of: .primary)) == 1)
+            let kept = "select (count(*) + sum(revision))::bigint from deed.intake"
+            #expect(try queriedNumber(kept, at: pair.url(of: .primary)) == 3)
+            // The store and the sender ask again; the primary may be lost right after the answer.
+            #expect(throws: CommandError.self) { try ledger.append(give) }
+            let again = try IntakeItem(
+                IntakeID("i_3"), IntakeItem.test(2, at: start).wish, now: start)
+            #expect(throws: Fault.self) { try ledger.addIntake(again, [2]) }
+            #expect(throws: CommandError.self) { try ledger.changeIntake(settled) }
+
+            try pair.start(.standby)
+            #expect(eventually(within: 20_000) { (try? ledger.append(give)) != nil })
+            #expect(try ledger.addIntake(again, [2])?.id.text == "i_2")
+            #expect(try ledger.changeIntake(settled))
+        }
+
+        @Test("What is refused waits for no standby, also while another session holds other shards")
+        func refused() throws {
+            let ledger = ledger()
+            defer { ledger.close() }
+            let held = try Stream.test("u1")
+            _ = try ledger.append(.give("pro", to: held, grant: "g1"))
+            try pair.stop(.standby)
+            var settings = ConnectionSettings(url: pair.url(of: .primary), role: nil)
+            settings.silentLockMilliseconds = 0
+            var holder = try Connection.open(settings)
+            let lock =
+                "begin; select * from deed.shards where shard = \(held.shard.number) for update"
+            try holder.run(Script(embedded: Array(lock.utf8)))
+            ledger.submit(try .give("vip", to: held, grant: "g2")) { _ in }
+            // By now it is set aside.
+            pause(milliseconds: 500)
+            let other = try #require(
+                try (2..<100).map { try Stream.test("u\($0)") }.first { $0.shard != held.shard })
+            let started = monotonicMilliseconds()
+            #expect {
+                try ledger.append(.revoke("g9", of: other, key: "r"))
+            } throws: { error in
+                if case .refused? = error as? CommandError { true } else { false }
+            }
+            #expect(monotonicMilliseconds() - started < 1000)
+            try holder.run(Script(embedded: Array("rollback".utf8)))
+        }
+
+        @Test("Nothing that would wait for a standby that is not there takes a connection")
+        func beside() throws {
+            let ledger = ledger()
+            defer { ledger.close() }
+            let lease = Lease(name: "job", fence: 1)
+            let begun = LogCursor("begun", from: .end)
+            _ = try ledger.read(by: begun, under: lease) { _ in }
+            _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+            try pair.stop(.standby)
+            #expect(
+                try eventually(within: 10_000) {
+                    _ = try ledger.look()
+                    return ledger.impediments.contains { $0.kind == .noStandby }
+                })
+            let now = Instant(milliseconds: 1_795_202_460_000)
+            let item = try IntakeItem.test(1, at: now)
+            let app = StoreApp(
+                project: try ProjectID("default"),
+                key: AppKey(store: .apple, id: try AppID("com.example.app")))
+            let writes: [() throws -> Void] = [
+                { _ = try ledger.addIntake(item, [1]) }, { _ = try ledger.takeIntake(now: now) },
+                { _ = try ledger.changeIntake(item) },
+                { _ = try ledger.cleanIntake(endedBefore: now, under: lease) },
+                { _ = try ledger.takeLease(of: "job", at: now, until: now, lastRun: nil) },
+                { _ = try ledger.keep(lease, until: now) },
+                { try ledger.end(lease, ranAt: now) }, { try ledger.cleanCredentials(of: app) },
+                { try ledger.markNotifications(of: app, in: .sandbox, until: now) },
+                { _ = try ledger.forgetCursor("begun") },
+                {
+                    let new = LogCursor("new", from: .beginning)
+                    _ = try ledger.read(by: new, under: lease) { _ in }
+                },
+                {
+                    _ = try ledger.read(by: begun, under: lease) { _ in
+                        Issue.record("handed over although the cursor cannot be moved")
+                    }
+                },
+            ]
+            let started = monotonicMilliseconds()
+            for (place, write) in writes.enumerated() {
+                #expect("\(place)") { try write() } throws: { error in
+                    let fault = error as? Fault ?? (error as? CommandError)?.fault
+                    guard case .impeded(let impediment)? = fault else { return false }
+                    return impediment.kind == .noStandby
+                }
+            }
+            #expect(monotonicMilliseconds() - started < 1000)
+        }
+
+        /// One that looks when it is told to, and so finds out for itself that no standby is there.
+        private func ledger() -> Ledger {
+            var connection = ConnectionSettings(
+                url: pair.url(of: .primary), role: LedgerSettings.serviceRole,
+                statementTimeoutMilliseconds: 500)
+            connection.silentLockMilliseconds = 10_000
+            var settings = LedgerSettings(connection: connection) {
+                Instant(milliseconds: 1_795_202_460_000)
+            }
+            settings.committers = 1
+            settings.patienceMilliseconds = 1500
+            return Ledger(settings, log: .silent, metrics: Metrics())
+        }
+
+        @Test(
+            "While no standby is connected every write is refused at once, and comes through later")
+        func missing() throws {
             #expect(try grant("first") == 201)
             try pair.stop(.standby)
             // A second sender hears the same as the first while nothing confirms.
@@ -63,5 +203,11 @@ extension ProgramTests {
             var client = try APIClient(key: key)
             return try client.send("GET", service.url + path).text
         }
+    }
+}
+
+extension CommandError {
+    fileprivate var fault: Fault? {
+        if case .fault(let fault) = self { fault } else { nil }
     }
 }

@@ -74,7 +74,10 @@ extension ProgramTests {
             let statuses = try run("store", "statuses", id, app[0], app[1], app[2])
             #expect(try statuses.json["statuses"]?.array?.first?["status"] == "active")
             try FileManager.default.removeItem(atPath: keyFile)
-            try FileManager.default.removeItem(atPath: "\(keyFile).old")
+            let old = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                .filter { $0.hasPrefix("secret.key.old.") }
+            #expect(old.count == 1)
+            for name in old { try FileManager.default.removeItem(atPath: folder.file(name)) }
             let locked = try run("store", "statuses", id, app[0], app[1], app[2])
             #expect(locked.code == 1 && locked.errors.contains("credentials_locked"))
             let (service, key) = try serve()
@@ -84,6 +87,31 @@ extension ProgramTests {
             #expect(read.status == 200)
             let audit = try run("audit", "--projections")
             #expect(audit.code == 0, "\(audit.output)")
+        }
+
+        @Test(
+            "Rotated twice, and twice at once, every key of before still proves what it has signed")
+        func rotations() throws {
+            let database = ["--secret-key-file", keyFile]
+            let file = folder.file("checkpoint")
+            #expect(try run(["checkpoint", "--out", file] + database).code == 0)
+            for _ in 0..<2 { #expect(try run("secret", "rotate").code == 0) }
+            let ended = Monitor<[Int32]>([])
+            let variables = ["DEED_SECRET_KEY_FILE": keyFile]
+            for number in 0..<2 {
+                startThread("rotation-\(number)") { [deed] in
+                    let rotated = try? deed.run(["secret", "rotate"], variables: variables)
+                    let code = rotated?.code ?? -1
+                    ended.change { $0.append(code) }
+                }
+            }
+            let codes = ended.wait(milliseconds: 60_000) { $0.count == 2 ? $0 : nil }
+            #expect(codes?.contains(0) == true, "\(codes ?? [])")
+            let audit = try deed.run(["audit", "--against", file] + database)
+            #expect(audit.code == 0, "\(audit.errors) \(audit.output)")
+            let kept = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                .filter { $0.hasPrefix("secret.key.old.") }
+            #expect(kept.count == 2 + (codes ?? []).count { $0 == 0 })
         }
 
         @Test("The check names the step that fails")
@@ -114,42 +142,46 @@ extension ProgramTests {
         func planted() throws {
             let store = try connect()
             let receipt = try #require(try buy("pro.month", store)["receipt"]?.string)
-            let pem = try String(
-                contentsOfFile: "\(data)/keys/"
-                    + (try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
-                        .first { $0.hasPrefix("AuthKey_") } ?? ""),
-                encoding: .utf8)
+            let keys = try FileManager.default.contentsOfDirectory(atPath: "\(data)/keys")
+            let name = try #require(keys.first { $0.hasPrefix("AuthKey_") })
+            let pem = try String(contentsOfFile: "\(data)/keys/\(name)", encoding: .utf8)
             let heart = pem.split(separator: "\n")[1]
-            let secrets = ["practice-shared-secret", "another-planted-secret", String(heart)]
+            // A bearer token that is made of them is a secret as well: this is how each begins.
+            let secrets = [
+                "practice-shared-secret", "another-planted-secret", "a-secret-over-http",
+                String(heart), "eyJhbGciOiJFUzI1NiIsImtpZ", "Bearer ey",
+            ]
             var seen = ""
             let (service, key) = try serve()
             var client = try APIClient(key: key)
-            let queued = try client.send(
-                "POST", "\(service.url)/v1/customers/u1/receipts",
-                body: #"{"receipt":"\#(receipt)"}"#)
-            #expect(queued.status == 202, "\(queued.text)")
-            let answer = try JSON.read(queued.text)
-            let id = try #require(answer["items"]?.array?.first?["intake"]?.string)
-            var item = ""
-            let deadline = Date.now.addingTimeInterval(30)
-            while !item.contains("believed"), Date.now < deadline {
-                item = try client.send("GET", "\(service.url)/v1/intake/\(id)").text
-                pause(milliseconds: 50)
-            }
-            #expect(item.contains(#""state":"believed""#), "\(item)")
+            seen += try judge(receipt, of: "u1", until: #""state":"believed""#, service, &client)
             // Asked again with a wrong secret: what is refused may tell the most.
             let wrong = try folder.write("another-planted-secret", to: "wrong")
-            _ = try run(
-                ["app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong])
+            let set = try run(
+                "app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong)
+            #expect(set.code == 0, "\(set.errors)")
             let other = try #require(try buy("season", store)["receipt"]?.string)
-            _ = try client.send(
-                "POST", "\(service.url)/v1/customers/u2/receipts",
-                body: #"{"receipt":"\#(other)"}"#)
-            pause(milliseconds: 2000)
+            seen += try judge(other, of: "u2", until: "store_secret_wrong", service, &client)
+            // Over HTTP too, and where they are refused.
+            for (id, code) in [(name.dropFirst(8).dropLast(3), 200), ("no id", 400)] {
+                let credentials: JSON = [
+                    "issuer_id": "57246542-96fe-1a63-e053-0824d011072a", "key_id": .string("\(id)"),
+                    "key": .string(pem), "shared_secret": "a-secret-over-http",
+                ]
+                let body: JSON = ["receipts": "store", "credentials": credentials]
+                let put = try client.send(
+                    "PUT", "\(service.url)/v1/apps/com.example.game", body: body.text)
+                #expect(put.status == code, "\(put.text)")
+                seen += put.text
+            }
+            // A token was made and is not taken: the issuer is another one.
+            let asked = try run("store", "statuses", "1", "--bundle-id", "com.example.game")
+            #expect(asked.code == 1 && asked.errors.contains("rejects the key"))
+            seen += asked.output + asked.errors
             seen += try client.send("GET", "\(service.url)/v1/settings").text
             seen += String(
                 decoding: try client.get("\(service.url)/metrics").body, as: UTF8.self)
-            seen += item + service.log
+            seen += service.log
             for arguments in [
                 ["app", "list", "--json"], ["app", "list"], ["status", "--json"],
                 ["intake", "list", "--state", "all", "--json"],
@@ -168,6 +200,26 @@ extension ProgramTests {
                     #expect(!seen.contains(form), "\(form.prefix(8))…")
                 }
             }
+        }
+
+        /// Queues a receipt, and gives what is told of it once that has come.
+        private func judge(
+            _ receipt: String, of customer: String, until word: String, _ service: RunningService,
+            _ client: inout APIClient
+        ) throws -> String {
+            let queued = try client.send(
+                "POST", "\(service.url)/v1/customers/\(customer)/receipts",
+                body: #"{"receipt":"\#(receipt)"}"#)
+            #expect(queued.status == 202, "\(queued.text)")
+            let answer = try JSON.read(queued.text)
+            let id = try #require(answer["items"]?.array?.first?["intake"]?.string)
+            var item = ""
+            _ = try eventually(within: 30_000) {
+                item = try client.send("GET", "\(service.url)/v1/intake/\(id)").text
+                return item.contains(word)
+            }
+            #expect(item.contains(word), "\(item)")
+            return item
         }
 
         @Test("A refund that is asked for is answered from the log, by any instance, once")

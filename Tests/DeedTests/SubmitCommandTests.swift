@@ -58,7 +58,8 @@ final class SubmitCommandTests {
         #expect(try submit(signed, "--customer", "u2", "--restore").code == 0)
         let strange = try folder.write(Array("<html>".utf8), "strange")
         let unrecognized = try submit(strange, "--customer", "u1")
-        #expect(unrecognized.code == 1 && unrecognized.errors.contains("resembles no evidence"))
+        #expect(
+            unrecognized.code == 1 && unrecognized.errors.contains("does not look like evidence"))
         // Without the roots nobody vouches for what was minted.
         let untrusted = try deed.run("submit", signed, "--customer", "u1")
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))

@@ -175,12 +175,12 @@ extension ProgramTests {
             // Who serves by the machine's clock stops when another instance gives the database one.
             let service = try deed.serve("--test-clock")
             #expect(unflagged.process.wait(milliseconds: 20_000) == 1)
-            #expect(unflagged.log.contains("goes by a test clock"))
+            #expect(unflagged.log.contains("follows a test clock"))
             _ = try move(service, &client, #"{"now":"2030-01-01T00:00:00Z"}"#)
 
             let refused = try deed.run("serve", "--listen", "127.0.0.1:0")
             #expect(refused.code == 1)
-            #expect(refused.errors.contains("add --test-clock"))
+            #expect(refused.errors.contains("Add --test-clock"))
             let grant = [
                 "grant", "--customer", "u1", "--entitlement", "pro", "--for", "P1D", "--reason",
                 "r",
@@ -221,7 +221,7 @@ extension ProgramTests {
             try #require(granted.code == 0, "\(granted.errors)")
             func isRefused() throws -> Bool {
                 let refused = try deed.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
-                return refused.code == 1 && refused.errors.contains("knows customers in production")
+                return refused.code == 1 && refused.errors.contains("has customers in production")
             }
             #expect(try isRefused())
             for (table, insertion) in [

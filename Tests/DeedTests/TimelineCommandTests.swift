@@ -119,7 +119,7 @@ extension ProgramTests {
             #expect(shown.output.contains("It is active by an admin's decision, grant g_"))
             #expect(shown.output.contains(": a fair one (T-7)."))
             #expect(shown.output.contains("cli:"))
-            #expect(shown.output.contains("No end of it is known."))
+            #expect(shown.output.contains("It has no known end."))
             let over = try installation.run(
                 "customer", "explain", "u1", "--entitlement", "pro", "--at",
                 "2026-02-15T00:00:00Z")

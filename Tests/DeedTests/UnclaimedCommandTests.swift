@@ -64,7 +64,7 @@ final class UnclaimedCommandTests {
         #expect(try deed.run("catalog", "apply", catalog).code == 0)
         let refused = try deed.run(grant)
         #expect(refused.code == 1)
-        #expect(refused.errors.contains("the nearest that it has is \"level2\""))
+        #expect(refused.errors.contains("the nearest name is \"level2\""))
         #expect(try deed.run(grant + ["--allow-unknown"]).code == 0)
         let adjust = ["adjust", "--customer", "u1", "--currency", "coins", "--amount", "5"]
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 1)

@@ -2,6 +2,7 @@ import Core
 import Foundation
 import JSON
 import Minting
+import TestSupport
 import Testing
 
 @testable import deed
@@ -146,6 +147,8 @@ struct VerifyCommandTests {
         #expect(run(folder.path) == 3)
         let file = try folder.write(ReceiptPlan().bytes, "receipt")
         #expect(run(file, "--extra-roots", missing) == 3)
+        let empty = try ScratchFolder()
+        #expect(run(file, "--extra-roots", empty.path) == 3)
         try folder.write(Array("no certificate".utf8), "roots/bad.pem")
         #expect {
             try report(file, "--extra-roots", roots)

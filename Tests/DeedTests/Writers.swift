@@ -43,10 +43,10 @@ final class Writers<Answered: Sendable>: Sendable {
     /// From now on the service answers there.
     func moveTo(_ service: String) { state.change { $0.service = service } }
 
-    var count: Int { state.change(wake: .nobody) { $0.answered.count } }
+    var count: Int { state.change(wake: .none) { $0.answered.count } }
 
     /// Answers that no crash explains.
-    var unexpected: [String] { state.change(wake: .nobody) { $0.unexpected } }
+    var unexpected: [String] { state.change(wake: .none) { $0.unexpected } }
 
     func complain(_ text: String) { state.change { $0.unexpected.append(text) } }
 
@@ -60,7 +60,7 @@ final class Writers<Answered: Sendable>: Sendable {
         }
     }
 
-    private var isStopping: Bool { state.change(wake: .nobody) { $0.isStopping } }
+    private var isStopping: Bool { state.change(wake: .none) { $0.isStopping } }
 
     /// The answer with that status, once there is one; any other is complained of.
     func send(
@@ -68,7 +68,7 @@ final class Writers<Answered: Sendable>: Sendable {
         expecting status: Int
     ) -> String? {
         for _ in 0..<2000 {
-            let service = state.change(wake: .nobody) { $0.service }
+            let service = state.change(wake: .none) { $0.service }
             let answer = try? client.send(
                 "POST", service + path, body: body, idempotencyKey: idempotencyKey,
                 timeoutMilliseconds: 8000)

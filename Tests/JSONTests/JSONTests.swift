@@ -51,11 +51,11 @@ struct JSONTests {
     @Test(
         "The character that cannot stand there is shown, and where it is",
         arguments: [
-            ("{\"a\":1 /", "\"/\" at byte 7 cannot stand there in JSON"),
-            ("[“a”]", "\"“\" at byte 1 cannot stand there in JSON"),
-            ("[1 \"", "'\"' at byte 3 cannot stand there in JSON"),
-            ("[\u{7}", "U+7 at byte 1 cannot stand there in JSON"),
-            ("[\u{A0}1]", "U+A0 at byte 1 cannot stand there in JSON"),
+            ("{\"a\":1 /", "\"/\" at byte 7 is not allowed there in JSON"),
+            ("[“a”]", "\"“\" at byte 1 is not allowed there in JSON"),
+            ("[1 \"", "'\"' at byte 3 is not allowed there in JSON"),
+            ("[\u{7}", "U+7 at byte 1 is not allowed there in JSON"),
+            ("[\u{A0}1]", "U+A0 at byte 1 is not allowed there in JSON"),
         ])
     func shown(_ text: String, _ sentence: String) {
         #expect {

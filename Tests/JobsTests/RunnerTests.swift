@@ -62,7 +62,33 @@ struct RunnerTests {
         #expect(tally.reaches(2))
         #expect(!tally.reaches(3, within: 200))
         stop(one, other)
-        #expect(logged.all.count { $0.contains(#""event":"job_done""#) } == 2)
+        // What takes no time is told by metrics alone.
+        #expect(logged.all.filter { $0.contains("job_done") } == [])
+        let ended = clock.now.milliseconds / 1000
+        let line = "deed_job_last_run_timestamp_seconds{job=\"hourly\"} \(ended)\n"
+        #expect(metrics.text().contains(line))
+    }
+
+    @Test(
+        "A run for all instances that takes long is told of in the log, and one for itself is not")
+    func long() {
+        let (alone, everywhere) = (Tally(), Tally())
+        let slow = Job("slow", .alone(milliseconds: 60_000)) { _ in
+            pause(milliseconds: 1100)
+            alone.add()
+            return .asScheduled
+        }
+        let own = Job("own", .everywhere(milliseconds: 60_000)) { _ in
+            pause(milliseconds: 1100)
+            everywhere.add()
+            return .asScheduled
+        }
+        let runner = runner(slow, own)
+        runner.start()
+        #expect(alone.reaches(1) && everywhere.reaches(1))
+        stop(runner)
+        let lines = logged.all.filter { $0.contains(#""event":"job_done""#) }
+        #expect(lines.count == 1 && lines.allSatisfy { $0.contains(#""job":"slow""#) })
     }
 
     @Test("A job whose instance died with the lease is run by another one when that has run out")

@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import Histories
 import Ledger
@@ -192,7 +193,7 @@ struct ContractTests {
             _ = try ledger.append(
                 .record(AnyFact.facts([.app(fact)]), for: .test("first"), key: name))
         }
-        var audit = ProjectionAudit(now: { Histories.at(40) })
+        var audit = ProjectionAudit()
         try audit.compareAll(Auditor(database.settings())) { _ in }
         #expect(audit.findings.isEmpty, "\(audit.findings)")
     }

@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import Ledger
 import Postgres
@@ -249,7 +250,7 @@ struct LogAuditTests {
             isOver.change { $0 = true }
         }
         repeat {
-            var projections = ProjectionAudit(now: { Instant(milliseconds: 1_795_202_460_000) })
+            var projections = ProjectionAudit()
             try projections.compareAll(auditor) { _ in }
             #expect(projections.findings.isEmpty, "\(projections.findings.listed)")
             #expect(try audit().isEmpty)

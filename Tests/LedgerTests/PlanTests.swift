@@ -60,6 +60,7 @@ struct PlanTests {
             (.listWaitingCredits, "waiting_credits_pkey"),
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
+            (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),
         ])
     func waiting(statement: Statement, index: String) throws {
         let database = try ScratchDatabase()
@@ -118,7 +119,7 @@ struct PlanTests {
                 'auto_renewable'
             from generate_series(1, 20000) as n;
             insert into deed.customers
-            select shard, project, environment, customer, 1, null, 1, '{}' from deed.purchases;
+            select shard, project, environment, customer, 1, 1, '{}' from deed.purchases;
             insert into deed.customer_balances
             select shard, project, environment, customer, 'coins', 1 from deed.purchases
             """)

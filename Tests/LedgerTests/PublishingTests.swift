@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import Histories
 import Synchronization
@@ -66,7 +67,7 @@ final class PublishingTests {
     }
 
     private func expectSoundRows(_ location: SourceLocation = #_sourceLocation) throws {
-        var audit = ProjectionAudit(now: clock.reading)
+        var audit = ProjectionAudit()
         try audit.compareAll(Auditor(database.settings())) { _ in }
         #expect(
             audit.findings.isEmpty, "\(audit.findings)", sourceLocation: location)

@@ -70,6 +70,6 @@ struct SchemaTests {
         var schema = Schema(database.settings())
         #expect {
             try schema.pending()
-        } throws: { "\($0)".contains("another text") }
+        } throws: { "\($0)".contains("differs from") }
     }
 }

@@ -1,4 +1,5 @@
 import Core
+import Following
 import Ledger
 import Synchronization
 import TestSupport
@@ -141,6 +142,7 @@ struct SubscriberTests {
         defer { ledger.close() }
         let recorder = Recorder()
         ledger.subscribe(recorder)
+        try #require(eventually(within: 5000) { recorder.moment == 1 })
         let stream = try Stream.test("u1")
         for number in 0..<3 {
             _ = try ledger.append(.give("pro", to: stream, grant: "g\(number)"))

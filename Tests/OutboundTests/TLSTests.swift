@@ -92,4 +92,33 @@ struct TLSTests {
         #expect(response.status == 302)
         #expect(response.header("location") == "\(server.url)/")
     }
+
+    @Test("A connection that was lost gets no request behind the one that told of it")
+    func lost() throws {
+        let server = try SecureServer()
+        let relay = try Relay(to: server.port)
+        let courier = try Courier(caFile: server.authority)
+        defer { courier.close() }
+        let request = OutboundRequest("GET", "https://localhost:\(relay.port)")
+        let first = words(try courier.send(request))
+        relay.loseConnections()
+        var hasty = request
+        hasty.firstByteMilliseconds = 2000
+        // Two share it: the second one still holds it when the first one is given up.
+        let given = Monitor<[Courier.Answer]>([])
+        for _ in 0..<2 {
+            courier.send(hasty) { answer in given.change { $0.append(answer) } }
+            pause(milliseconds: 700)
+        }
+        _ = given.wait(milliseconds: 20_000) { $0.isEmpty ? nil : () }
+        let third = words(try courier.send(request))
+        #expect(third.count == 3 && third != first)
+        let told = given.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } ?? []
+        for answer in told {
+            #expect(throws: OutboundError.timedOut(milliseconds: 2000)) { try answer.get() }
+        }
+        // A new one is kept as the first one was.
+        #expect(words(try courier.send(request)) == third)
+        #expect(told.count == 2 && relay.count == 2)
+    }
 }

@@ -37,6 +37,26 @@ struct LinkTests {
         #expect(failure?.sqlState == "22023")
     }
 
+    @Test("A connection that was given up cannot give up the others and live on itself")
+    func givenUp() throws {
+        let database = try ScratchDatabase(migrated: false)
+        var settings = database.settings()
+        let pulse = Pulse()
+        settings.pulse = pulse
+        var first = try Connection.open(settings)
+        var second = try Connection.open(settings)
+        second.outliveOthers()
+        #expect(first.isGivenUp && !second.isGivenUp)
+        try second.run([LinkTests.backend()])
+        // Each may have been made to another server: it takes a third to tell.
+        first.outliveOthers()
+        #expect(first.isGivenUp && second.isGivenUp)
+        #expect(throws: PostgresError.self) { try first.run([LinkTests.backend()]) }
+        #expect(throws: PostgresError.self) { try second.run([LinkTests.backend()]) }
+        var third = try Connection.open(settings)
+        try third.run([LinkTests.backend()])
+    }
+
     @Test("A session that the server ended is noticed, and the next call has a new one")
     func terminated() throws {
         let database = try ScratchDatabase(migrated: false)

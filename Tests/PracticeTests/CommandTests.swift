@@ -33,7 +33,7 @@ struct CommandTests {
             #expect(bought["transaction"]?.string?.isEmpty == false)
             let text = try call(program, "cancel", "--customer", "u1").text
             #expect(text.contains("curl -H"))
-            #expect(text.contains("/v1/customers/u1/receipts"))
+            #expect(text.contains(" http://127.0.0.1:8080/v1/customers/u1/receipts"))
             #expect(try call(program, "show").text.contains("does not renew"))
             let advanced = try call(program, "advance", "40d").text
             #expect(advanced.contains("2026-02-01") && advanced.contains("pro.month is ended"))
@@ -43,6 +43,28 @@ struct CommandTests {
             #expect(try call(program, "fail-billing", "--customer", "u1").code == 0)
             let restored = try json(program, "restore", "--customer", "u1")
             #expect(restored["signed_transactions"]?.array?.count == 1)
+        }
+    }
+
+    @Test("What is to be pasted leads to the service that is notified")
+    func paste() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(
+                in: folder.file("store"),
+                [
+                    "--clock", "2026-01-01T00:00:00Z", "--notify",
+                    "http://127.0.0.1:1/v1/stores/apple/notifications",
+                ])
+            for words in [
+                ["buy", "--customer", "u1", "--product", "level2"],
+                ["restore", "--customer", "u1"],
+            ] {
+                let text = try run(
+                    practiceProgram.path, words, variables: ["DEED_PRACTICE_STORE": program.url]
+                ).text
+                #expect(text.contains(" http://127.0.0.1:1/v1/customers/u1/receipts"), "\(text)")
+            }
         }
     }
 
@@ -56,7 +78,7 @@ struct CommandTests {
                 (["buy", "--customer", "u1", "--product", "moon"], 2, "no product moon"),
                 (["buy", "--customer", "u1"], 2, "needs a product"),
                 (["buy", "--product", "pro.month"], 2, "needs a customer"),
-                (["buy", "--customer", "u1", "--size", "3"], 2, "--size is not known"),
+                (["buy", "--customer", "u1", "--size", "3"], 2, "--size is unknown"),
                 (["buy", "--customer", "u1", "--quantity", "x"], 2, "whole number"),
                 (["cancel", "--customer", "u1"], 1, "has no subscription"),
                 (["refund", "--customer", "u1"], 1, "has bought no"),

@@ -19,7 +19,9 @@ final class ServedStore: Sendable {
         let status = Mutex(200)
     }
 
-    init(_ change: (inout Shop) -> Void = { _ in }) throws {
+    init(
+        keptIn folder: DataFolder? = nil, _ change: (inout Shop) -> Void = { _ in }
+    ) throws {
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let received = Received()
@@ -38,7 +40,7 @@ final class ServedStore: Sendable {
         let postman = try Postman()
         store = PracticeStore(
             PracticeWorld(shop, from: opening, seed: 21), authority: practice,
-            port: PracticePort(now: machineInstant, send: { postman.send($0, $1) }))
+            folder: folder, port: PracticePort(now: machineInstant, send: { postman.send($0, $1) }))
         server = try PracticeServer(store, listen: "127.0.0.1:0", now: machineInstant)
     }
 

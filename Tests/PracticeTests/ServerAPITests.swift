@@ -3,6 +3,7 @@ import JSON
 import Minting
 import Outbound
 import Practice
+import TestSupport
 import Testing
 import Threading
 
@@ -214,6 +215,26 @@ struct ServerAPITests {
         let other = try served.ask(
             "GET", "/inApps/v2/history/\(first)?revision=\(revision ?? "")&revoked=false")
         #expect(other.json["errorCode"] == 4_000_005)
+        let stranger = try served.buy("level2", "u2").transaction ?? ""
+        for path in ["history", "refund/lookup"] {
+            let foreign = try served.ask(
+                "GET", "/inApps/v2/\(path)/\(stranger)?revision=\(revision ?? "")")
+            #expect(foreign.json["errorCode"] == 4_000_005, "\(path)")
+        }
+    }
+
+    @Test("What a call is answered was written down before")
+    func writtenDown() throws {
+        let folder = try ScratchFolder()
+        let kept = try DataFolder(folder.file("store"))
+        let served = try ServedStore(keptIn: kept)
+        for _ in 0..<10 {
+            let id = try served.buy("coins.100").transaction ?? ""
+            let target = "/inApps/v2/transactions/consumption/\(id)"
+            #expect(try served.ask("PUT", target, Self.consuming()).status == 202)
+            let world = try #require(try PracticeStore.world(in: kept))
+            #expect(world.consumption[id] != nil)
+        }
     }
 
     @Test("Beyond its limit a call is answered 429 with the instant to come back at")
@@ -278,6 +299,10 @@ struct ServerAPITests {
         ).json
         #expect(rest["notificationHistory"]?.array?.count == 5)
         #expect(rest["hasMore"] == false)
+        let other = try served.ask(
+            "POST", "/inApps/v1/notifications/history?paginationToken=\(token)",
+            Self.reaching(["onlyFailures": true]))
+        #expect(other.json["errorCode"] == 4_000_014)
         let failures = try served.ask(
             "POST", "/inApps/v1/notifications/history", Self.reaching(["onlyFailures": true])
         ).json

@@ -14,6 +14,33 @@ struct WishTests {
         return store
     }
 
+    @Test("A back end is asked about a refund with the customer's reason")
+    func reasons() throws {
+        let store = try store()
+        for (reason, word) in [(nil, "UNINTENDED_PURCHASE"), (Step.Reason.legal, "LEGAL")] {
+            let step = Step(.requestRefund, customer: "ada", product: "level2")
+            _ = try store.perform(step.changed { $0.reason = reason })
+            let data = store.read { world in
+                world.postings.last.map { world.payload(of: $0) { _ in "" } }?["data"]
+            }
+            #expect(data?["consumptionRequestReason"]?.string == word)
+        }
+    }
+
+    @Test("Notifications further back than the history tells are let go of, beyond some thousand")
+    func oldNotifications() throws {
+        var world = PracticeWorld(.example, from: opening, seed: 9)
+        for _ in 0..<2100 { _ = try world.perform(Step(.testNotification)) }
+        _ = world.doNext(by: opening.days(180))
+        _ = world.doNext(by: opening.days(180))
+        #expect(world.postings.count == 2100)
+        let last = world.postings.last?.id
+        _ = world.doNext(by: opening.days(183))
+        _ = world.doNext(by: opening.days(183))
+        #expect(world.postings.count == 2000 && world.forgottenPostings == 100)
+        #expect(world.postings.last?.id == last)
+    }
+
     private func standings(_ store: PracticeStore, _ customer: String) -> [String: [String]] {
         store.read { world in
             Dictionary(grouping: world.standings(of: customer), by: \.product)

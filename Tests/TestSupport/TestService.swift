@@ -1,5 +1,6 @@
 package import API
 package import Answers
+import AppStore
 import Assembly
 package import Core
 package import Crypto
@@ -68,6 +69,13 @@ package final class TestService: Sendable {
 
     deinit { ledger.close() }
 
+    /// What an app of `default` shows the store, opened.
+    package func credentials(of app: String) throws -> StoreCredentials {
+        let key = AppKey(store: .apple, id: try AppID(app))
+        return try parts.live.store.vault.credentials(
+            of: StoreApp(project: try ProjectID("default"), key: key))
+    }
+
     /// Does what the service's own job does after a change of a catalog.
     package func projectAnew() throws {
         var faults: [Fault] = []
@@ -76,9 +84,14 @@ package final class TestService: Sendable {
     }
 
     /// What tells the store of refunds, by the service's own job.
-    package func refundReports(_ intake: Intake? = nil) -> RefundReports {
-        RefundReports(
-            intake ?? self.intake, RefundReportPort(ledger, machineClock: ports.machineClock))
+    package func refundReports(
+        _ intake: Intake? = nil, _ port: RefundReportPort? = nil
+    ) -> RefundReports {
+        RefundReports(intake ?? self.intake, port ?? refundReportPort)
+    }
+
+    package var refundReportPort: RefundReportPort {
+        RefundReportPort(ledger, machineClock: ports.machineClock)
     }
 
     /// Does what the service's own job does as the clock runs.
@@ -88,10 +101,14 @@ package final class TestService: Sendable {
     }
 
     /// Reconciles a project; where a store wants a pause, the machine's clock passes it.
-    package func reconcile(_ wish: ReconcileWish) throws -> ReconciliationFinished {
+    package func reconcile(
+        _ wish: ReconcileWish, over intake: Intake? = nil
+    ) throws -> ReconciliationFinished {
         var port = ReconcilePort(wish, ledger)
+        // The database hears a moment later that the run before has closed its connection.
+        _ = try eventually(within: 30_000) { try !ports.directory.isReconciling() }
         port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
-        return try intake.reconcile(wish, port, by: sender)
+        return try (intake ?? self.intake).reconcile(wish, port, by: sender)
     }
 
     package func createProject(_ project: String) throws {

@@ -16,13 +16,18 @@ package struct SecretKeyBytes: Sendable {
 
 extension CredentialVault {
     /// Over a ledger's table. Without a key it is locked.
-    package init(_ ledger: Ledger, _ keys: [SecretKeyBytes]) {
+    package init(
+        _ ledger: Ledger, _ keys: [SecretKeyBytes], isTest: (@Sendable () -> Bool)? = nil
+    ) {
         self.init(
             VaultPort(
                 find: { app throws(Fault) in try ledger.credentials(of: app) },
                 all: { () throws(Fault) in try ledger.allCredentials() },
                 put: { sealed throws(Fault) in try ledger.putCredentials(sealed) },
-                isTest: { () throws(Fault) in try ledger.testClock() != nil },
+                isTest: { () throws(Fault) in
+                    if let isTest { return isTest() }
+                    return try ledger.testClock() != nil
+                },
                 keys: { _ throws(KeyTrouble) in
                     let keys = keys.flatMap(\.keys)
                     if keys.isEmpty { throw KeyTrouble(sentence: "the file is not there") }

@@ -7,6 +7,8 @@ import re
 import schemathesis
 
 SHORT = "P7D"
+# As it is, or as a path writes it.
+UNPRINTED = re.compile(r"[\x00-\x1f\x7f]|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
 def is_meant_well(case):
@@ -36,7 +38,11 @@ def before_call(context, case, kwargs):
     # In ASCII the generator loses the pattern of this header in one of its phases.
     if case.headers and ":" not in case.headers.get("Deed-After", ":"):
         del case.headers["Deed-After"]
-    query = case.query or {}
+    # So it does, seldom, with ids in a path: the pattern of every id rules out what is not printed.
+    for name, text in (case.path_parameters or {}).items():
+        if isinstance(text, str):
+            case.path_parameters[name] = UNPRINTED.sub("x", text)
+    query = case.query = case.query or {}
     body = case.body if isinstance(case.body, dict) else None
     if body is not None:
         body = case.body = whole(body)

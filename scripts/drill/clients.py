@@ -3,6 +3,7 @@
 Each client has customers of its own, so it knows what must be in every answer about them. What was not answered is
 sent again, under the same key, until it is: then it counts once.
 """
+import base64
 import http.client
 import json
 import random
@@ -11,6 +12,13 @@ import time
 import uuid
 
 TIMEOUT = 15
+# How old an answer may be that says nothing of its age, and how much longer it may take to be made and read.
+UNSAID_AGE = 1.0
+SLACK = 2.0
+# How old one may be that says so: --max-stale, which the services leave at its default.
+MAX_STALE = 60.0
+# When the rights of all evidence hold that is submitted here.
+DURING_PURCHASES = "2023-05-15T00:00:00.000Z"
 
 
 class Connections:
@@ -39,6 +47,15 @@ class Connections:
                 broken.close()
             return None
 
+    def read(self, place, path):
+        """JSON of what is read when nothing breaks any more; None where that fails again and again."""
+        for _ in range(100):
+            answer = self.send(place, "GET", path)
+            if answer and answer[0] == 200:
+                return answer[2]
+            time.sleep(0.1)
+        return None
+
 
 class Customer:
     """What must be true of one customer, by the writes that were answered."""
@@ -48,21 +65,36 @@ class Customer:
         self.balance = 0
         self.grants = {}    # id -> (entitlement, whether it is live)
         self.orders = {}    # id -> state
-        self.position = None
+        self.purchases = set()
+        self.positions = {"production": None, "sandbox": None}
         self.answered = {}  # mark -> type of the event that must be there, once
         self.sent = set()   # marks of everything that was ever sent
+        self.earlier = []   # what it was entitled to, and until when that was right
+        self.version = 0    # of the last event that was read
+        self.read = set()   # marks of the events that were read
 
     def entitlements(self):
         return {entitlement for entitlement, is_live in self.grants.values() if is_live}
 
+    def change(self, grant, entitlement, is_live):
+        self.earlier.append((self.entitlements(), time.monotonic()))
+        self.grants[grant] = (entitlement, is_live)
+
+    def entitlements_since(self, moment):
+        """Each set of them that was right at some time since then."""
+        self.earlier = [(names, end) for names, end in self.earlier if end > time.monotonic() - 2 * MAX_STALE]
+        return [self.entitlements()] + [names for names, end in self.earlier if end >= moment]
+
 
 class Client(threading.Thread):
-    def __init__(self, number, seed, services, key, evidence, stop, rest):
+    """Sends what it likes, one call after the other, and nothing new while `calm` is set."""
+
+    def __init__(self, number, seed, services, key, evidence, stop, calm, rest):
         super().__init__(name=f"client-{number}", daemon=True)
         self.random = random.Random(seed)
         self.connections = Connections(services, key)
         self.customers = [Customer(f"c{number}-{place}") for place in range(4)]
-        self.number, self.evidence, self.stop, self.rest = number, evidence, stop, rest
+        self.number, self.evidence, self.stop, self.calm, self.rest = number, evidence, stop, calm, rest
         self.count = 0
         self.findings = []
         self.tally = {"writes": 0, "reads": 0, "stale": 0, "again": 0, "refused": 0}
@@ -70,6 +102,9 @@ class Client(threading.Thread):
     def run(self):
         try:
             while not self.stop.is_set() and len(self.findings) < 5:
+                if self.calm.is_set():
+                    self.stop.wait(0.05)
+                    continue
                 customer = self.random.choice(self.customers)
                 draw = self.random.random()
                 if draw < 0.5:
@@ -92,8 +127,8 @@ class Client(threading.Thread):
                  self.token]
         self.random.choice(kinds)(customer, mark)
 
-    def obtain(self, customer, mark, method, path, body):
-        """Sends the same until it is answered for good."""
+    def obtain(self, customer, mark, method, path, body, expected, refusals=()):
+        """Sends the same until it is answered for good: as expected, or with one of these codes."""
         customer.sent.add(mark)
         headers = {"Idempotency-Key": mark}
         tries = 0
@@ -101,13 +136,13 @@ class Client(threading.Thread):
             answer = self.connections.send(self.random.randrange(2), method, path, body, headers)
             if answer and answer[0] not in (503, 429):
                 status, _, found = answer
-                if status >= 500 or status in (401, 403, 404, 422):
+                if status != expected and found.get("code") not in refusals:
                     self.find(f"{method} {path} {mark} was answered {status} {found}")
                     return status, found
-                self.tally["writes" if status < 300 else "refused"] += 1
+                self.tally["writes" if status == expected else "refused"] += 1
                 # What comes from a sandbox has its place in another shard.
-                if found.get("position") and found.get("environment", "production") == "production":
-                    customer.position = found["position"]
+                if found.get("position"):
+                    customer.positions[found.get("environment", "production")] = found["position"]
                 return status, found
             tries += 1
             self.tally["again"] += 1
@@ -120,9 +155,9 @@ class Client(threading.Thread):
     def give(self, customer, mark):
         entitlement = f"e{self.random.randrange(3)}"
         body = {"entitlement": entitlement, "reason": mark, "allow_unknown": True}
-        status, answer = self.obtain(customer, mark, "POST", f"/v1/customers/{customer.name}/grants", body)
+        status, answer = self.obtain(customer, mark, "POST", f"/v1/customers/{customer.name}/grants", body, 201)
         if status == 201:
-            customer.grants[answer["grant"]["id"]] = (entitlement, True)
+            customer.change(answer["grant"]["id"], entitlement, True)
             customer.answered[mark] = "grant.given"
 
     def revoke(self, customer, mark):
@@ -131,15 +166,15 @@ class Client(threading.Thread):
             return self.give(customer, mark)
         grant = self.random.choice(live)
         path = f"/v1/customers/{customer.name}/grants/{grant}"
-        status, _ = self.obtain(customer, mark, "DELETE", path, {"reason": mark})
+        status, _ = self.obtain(customer, mark, "DELETE", path, {"reason": mark}, 200)
         if status == 200:
-            customer.grants[grant] = (customer.grants[grant][0], False)
+            customer.change(grant, customer.grants[grant][0], False)
             customer.answered[mark] = "grant.revoked"
 
     def adjust(self, customer, mark):
         amount = self.random.randrange(1, 100)
         path = f"/v1/customers/{customer.name}/balances/coins/adjust"
-        status, answer = self.obtain(customer, mark, "POST", path, {"amount": amount, "reason": mark})
+        status, answer = self.obtain(customer, mark, "POST", path, {"amount": amount, "reason": mark}, 200)
         if status == 200:
             customer.balance += amount
             customer.answered[mark] = "balance.adjusted"
@@ -149,7 +184,8 @@ class Client(threading.Thread):
     def spend(self, customer, mark):
         amount = self.random.randrange(1, 60)
         path = f"/v1/customers/{customer.name}/balances/coins/spend"
-        status, answer = self.obtain(customer, mark, "POST", path, {"amount": amount, "reason": mark})
+        body = {"amount": amount, "reason": mark}
+        status, answer = self.obtain(customer, mark, "POST", path, body, 200, ["insufficient_balance"])
         if status == 200:
             customer.balance -= amount
             customer.answered[mark] = "balance.spent"
@@ -161,7 +197,7 @@ class Client(threading.Thread):
     def order(self, customer, mark):
         if sum(state == "open" for state in customer.orders.values()) > 50:
             return self.close_order(customer, mark)
-        status, answer = self.obtain(customer, mark, "POST", f"/v1/customers/{customer.name}/orders", {})
+        status, answer = self.obtain(customer, mark, "POST", f"/v1/customers/{customer.name}/orders", {}, 201)
         if status == 201:
             order = answer["order"]["id"] if "order" in answer else answer["id"]
             customer.orders[order] = "open"
@@ -174,7 +210,7 @@ class Client(threading.Thread):
             return self.adjust(customer, mark)
         order = self.random.choice(still_open)
         path = f"/v1/customers/{customer.name}/orders/{order}/close"
-        status, _ = self.obtain(customer, mark, "POST", path, {"reason": mark})
+        status, _ = self.obtain(customer, mark, "POST", path, {"because": "cancelled", "reason": mark}, 200)
         if status == 200:
             customer.orders[order] = "closed"
             customer.answered[mark] = "order.closed"
@@ -185,7 +221,7 @@ class Client(threading.Thread):
         token = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
         customer.sent.add(token)
         path = f"/v1/customers/{customer.name}/account_token"
-        status, _ = self.obtain(customer, mark, "PUT", path, {"token": token})
+        status, _ = self.obtain(customer, mark, "PUT", path, {"token": token}, 200)
         if status == 200:
             customer.answered[token] = "token.registered"
 
@@ -195,53 +231,91 @@ class Client(threading.Thread):
             return self.adjust(customer, mark)
         path = f"/v1/customers/{customer.name}/receipts"
         body = {"signed_transactions": [signed]}
-        status, answer = self.obtain(customer, mark, "POST", path, body)
+        transaction = payload(signed)["transactionId"]
+        customer.sent.add(transaction)
+        status, answer = self.obtain(customer, mark, "POST", path, body, 200)
         if status == 200:
             outcome = answer["items"][0]
-            if outcome["outcome"] not in ("recorded", "unchanged"):
-                self.find(f"{mark}: evidence was answered {outcome}")
+            if outcome["outcome"] not in ("recorded", "unchanged") or outcome["transaction"] != transaction:
+                self.find(f"{mark}: the evidence of {transaction} was answered {outcome}")
             else:
-                customer.answered[outcome["transaction"]] = "purchase"
+                customer.answered[transaction] = "purchase.made"
+                customer.purchases.add(transaction)
 
     # Reads
 
     def read(self, customer):
         draw = self.random.random()
-        headers = {"Deed-After": customer.position} if customer.position and draw < 0.7 else {}
         place = self.random.randrange(2)
-        if draw < 0.25:
-            return self.read_balances(customer, place, headers)
+        after = {"Deed-After": customer.positions["production"]} if customer.positions["production"] else {}
+        if draw < 0.2:
+            return self.read_balances(customer, place, after)
+        if draw < 0.3:
+            return self.read_purchases(customer, place)
+        if draw < 0.35:
+            return self.read_news(customer, place)
         strong = "?consistency=strong" if draw > 0.9 else ""
+        headers = after if draw < 0.7 else {}
         path = f"/v1/customers/{customer.name}/entitlements{strong}"
+        sent_at = time.monotonic()
+        answer = self.ask(place, path, headers)
+        if answer:
+            self.judge_entitlements(customer, path, sent_at, bool(headers or strong), *answer)
+
+    def ask(self, place, path, headers=()):
+        """Headers and JSON of what was answered; nothing where that has to be asked again."""
         answer = self.connections.send(place, "GET", path, headers=headers)
         if not answer or answer[0] == 503:
-            return
+            return None
         status, found_headers, found = answer
         if status != 200:
             return self.find(f"{path} was answered {status} {found}")
         self.tally["reads"] += 1
-        is_stale = "Deed-Stale" in found_headers
-        self.tally["stale"] += is_stale
-        if headers and shard_and_place(found["position"]) < shard_and_place(customer.position):
-            self.find(f"{path} after {customer.position} was answered at {found['position']}")
-        # An answer that names no position may be of before the last write.
-        if headers or strong:
-            active = {name for name, entitlement in found["entitlements"].items() if entitlement["active"]}
-            if active != customer.entitlements():
-                self.find(f"{path} after {customer.position} gives {sorted(active)}, and "
-                          f"{sorted(customer.entitlements())} is right (stale: {is_stale})")
+        return found_headers, found
+
+    def judge_entitlements(self, customer, path, sent_at, is_new, headers, found):
+        age = int(headers["Deed-Stale"]) / 1000 if "Deed-Stale" in headers else None
+        self.tally["stale"] += age is not None
+        position = customer.positions["production"]
+        if is_new and position and shard_and_place(found["position"]) < shard_and_place(position):
+            self.find(f"{path} after {position} was answered at {found['position']}")
+        if age is not None and age > MAX_STALE:
+            self.find(f"{path} was answered from {age} s ago")
+        # An answer that names no position may be of before the last write, but not of before what it says.
+        since = sent_at - (age or UNSAID_AGE) - SLACK
+        right = [customer.entitlements()] if is_new else customer.entitlements_since(since)
+        active = {name for name, entitlement in found["entitlements"].items() if entitlement["active"]}
+        if active not in right:
+            self.find(f"{path} after {position} gives {sorted(active)}, and {sorted(right[0])} is right (age: {age})")
 
     def read_balances(self, customer, place, headers):
         path = f"/v1/customers/{customer.name}/balances"
-        answer = self.connections.send(place, "GET", path, headers=headers)
-        if not answer or answer[0] == 503:
+        answer = self.ask(place, path, headers)
+        if answer and answer[1]["balances"].get("coins", 0) != customer.balance:
+            self.find(f"{path} gives {answer[1]['balances']}, and {customer.balance} is right")
+
+    def read_purchases(self, customer, place):
+        position = customer.positions["sandbox"]
+        path = f"/v1/customers/{customer.name}/entitlements?environment=sandbox&at={DURING_PURCHASES}"
+        answer = self.ask(place, path, {"Deed-After": position} if position else {})
+        if not answer:
             return
-        status, _, found = answer
-        if status != 200:
-            return self.find(f"{path} was answered {status} {found}")
-        self.tally["reads"] += 1
-        if found["balances"].get("coins", 0) != customer.balance:
-            self.find(f"{path} gives {found['balances']}, and {customer.balance} is right")
+        active = {name for name, entitlement in answer[1]["entitlements"].items() if entitlement["active"]}
+        if active != ({"pro"} if customer.purchases else set()):
+            self.find(f"{path} after {position} gives {sorted(active)} with {len(customer.purchases)} purchases")
+
+    def read_news(self, customer, place):
+        """What happened since the last time, which the database is asked for over connections of its own."""
+        path = f"/v1/customers/{customer.name}/events?limit=1000&after={customer.version}"
+        answer = self.ask(place, path)
+        if not answer:
+            return
+        for event in answer[1]["events"]:
+            customer.version = event["version"]
+            customer.read.update(marks_of(event))
+        missing = set(customer.answered) - customer.read - customer.purchases
+        if missing and answer[1]["next"] is None:
+            self.find(f"{path} lacks {sorted(missing)}, which were answered")
 
     # At the end
 
@@ -249,46 +323,58 @@ class Client(threading.Thread):
         """Holds the history of each customer against what was answered."""
         for customer in self.customers:
             found = self.history(customer.name, "production") + self.history(customer.name, "sandbox")
-            marks = {}
-            for event in found:
-                for mark in marks_of(event):
-                    marks.setdefault(mark, []).append(event["type"])
-            for mark, kind in customer.answered.items():
-                times = [found for found in marks.get(mark, []) if found.startswith(kind)]
-                if len(times) != 1:
-                    self.find(f"{mark} of {customer.name} was answered, and is there {len(times)} times")
-            for mark, types in marks.items():
-                if mark not in customer.sent and not any(kind.startswith("purchase") for kind in types):
-                    self.find(f"{mark} of {customer.name} is there ({types}) and was never sent")
-            status, _, answer = self.connections.send(0, "GET", f"/v1/customers/{customer.name}/balances")
-            if status != 200 or answer["balances"].get("coins", 0) != customer.balance:
+            for finding in differences(customer, found):
+                self.find(finding)
+            answer = self.connections.read(0, f"/v1/customers/{customer.name}/balances")
+            if answer is None or answer["balances"].get("coins", 0) != customer.balance:
                 self.find(f"{customer.name} ends with {answer}, and {customer.balance} is right")
 
     def history(self, name, environment):
         events, after = [], 0
         while after is not None:
             path = f"/v1/customers/{name}/events?environment={environment}&limit=1000&after={after}"
-            answer = self.connections.send(0, "GET", path)
-            if not answer or answer[0] != 200:
-                self.find(f"the history of {name} is not read: {answer}")
+            answer = self.connections.read(0, path)
+            if answer is None:
+                self.find(f"the history of {name} cannot be read")
                 return events
-            events += answer[2]["events"]
-            after = answer[2]["next"]
+            events += answer["events"]
+            after = answer["next"]
         return events
+
+
+def differences(customer, events):
+    """Whatever is wrong with a customer's history: each mark that was answered once, and none that was not sent."""
+    marks = {}
+    for event in events:
+        for mark in marks_of(event):
+            marks.setdefault(mark, []).append(event["type"])
+    for mark, kind in customer.answered.items():
+        times = len(marks.get(mark, []))
+        if times != 1 or marks[mark] != [kind]:
+            yield f"{mark} of {customer.name} was answered, and is there {times} times: {marks.get(mark)}, not {kind}"
+    for mark, types in marks.items():
+        if mark not in customer.sent:
+            yield f"{mark} of {customer.name} is there ({types}) and was never sent"
+        elif len(types) > 1 and mark not in customer.answered:
+            yield f"{mark} of {customer.name} is there {len(types)} times"
 
 
 def marks_of(event):
     """By what an event is known: the reason that came with it, or what it is about."""
     data, kind = event["data"], event["type"]
+    # What follows from the others by the clock.
     if kind.startswith("access."):
         return []
-    if kind == "order.opened":
-        return [data["order"]]
-    if kind == "token.registered":
-        return [data["token"]]
-    if kind.startswith("purchase.made") or kind.startswith("subscription."):
-        return [data["transaction"]]
-    return [data["reason"]] if "reason" in data else []
+    if kind == "order.closed":
+        data = data["cause"]
+    member = {"order.opened": "order", "token.registered": "token", "purchase.made": "transaction"}.get(kind, "reason")
+    return [data.get(member, f"{kind} without {member}")]
+
+
+def payload(signed):
+    """What a signed transaction states."""
+    part = signed.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 def shard_and_place(position):

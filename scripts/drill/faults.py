@@ -5,7 +5,7 @@ import statistics
 import threading
 import time
 
-from servers import until
+from servers import Failed, Found, until
 
 
 class Probe(threading.Thread):
@@ -15,23 +15,31 @@ class Probe(threading.Thread):
         super().__init__(daemon=True, name=f"probe-{place}")
         self.connections, self.place, self.writes, self.stop = connections, place, writes, stop
         self.times = []
+        self.sent = 0
+        self.customer = f"probe-{place}"
 
     def run(self):
-        count = 0
-        customer = f"probe-{self.place}"
         while not self.stop.wait(0.03):
-            count += 1
+            self.sent += 1
             if self.writes:
                 answer = self.connections.send(
-                    self.place, "POST", f"/v1/customers/{customer}/balances/coins/adjust",
-                    {"amount": 1, "reason": "probe"}, {"Idempotency-Key": f"probe-{self.place}-{count}"})
+                    self.place, "POST", f"/v1/customers/{self.customer}/balances/coins/adjust",
+                    {"amount": 1, "reason": "probe"}, {"Idempotency-Key": f"probe-{self.place}-{self.sent}"})
             else:
-                answer = self.connections.send(self.place, "GET", f"/v1/customers/{customer}/entitlements")
+                answer = self.connections.send(self.place, "GET", f"/v1/customers/{self.customer}/entitlements")
             if answer and answer[0] == 200:
                 self.times.append(time.monotonic())
 
     def first_after(self, moment):
         return next((found - moment for found in list(self.times) if found > moment), None)
+
+    def judge(self):
+        """What was acknowledged is in the balance; what was sent once may be. Gives a finding, or none."""
+        answer = self.connections.read(self.place, f"/v1/customers/{self.customer}/balances")
+        balance = answer["balances"].get("coins", 0) if answer else -1
+        if len(self.times) <= balance <= self.sent:
+            return []
+        return [f"{self.customer} ends with {answer}: {len(self.times)} of {self.sent} were acknowledged"]
 
     def longest_gap(self, start, end):
         times = [start] + [found for found in list(self.times) if start < found < end] + [end]
@@ -39,9 +47,9 @@ class Probe(threading.Thread):
 
 
 class Drill:
-    def __init__(self, primary, standby, services, connections, seed, say):
+    def __init__(self, primary, standby, services, connections, seed, calm, say):
         self.primary, self.standby, self.services = primary, standby, services
-        self.connections, self.say = connections, say
+        self.connections, self.calm, self.say = connections, calm, say
         self.random = random.Random(seed)
         self.rows = {}
         self.count = 0
@@ -70,8 +78,7 @@ class Drill:
         return time.monotonic()
 
     def sessions_ended(self):
-        self.primary.ask(
-            "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'deed'")
+        self.primary.end_sessions()
         return time.monotonic()
 
     def primary_killed(self):
@@ -102,9 +109,9 @@ class Drill:
         """The primary dies, and comes back as one when its standby has taken over."""
         self.primary.kill()
         repaired = self.take_over()
-        self.primary.start()
-        time.sleep(1.5)
-        self.primary.kill()
+        self.settle(repaired)
+        self.primary.start("synchronous_standby_names=")
+        self.tempt()
         self.join()
         return repaired
 
@@ -113,10 +120,29 @@ class Drill:
         self.primary.signal(signal.SIGSTOP)
         time.sleep(self.random.uniform(0, 3))
         repaired = self.take_over()
-        time.sleep(1.5)
+        # Nothing but the old primary could tell a service that has not noticed yet.
+        self.settle(repaired)
+        self.primary.confirm_alone()
         self.primary.signal(signal.SIGCONT)
-        time.sleep(1.5)
-        self.primary.kill()
+        self.tempt()
+        self.join()
+        return repaired
+
+    def failover_while_idle(self):
+        """The same while most connections of the services wait for nothing, and so hear nothing."""
+        self.calm.set()
+        time.sleep(1)
+        try:
+            self.primary.signal(signal.SIGSTOP)
+            repaired = self.take_over()
+            self.settle(repaired)
+            self.primary.confirm_alone()
+            self.primary.signal(signal.SIGCONT)
+        finally:
+            self.calm.clear()
+        # Before anything makes them connect anew.
+        time.sleep(1)
+        self.tempt()
         self.join()
         return repaired
 
@@ -145,6 +171,36 @@ class Drill:
 
     # Parts of them
 
+    def settle(self, repaired):
+        """Waits until both write; what is measured ends here."""
+        self.expect("both services write to the new primary", lambda: self.both_write(repaired))
+        self.measured = time.monotonic()
+
+    def expect(self, what, condition):
+        try:
+            until(60, what, condition)
+        except Failed as error:
+            # A connection that was kept from before may be gone.
+            said = [self.asking.send(place, "GET", "/readyz") or self.asking.send(place, "GET", "/readyz")
+                    for place in range(2)]
+            raise Found(f"{error}; /readyz: {[answer and answer[2] for answer in said]}")
+
+    def both_write(self, moment):
+        return all(probe.first_after(moment) is not None for probe in self.writers)
+
+    def tempt(self):
+        """The old primary takes writes that no standby confirms, while connections are made anew to whatever is
+        there. Whatever is written to it is lost with it."""
+        for _ in range(2):
+            moment = time.monotonic()
+            self.standby.end_sessions()
+            service = self.random.choice(self.services)
+            service.signal(signal.SIGKILL)
+            service.start()
+            self.expect("both services write beside the old primary", lambda: self.both_write(moment))
+            time.sleep(0.5)
+        self.primary.kill()
+
     def take_over(self):
         self.standby.promote()
         # Until there is another standby, nothing could confirm a write.
@@ -162,7 +218,8 @@ class Drill:
     def faults(self):
         found = [
             self.service_killed, self.service_frozen, self.sessions_ended, self.primary_killed, self.primary_frozen,
-            self.standby_killed, self.standby_frozen, self.failover, self.failover_from_frozen]
+            self.standby_killed, self.standby_frozen, self.failover, self.failover_from_frozen,
+            self.failover_while_idle]
         return found + ([] if self.omitted else [self.data_disk_full, self.wal_disk_full])
 
     def is_whole(self):
@@ -182,14 +239,14 @@ class Drill:
 
     def suffer(self, fault):
         name = fault.__name__
+        self.measured = None
         start = time.monotonic()
         repaired = fault()
         self.primary.wait_for_standby()
-        until(60, f"both services are ready after {name}", self.is_whole)
-        until(60, f"both services write after {name}", lambda: all(
-            probe.first_after(repaired) is not None for probe in self.writers))
+        self.expect(f"both services are ready after {name}", self.is_whole)
+        self.expect(f"both services write after {name}", lambda: self.both_write(repaired))
         time.sleep(0.6)
-        end = time.monotonic()
+        end = self.measured or time.monotonic()
         self.count += 1
         row = {
             "writes": max(probe.longest_gap(start, end) for probe in self.writers),

@@ -13,7 +13,11 @@ import urllib.parse
 
 
 class Failed(Exception):
-    pass
+    """The drill cannot go on."""
+
+
+class Found(Exception):
+    """Deed does not go on."""
 
 
 def run(*words, check=True, **options):
@@ -145,6 +149,15 @@ class Postgres:
         """From now on a commit returns when the standby has it, or no longer waits for one."""
         self.ask(f"alter system set synchronous_standby_names = '{'*' if wanted else ''}'")
         self.ask("select pg_reload_conf()")
+
+    def confirm_alone(self):
+        """The same for a server that stands still: it reads this as soon as it goes on."""
+        with open(self.data / "postgresql.auto.conf", "a") as file:
+            file.write("synchronous_standby_names = ''\n")
+        os.kill(self.processes()[0], signal.SIGHUP)
+
+    def end_sessions(self):
+        self.ask("select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'deed'")
 
     def wait_for_standby(self):
         asked = "select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')"

@@ -48,7 +48,7 @@ measure_crowd() {
     start_server
 }
 
-# mint_evidence COUNT: so many transactions and notifications of a shop that the server knows by then.
+# mint_evidence COUNT: makes that many transactions and notifications of a shop that the server knows by then.
 mint_evidence() {
     local folder=$scratch/evidence
     mkdir -p "$folder/roots"

@@ -64,7 +64,7 @@ SQL
     mkfifo "$events" "$rows"
     night_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence) from '$events'" "$1" &
     readers+=($!)
-    night_sql -c "\\copy deed.customers (shard, project, environment, customer, version, next_change_at, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
+    night_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
     readers+=($!)
     owned_processes+=("${readers[@]}")
     "$programs/deed-bench" load --customers "$2" --due "$night_due" --later "$night_later" \
@@ -121,7 +121,7 @@ begin
         select shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at,
             recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence
         from plain_rows where place > done and place <= done + 500;
-        update plain_customers as c set version = r.version, next_change_at = null, next_boundary_at = null
+        update plain_customers as c set version = r.version, next_boundary_at = null
         from plain_rows as r
         where r.place > done and r.place <= done + 500 and c.shard = r.shard and c.project = r.project
             and c.environment = r.environment and c.customer = r.customer;

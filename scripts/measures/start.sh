@@ -1,4 +1,4 @@
-# How soon a server is ready on a database that is there, and what it takes when nobody asks.
+# How soon a server is ready on a database that is there, and what it takes when no client asks.
 # shellcheck shell=bash
 
 measure_start() {

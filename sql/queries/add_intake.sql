@@ -12,3 +12,5 @@ from (
 ) as queue
 where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
 on conflict do nothing
+returning id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
+    code, sentence, results, actor, reason, ticket, added_at, changed_at, revision

@@ -1,6 +1,6 @@
 -- Each column as text, as ProjectedTable names them.
 -- 1 shards, 2 projects, 3 environments, 4 customers
-select shard::text, project, environment, customer, t.version::text, t.next_change_at::text,
+select shard::text, project, environment, customer, t.version::text,
     t.catalog_version::text, t.runs::text, t.next_boundary_at::text,
     t.app_transactions::text, t.answer_by::text, t.inquiry_at::text
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])

@@ -1,4 +1,5 @@
--- 1 shard
+-- 1 shard, 2 a project, null: all; of whose customers those are left out of whom the log has events, because
+-- the row that they lack is a finding of its own
 select rows.name, rows.project || ', ' || rows.environment || ', ' || rows.customer, count(*) over ()
 from (
     select 'deed.purchases' as name, project, environment, customer
@@ -15,5 +16,10 @@ where not exists (
     where c.shard = $1::smallint and c.customer = rows.customer and c.project = rows.project
         and c.environment = rows.environment
 )
+and ($2::text is null or rows.project = $2::text and not exists (
+    select from deed.events as e
+    where e.customer = rows.customer and e.project = rows.project
+        and e.environment = rows.environment and e.version = 1
+))
 order by 1, 2
 limit 100

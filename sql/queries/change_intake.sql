@@ -8,11 +8,16 @@ with changed as (
         revision = revision + 1
     where id = $1 and revision = $2
     returning revision
+),
+unchanged as (
+    select revision from deed.intake
+    where id = $1 and revision = $2 + 1 and state = $3 and tries = $4
+        and next_try_at = coalesce($5, next_try_at)
+        and (code, sentence, results, actor, reason, ticket, changed_at)
+            is not distinct from ($6, $7, $8, $9, $10, $11, $12)
+    -- As in find_added_intake.
+    for update
 )
 select revision from changed
 union all
-select revision from deed.intake
-where id = $1 and revision = $2 + 1 and state = $3 and tries = $4
-    and next_try_at = coalesce($5, next_try_at)
-    and (code, sentence, results, actor, reason, ticket, changed_at)
-        is not distinct from ($6, $7, $8, $9, $10, $11, $12)
+select revision from unchanged

@@ -1,4 +1,4 @@
--- Purchases that nobody held when the shards were locked.
+-- Purchases without a holder when the shards were locked.
 -- 1 projects, 2 stores, 3 environments, 4 apps, 5 originals, 6 customers
 insert into deed.holders (project, store, environment, app, original, customer)
 -- Row by row, as in insert_events.

@@ -1,5 +1,5 @@
 -- 1 project
--- Beside how many wait, how many of them carry a token that a customer has by now.
+-- How many wait, and how many of them carry a token that a customer has by now.
 select count(*), count(*) filter (
     where exists (
         select from deed.unclaimed_tokens as w

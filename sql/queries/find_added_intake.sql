@@ -1,3 +1,4 @@
+-- The commit of the lock waits for what the row's own commit has to wait for: a standby may not have that yet.
 -- 1 id, 2 project, 3 digest, 4 purpose, 5 environment, 6 customer
 select id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
     code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
@@ -8,3 +9,4 @@ where id = $1 or (
 )
 order by id <> $1
 limit 1
+for update

@@ -1,4 +1,4 @@
--- The chain of the log's first event, by which it is known.
+-- The chain of the log's first event, which identifies the log.
 select e.chain
 from generate_series(0, 63) as number
 cross join lateral (

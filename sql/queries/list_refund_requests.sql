@@ -1,4 +1,4 @@
--- Customers of whom a refund was asked for and is not decided, the most urgent first.
+-- Customers with a requested refund that is not decided, the most urgent first.
 -- 1 project, 2 environment, 3 not answered by, 4 answer by and 5 customer after which, 6 how many
 select c.customer, c.answer_by
 from deed.customers as c

@@ -11,7 +11,7 @@ begin
         set local role deed_service;
         reset role;
     exception when insufficient_privilege then
-        -- Whoever made the role may use it only when that is granted, too.
+        -- The login that made the role may use it only when that is granted, too.
         grant deed_service to current_user;
     end;
 end $$

@@ -1,4 +1,4 @@
--- Purchases whose holders' shards are locked, so that nobody else moves them.
+-- Purchases whose holders' shards are locked, so that no other process moves them.
 -- 1 projects, 2 stores, 3 environments, 4 apps, 5 originals, 6 customers
 update deed.holders as h
 set customer = new.customer

@@ -4,9 +4,16 @@ insert into deed.store_credentials as c (
     project, store, app, sealed, key_name, has_key, has_shared_secret, address, changed_at,
     changed_by, revision)
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::bigint + 1
-where $11::bigint = 0 or exists (
-    select from deed.store_credentials where project = $1 and store = $2 and app = $3
-)
+where (
+        $11::bigint = 0 or exists (
+            select from deed.store_credentials where project = $1 and store = $2 and app = $3
+        )
+    )
+    -- A store of the real world and a test clock do not go together.
+    and (
+        $8::text is not null or not ($6::boolean or $7::boolean)
+        or not exists (select from deed.test_clock)
+    )
 on conflict (project, store, app) do update set
     sealed = excluded.sealed, key_name = excluded.key_name, has_key = excluded.has_key,
     has_shared_secret = excluded.has_shared_secret, address = excluded.address,

@@ -1,8 +1,8 @@
--- Beside load_streams, where each stream's shard ends: of one snapshot, so that neither is newer.
+-- In addition to load_streams, where each stream's shard ends: of one snapshot, so that neither is newer.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
-    wanted.shard, s.head
+    wanted.shard, s.head, s.chain
 from (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,
@@ -10,12 +10,12 @@ from (
 ) as wanted
 -- One by one, as in load_holders.
 left join lateral (
-    select s.head from deed.shards as s
+    select s.head, s.chain from deed.shards as s
     -- As in lock_shards.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s on true
--- A stream of which nothing is new has a row too, without an event.
+-- A stream without news has a row too, without an event.
 left join lateral (
     select * from deed.events as e
     where e.project = wanted.project and e.environment = wanted.environment

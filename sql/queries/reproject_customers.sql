@@ -1,17 +1,16 @@
 -- Customers all of whose rows are written by the catalog that is named.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 next changes,
--- 7 catalog versions, 8 runs, 9 next boundaries, 10 app transactions, 11 answer by, 12 inquiries
+-- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 catalog versions,
+-- 7 runs, 8 next boundaries, 9 app transactions, 10 answer by, 11 inquiries
 insert into deed.customers (
-    shard, project, environment, customer, version, next_change_at, catalog_version, runs,
+    shard, project, environment, customer, version, catalog_version, runs,
     next_boundary_at, app_transactions, answer_by, inquiry_at
 )
 -- Row by row, as in insert_events.
 select unnest($1::smallint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
-    unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[])::jsonb,
-    unnest($9::bigint[]), unnest($10::text[])::jsonb, unnest($11::bigint[]),
-    unnest($12::bigint[])
+    unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::text[])::jsonb, unnest($8::bigint[]),
+    unnest($9::text[])::jsonb, unnest($10::bigint[]), unnest($11::bigint[])
 on conflict (shard, project, environment, customer) do update
-set version = excluded.version, next_change_at = excluded.next_change_at,
+set version = excluded.version,
     catalog_version = excluded.catalog_version, runs = excluded.runs,
     next_boundary_at = excluded.next_boundary_at,
     app_transactions = excluded.app_transactions, answer_by = excluded.answer_by,

@@ -1,4 +1,4 @@
--- From pages that are chosen by chance: about twice as many as are wanted lie on them, and of a small table
+-- From pages that are chosen at random: about twice as many as are wanted lie on them, and of a small table
 -- there are at least a hundred.
 -- 1 how many
 select project, environment, customer

@@ -19,7 +19,7 @@ package struct DueNotice: Hashable, Sendable {
     package let reason: Reason
 }
 
-/// When a customer's stream was written last, and by which catalog.
+/// When a customer's stream was last written, and under which catalog.
 ///
 /// Whatever writes to a stream first publishes what the clock had brought until then. So all boundaries up
 /// to the last record are published or were told by a fact, and none behind it is.

@@ -4,9 +4,9 @@ package struct Catalog: Hashable, Sendable {
 
     /// In order of store and id.
     package var products: [Product] { content.value.products }
-    /// What an entitlement is called, where somebody cared to say.
+    /// What an entitlement is called, if the catalog says so.
     package var entitlementTitles: [EntitlementID: String] { content.value.entitlementTitles }
-    /// What a currency is called, where somebody cared to say.
+    /// What a currency is called, if the catalog says so.
     package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
     package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
     /// How long before its end access to an entitlement is published as ending soon.

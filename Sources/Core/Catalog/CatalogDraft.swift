@@ -1,5 +1,5 @@
-/// A catalog as somebody wrote it, before it is known to make sense. Whoever reads one from a file
-/// adds what was wrong with its shape, so that all problems are told at once.
+/// A catalog as written, before it is known to make sense. The reader of a file
+/// adds what was wrong with its shape, so that all problems are reported together.
 package struct CatalogDraft: Sendable {
     package static let productLimit = 10_000
 
@@ -55,7 +55,7 @@ package struct CatalogDraft: Sendable {
 extension CatalogDraft {
     private mutating func validateProducts() {
         if products.count > CatalogDraft.productLimit {
-            note("products", "holds \(products.count) products; the most is \(Self.productLimit)")
+            note("products", "holds \(products.count) products; the limit is \(Self.productLimit)")
         }
         var seen: [ProductKey: Int] = [:]
         for (index, product) in products.enumerated() {
@@ -78,7 +78,7 @@ extension CatalogDraft {
         case .consumable(let credits):
             validate(credits, at: "\(path).credits")
             if !product.entitlements.isEmpty {
-                note("\(path).entitlements", "is not for a consumable; it adds to balances only")
+                note("\(path).entitlements", "is not for a consumable, which only adds to balances")
             }
             return
         case .autoRenewable(_, let level):

@@ -12,7 +12,7 @@ package struct CatalogEdition: Hashable, Sendable {
 }
 
 extension ProjectState {
-    /// The catalog that counted when a stream was told of everything up to an instant, and all newer ones.
+    /// The catalog that counted when a stream had everything up to an instant, and all newer ones.
     func editions(since last: LastRecord, _ told: Instant) -> ArraySlice<CatalogEdition> {
         let first = editions.lastIndex {
             $0.version <= last.catalogVersion || last.at < told && $0.since <= told

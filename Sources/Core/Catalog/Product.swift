@@ -1,4 +1,4 @@
-/// What a store sells, and what it brings to whoever holds it.
+/// What a store sells, and what it brings to its holder.
 package struct Product: Hashable, Sendable {
     /// What depends on the kind of the product.
     package enum Terms: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct Product: Hashable, Sendable {
     package enum Stacking: String, Hashable, Sendable, CaseIterable {
         /// The next starts when the last ends.
         case extend
-        /// The next starts at once, and what was left of the last is given up.
+        /// The next starts immediately, and the rest of the last is given up.
         case restart
         /// Each runs from its own purchase.
         case overlap
@@ -79,7 +79,7 @@ package struct ProductKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Entitlements for whoever first installed an app below a version, as when an app that was paid
+/// Entitlements for customers who first installed an app below a version, as when an app that was paid
 /// for turns into one that is free with purchases inside.
 package struct OriginalVersionRule: Hashable, Sendable {
     /// The app that the rule is about; `nil`: every app of the project.

@@ -38,7 +38,7 @@ extension CustomerState {
                     transaction: fact.transaction, perPiece: perPiece))
         }
         if credit == nil, worth.gross > 0 {
-            // Credited whole and debited at once when it arrives refunded: the timeline says so.
+            // Credited in full and debited immediately when it arrives refunded: the timeline shows both.
             events.append(credited(worth.gross))
             net = worth.gross
         }

@@ -21,9 +21,9 @@ package struct TransferPolicy: Hashable, Sendable {
 /// Evidence of a purchase, and whom it speaks for.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
-    /// Whose order or account token the fact carries, if anybody's.
+    /// The customer whose order or account token the fact carries, if there is one.
     package let tokenOwner: CustomerID?
-    /// Who holds the purchase from which this one goes on, if anybody does.
+    /// The holder of the purchase that this one continues, if there is one.
     package let previousHolder: CustomerID?
     /// Who sent the evidence; `nil` when the store did.
     package let submitter: CustomerID?
@@ -38,7 +38,7 @@ package struct Contact: Hashable, Sendable {
         self.submitter = submitter
     }
 
-    /// Who gets a purchase that nobody has: whom the store names, before whoever brings the news.
+    /// The customer who gets an unclaimed purchase: the one whom the store names, before the one who brings the news.
     fileprivate var claimant: CustomerID? { tokenOwner ?? previousHolder ?? submitter }
 
     fileprivate func placement(
@@ -61,7 +61,7 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where facts about a purchase are to be recorded. They always are: they are true, whoever sends
+/// Where facts about a purchase are to be recorded. They always are: they are true, no matter who sends
 /// them.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
@@ -77,7 +77,7 @@ package struct Placement: Hashable, Sendable {
     package let holder: CustomerID
     /// From whom the purchase moves first.
     package let origin: Origin?
-    /// What the customer who sent the evidence is told when somebody else holds the purchase. It
+    /// What the customer who sent the evidence learns when another one holds the purchase. It
     /// tells nothing about who does.
     package let refusal: Refusal?
 
@@ -107,7 +107,7 @@ extension TransferPolicy {
             return Placement(holder: holder.customer)
         }
         do throws(Refusal) {
-            // Its own token says whose it is, whoever else brings the evidence.
+            // Its own token says whose it is, no matter who brings the evidence.
             if contact.tokenOwner == holder.customer { throw .heldByAnother }
             try release(purchase, of: holder.state, catalog: catalog, now: now)
         } catch {
@@ -166,7 +166,7 @@ package struct MovePurchase: Sendable {
         self.catalog = catalog
     }
 
-    /// The wish to take back the move by which the purchase came to its holder.
+    /// The wish to undo the move that brought the purchase to its holder.
     package static func undoing(
         _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
         catalog: Catalog
@@ -226,7 +226,7 @@ extension Purchase {
             .map { HeldPurchase(app: $0, purchase: id) }
     }
 
-    /// The facts that bring this purchase back when they are recorded elsewhere.
+    /// The facts that bring this purchase back when another stream records them.
     var facts: Facts {
         var facts = Facts()
         facts.transactions = evidence.flatMap(\.facts)

@@ -1,5 +1,5 @@
-/// An order that whoever submits evidence names, and the transaction that fulfils it: legacy evidence
-/// carries no token by which the order could be found.
+/// An order that the sender of evidence names, and the transaction that fulfils it: legacy evidence
+/// carries no token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID
@@ -11,7 +11,7 @@ package struct NamedOrder: Hashable, Sendable {
 
 extension Order {
     /// Which of the transactions fulfils the order: the first of its product that was made since it
-    /// was opened and that fulfils no other order. A receipt tells of many that are much older.
+    /// was opened and that fulfils no other order. A receipt names many that are much older.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -34,7 +34,7 @@ extension Order {
 }
 
 extension CustomerState {
-    /// The event by which the fact fulfils the order that was named for its transaction.
+    /// The event with which the fact fulfils the order that was named for its transaction.
     func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
         guard named.transaction == fact.transaction, named.purchase == fact.purchase,
             let order = order(named.order), order.fulfilled == nil

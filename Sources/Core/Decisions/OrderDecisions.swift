@@ -1,7 +1,7 @@
 /// The wish to announce a purchase.
 package struct OpenOrder: Hashable, Sendable {
     package let order: OrderID
-    /// One that nobody used before.
+    /// One that was never used before.
     package let token: AccountToken
     package let product: ProductID?
     /// How long it is waited for; `nil`: as long as the project waits.
@@ -68,7 +68,7 @@ extension CustomerState {
         }
     }
 
-    /// The event by which the fact fulfils the order that it names. The first transaction that
+    /// The event with which the fact fulfils the order that it names. The first transaction that
     /// carries a token is the order's, also when the order was closed; its renewals carry it too.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),

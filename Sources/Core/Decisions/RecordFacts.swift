@@ -1,9 +1,9 @@
 /// The wish to record what verified evidence states about purchases that this customer holds, or
-/// that nobody holds yet.
+/// that no customer holds yet.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until somebody claims it: balances wait too.
+    /// Whether the stream only keeps the purchase until a customer claims it: balances wait too.
     package let isUnclaimed: Bool
     /// The order that a transaction fulfils which does not name it itself.
     let named: NamedOrder?

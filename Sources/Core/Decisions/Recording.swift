@@ -42,7 +42,7 @@ struct Recording {
             outcome.newUnknownProduct = unknown
             decision.items.append(outcome)
         }
-        // Whoever installed the app is known only where a customer says so.
+        // An installation is a customer's only if a customer submits it.
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
             record(RecordFacts(item.apps, catalog: catalog), with: customer)
         }
@@ -125,8 +125,8 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// What happens to a customer from here on. The state is taken out meanwhile, so that it is
-    /// changed in place: a receipt may tell of thousands of purchases.
+    /// What happens to a customer from here on. The state is taken out for this, so that it is
+    /// changed in place: a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
     }

@@ -1,6 +1,6 @@
 /// The next step of telling the store what became of a purchase whose money is asked back.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Fixes what is told, or says that it is too late for it; `obstacle` is what stood in the way.
+    /// Fixes the report, or says that it is too late for one; `obstacle` is what stood in the way.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
@@ -34,21 +34,22 @@ extension Purchase {
             guard let reporting = situation.project.settings.refundReporting,
                 let request = refundsToReport.first(where: { $0.id == id })
             else { return nil }
+            let used = holder.state.consumption(
+                of: request, at: situation.now, by: situation.project.catalog)
+            let content = used.report(by: reporting)
             if situation.now >= request.answerBy {
-                let isUnclaimed = holder.customer.isReserved
                 return .refundUnreported(
                     RefundUnreported(
                         request: id, purchase: self.id, why: .tooLate,
-                        detail: isUnclaimed ? "No customer claimed the purchase." : obstacle))
+                        detail: holder.reasonForSilence(isKnown: content != nil) ?? obstacle))
             }
             // There is no customer yet who could have agreed.
-            if report(on: id) != nil || holder.customer.isReserved { return nil }
-            let used = holder.state.consumption(
-                of: request, at: situation.now, by: situation.project.catalog)
-            return .refundReportPrepared(
-                RefundReportPrepared(request, used.report(by: reporting)))
+            guard let content, report(on: id) == nil, !holder.customer.isReserved else {
+                return nil
+            }
+            return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // Also where the store has decided by now: it was told all the same.
+            // Even if the store has decided by now: it has the report.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:
@@ -58,5 +59,15 @@ extension Purchase {
                     RefundUnreported(request: id, purchase: self.id, why: why, detail: detail))
             }
         }
+    }
+}
+
+extension Holder {
+    /// Why the store cannot be told anything about a purchase.
+    fileprivate func reasonForSilence(isKnown: Bool) -> String? {
+        if customer.isReserved { return "No customer claimed the purchase." }
+        if isKnown { return nil }
+        return "The catalog gives nothing for the product, so the log cannot tell whether it was "
+            + "delivered."
     }
 }

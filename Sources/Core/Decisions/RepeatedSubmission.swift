@@ -1,5 +1,5 @@
 extension Submission {
-    /// What came of each piece of evidence, told by the events of the customer by which the same
+    /// The result of each piece of evidence, from the events of the customer with which the same
     /// submission was recorded before.
     package func outcomes(
         repeating events: some Sequence<Event>, in state: CustomerState
@@ -73,7 +73,7 @@ extension PurchaseFacts {
         newest.flatMap { state.settledOrder(of: $0.transaction, held.purchase)?.id }
     }
 
-    /// Whether the event tells of a fact that it states, or of the purchase's coming.
+    /// Whether the event records a fact that it states, or the arrival of the purchase.
     fileprivate func states(_ event: Event) -> Bool {
         if let fact = event.transactionFact { return facts.transactions.contains(fact) }
         switch event {
@@ -86,7 +86,7 @@ extension PurchaseFacts {
         }
     }
 
-    /// What the customer whose state it is was told.
+    /// What the customer with this state was told.
     fileprivate func result(isNew: Bool, in state: CustomerState) -> ItemOutcome.Result {
         if let order = settledOrder(of: state) { return .alreadySettled(order) }
         if isNew { return .recorded }
@@ -98,7 +98,7 @@ extension PurchaseFacts {
 }
 
 extension Event {
-    /// The purchase of which it tells a fact.
+    /// The purchase about which it states a fact.
     fileprivate var statedPurchase: PurchaseID? {
         if let fact = transactionFact { return fact.purchase }
         switch self {

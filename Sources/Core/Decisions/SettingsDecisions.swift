@@ -40,9 +40,10 @@ package struct SettingsChange: Hashable, Sendable {
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds the app to the project, or changes it; nothing happens when it is so already.
+    /// Adds the app to the project, or changes it; nothing happens when it is so already, unless the wish
+    /// is one to remember.
     package func set(
-        _ key: AppKey, _ change: AppChange, of project: ProjectID
+        _ key: AppKey, _ change: AppChange, of project: ProjectID, isRemembered: Bool = false
     ) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         let known = app(key)
@@ -56,7 +57,7 @@ extension ProjectState {
         {
             throw .tooManyListed(limit: App.listedCustomerLimit)
         }
-        return app == known ? [] : [.appSet(app)]
+        return app == known && !isRemembered ? [] : [.appSet(app)]
     }
 
     /// Takes the app out of the project. What its purchases brought stays.

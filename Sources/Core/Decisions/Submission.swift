@@ -37,7 +37,7 @@ package struct Submission: Sendable {
     package let bearer: Bearer
     /// An order of the customer that one of the transactions fulfils.
     package let order: OrderID?
-    /// Whom news concerns that a store tells of an account, and of no purchase.
+    /// The customers whom news about an account, not about a purchase, concerns.
     package let concerned: [CustomerID]
 
     package init(
@@ -67,15 +67,15 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// Whom the consents concern of which the store tells in a piece. What concerns no customer so far is told
-    /// all the same.
+    /// The customers whom the consents in a piece concern. News that concerns no customer so far is still
+    /// recorded.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
         return concerned.isEmpty
             ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
-    /// The events for everybody whom the evidence concerns, and what came of each piece of it.
+    /// The events for all customers whom the evidence concerns, and the result of each piece of it.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
         for (place, item) in items.enumerated() {
@@ -110,7 +110,7 @@ struct PurchaseFacts: Sendable {
     let held: HeldPurchase
     fileprivate(set) var facts = Facts()
 
-    /// The newest transaction that it tells of.
+    /// The newest transaction that it names.
     var newest: TransactionFact? {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }

@@ -22,7 +22,7 @@ package enum Event: Hashable, Sendable {
     case subscriptionRenewed(TransactionFact)
     /// A transaction that replaces another one's period, or the news that one was replaced.
     case subscriptionUpgraded(TransactionFact)
-    // What a store stated anew about a known transaction.
+    // What a store newly stated about a known transaction.
     case subscriptionExtended(TransactionFact)
     case purchaseRefunded(TransactionFact)
     /// A family member's access was taken away.
@@ -36,7 +36,7 @@ package enum Event: Hashable, Sendable {
     case refundRequested(RefundFact)
     case refundDeclined(RefundFact)
     case consentRescinded(ConsentFact)
-    // What the store is told of a refund that was asked for.
+    // What Deed tells the store about a requested refund.
     case refundReportPrepared(RefundReportPrepared)
     case refundReported(RefundReported)
     case refundUnreported(RefundUnreported)
@@ -72,7 +72,7 @@ package struct RecordedEvent: Hashable, Sendable {
     package let version: Int64
     package let position: Position
     package let event: Event
-    /// When it happened, by the clock of whoever reported it.
+    /// When it happened, by the clock of the party that reported it.
     package let occurredAt: Instant
     /// When it was recorded, by Deed's clock.
     package let recordedAt: Instant

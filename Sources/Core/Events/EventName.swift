@@ -80,3 +80,16 @@ extension Event {
         }
     }
 }
+
+extension Event {
+    /// Of a project's events those on which no answer about a customer depends.
+    package static let typesBesideAnswers: Set<String> = [
+        "key.created", "key.revoked", "publication.started", "reconciliation.started",
+        "reconciliation.finished", "log.accepted",
+    ]
+
+    /// Whether answers about the project's customers may depend on it.
+    var isAboutAnswers: Bool {
+        !Event.typesBesideAnswers.contains(typeName)
+    }
+}

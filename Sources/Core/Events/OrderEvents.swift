@@ -32,7 +32,7 @@ package struct OrderFulfilled: Hashable, Sendable {
     }
 }
 
-/// Nobody waits for the order's purchase any longer.
+/// The order no longer waits for its purchase.
 package struct OrderClosed: Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
         case stale

@@ -1,4 +1,4 @@
-/// Somebody created a project.
+/// A project was created.
 package struct ProjectCreated: Hashable, Sendable {
     package let project: ProjectID
 

@@ -42,7 +42,7 @@ package struct PurchaseDetached: Hashable, Sendable {
 
 /// Why a purchase changed its holder.
 package enum MoveCause: Hashable, Sendable {
-    /// Nobody held it, and the new holder proved it first.
+    /// It had no holder, and the new holder proved it first.
     case claimed
     /// The new holder proved it, and the project's policy let it go.
     case transferred

@@ -23,7 +23,7 @@ package struct RefundReportPrepared: Hashable, Sendable {
     }
 }
 
-/// The store was told what was prepared.
+/// The store has the report that was prepared.
 package struct RefundReported: Hashable, Sendable {
     package let request: NewsID
     package let purchase: PurchaseID
@@ -34,7 +34,7 @@ package struct RefundReported: Hashable, Sendable {
     }
 }
 
-/// The store was told nothing of a refund that was asked for, and will be told nothing.
+/// The store got no report about a requested refund, and will get none.
 package struct RefundUnreported: Hashable, Sendable {
     package enum Why: String, Hashable, Sendable {
         /// The store waits no longer.

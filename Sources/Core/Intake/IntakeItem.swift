@@ -1,7 +1,7 @@
 package enum IntakeKind {}
 package typealias IntakeID = Identifier<IntakeKind>
 
-/// The wish to have evidence recorded once somebody can tell whether to believe it.
+/// The wish to have evidence recorded once it can be judged.
 package struct IntakeWish: Hashable, Sendable {
     /// Who brings the evidence, and what for.
     package enum Purpose: Hashable, Sendable {
@@ -51,7 +51,7 @@ package struct IntakeWish: Hashable, Sendable {
 /// Evidence in the queue, and what became of it.
 package struct IntakeItem: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// Nobody could tell so far, for this reason.
+        /// It could not be judged so far, for this reason.
         case waiting(IntakeReason?, nextTry: Instant)
         case believed([IntakeResult])
         case refused(IntakeReason)
@@ -65,11 +65,11 @@ package struct IntakeItem: Hashable, Sendable {
     package let addedAt: Instant
     package private(set) var changedAt: Instant
     package private(set) var state: State
-    /// How often somebody has begun to judge it since it was added, or since it was retried by hand.
+    /// How often a try to judge it began since it was added, or since it was retried by hand.
     package private(set) var tries: Int64
-    /// Who had it judged anew by hand last, and why.
+    /// The admin who last had it judged again by hand, and why.
     package private(set) var retriedBy: AdminAct?
-    /// Grows with every change, so that nobody overwrites what another one made of it.
+    /// Grows with every change, so that no writer overwrites the change of another.
     package let revision: Int64
 
     package init(
@@ -86,7 +86,7 @@ package struct IntakeItem: Hashable, Sendable {
         self.revision = revision
     }
 
-    /// An item that is due at once.
+    /// An item that is due immediately.
     package init(_ id: IntakeID, _ wish: IntakeWish, now: Instant) {
         self.init(
             id: id, wish: wish, state: .waiting(nil, nextTry: now), tries: 0, retriedBy: nil,
@@ -94,7 +94,7 @@ package struct IntakeItem: Hashable, Sendable {
     }
 }
 
-/// An item that somebody has taken to judge it, with the evidence itself.
+/// An item that a worker has taken to judge it, with the evidence itself.
 package struct TakenIntake: Hashable, Sendable {
     package let item: IntakeItem
     package let evidence: RawEvidence
@@ -194,6 +194,13 @@ extension IntakeItem {
         }
     }
 
+    /// With the revision that it had before it became what it is: to make it that again changes nothing.
+    package var unrevised: IntakeItem {
+        IntakeItem(
+            id: id, wish: wish, state: state, tries: tries, retriedBy: retriedBy, addedAt: addedAt,
+            changedAt: changedAt, revision: revision - 1)
+    }
+
     /// What a person decided about it last.
     package var act: AdminAct? {
         switch state {
@@ -221,7 +228,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item settled by hand: something was done about it elsewhere.
+    /// The item settled by hand: a person solved it in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
@@ -242,7 +249,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item due at once, as if it had just come. What is believed is recorded, and stays so.
+    /// The item due immediately, as if it had just come. What is believed is recorded, and stays so.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intakeEnded(id, .believed) }
         var item = self

@@ -9,26 +9,26 @@ extension IntakeItem {
     package static let pauses = [
         5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 3 * hour,
     ]
-    /// Whoever takes an item and says nothing for so long is taken for dead.
+    /// A worker that takes an item and shows no sign of life for this long is taken for dead.
     package static let lease = 5 * minute
     /// A store may ask for a longer pause, but not for any.
     package static let longestWait = 24 * hour
-    /// So many tries without a verdict, about 45 minutes, and somebody should look.
+    /// After this many tries without a verdict, about 45 minutes, an operator should look.
     package static let alarmTries: Int64 = 6
-    /// How long it is told what became of evidence that no longer waits.
+    /// How long evidence that no longer waits can still be looked up.
     package static let retention = 90 * 24 * hour
     /// How much may wait of one project.
     package static let countLimit: Int64 = 10_000
     package static let byteLimit: Int64 = 512 << 20
 
-    /// The pause after so many tries, a tenth longer or shorter, so that what failed together is not
+    /// The pause after this many tries, a tenth longer or shorter, so that what failed together is not
     /// all tried again together.
     package static func pause(afterTries tries: Int64, jitter: UInt16) -> Int64 {
         let step = Int(min(max(tries, 1), Int64(pauses.count))) - 1
         return pauses[step] * (900 + Int64(jitter) * 200 / Int64(UInt16.max)) / 1000
     }
 
-    /// When an item that is taken now comes back, should nobody say what became of it: a process may
+    /// When an item that is taken now comes back if no result arrives: a process may
     /// die of the very evidence that it judges.
     package static func leaseEnd(takenAt now: Instant, tries: Int64) -> Instant {
         now.advanced(byMilliseconds: max(lease, pause(afterTries: tries, jitter: .max / 2)))

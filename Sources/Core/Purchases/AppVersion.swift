@@ -33,7 +33,7 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this tells of an earlier installation of the same app: nobody installs an app for
+    /// Whether this names an earlier installation of the same app: no customer installs an app for
     /// the first time twice, so the earliest statement stands, whichever came first.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)

@@ -5,8 +5,8 @@ extension Rank {
 
 extension TransactionFact {
     /// Whether this is believed over the other statement about the same transaction: the later
-    /// signature, then the stronger evidence. Of two that were signed at once, the one that takes
-    /// the transaction back, or later; that tells of an upgrade; that ends later; that takes more of
+    /// signature, then the stronger evidence. Of two that were signed at the same moment, the one that takes
+    /// the transaction back, or later; that names an upgrade; that ends later; that takes more of
     /// its items back. The content decides last, so that the choice never depends on which came first.
     func outweighs(_ other: TransactionFact) -> Bool {
         weight == other.weight
@@ -38,7 +38,7 @@ extension RenewalFact {
 }
 
 /// A total order on facts by everything that they hold. Reflection sees every member, also one that
-/// is added later; it is slow, and asked only about two different facts that were signed at once.
+/// is added later; it is slow, and used only for two different facts that were signed at the same moment.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

@@ -1,6 +1,6 @@
 /// When the store is to be asked about a subscription, because it should have told something by then.
 extension Purchase {
-    /// Stores tell of a renewal at once; what comes a little late is not asked for.
+    /// Stores report a renewal immediately; Deed does not ask for one that is a little late.
     private static let latestNews: Int64 = 5 * 60_000
     /// How long a store may say nothing of a subscription that goes on.
     private static let longestSilence: Int64 = 30 * 86_400_000

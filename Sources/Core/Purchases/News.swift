@@ -53,7 +53,7 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A place in the list of customers of whom a refund was asked for: by when the last of their requests
+/// A place in the list of customers with a requested refund: by when the last of their requests
 /// may be answered about, and who they are.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
@@ -111,7 +111,7 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news was told before. Signed anew it is no other news, and the earlier time stays:
+    /// Whether the news is known. Signed again it is the same news, and the earlier time stays:
     /// in whatever order the statements come, the first one counts.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
@@ -148,7 +148,7 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// The accounts of stores by which the customer uses apps, as far as evidence names them.
+    /// The accounts of stores with which the customer uses apps, as far as evidence names them.
     package var appTransactions: [AppTransactionID] {
         var ids = Set(installedBy)
         for purchase in purchases {

@@ -21,7 +21,7 @@ package struct Order: Hashable, Sendable {
         case settled
     }
 
-    /// What has become of it by then; it is stale at its end, whoever notices that and when.
+    /// What has become of it by then; it is stale at its end, even if no process has noticed.
     package func state(at instant: Instant) -> State {
         switch closed?.cause {
         case .settled: .settled
@@ -32,7 +32,7 @@ package struct Order: Hashable, Sendable {
         }
     }
 
-    /// Whether nobody closed it and nothing fulfilled it; its time may be over.
+    /// Whether it was neither closed nor fulfilled; its time may be over.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
     /// Whether support gave by hand what the purchase would have brought.

@@ -12,9 +12,9 @@ package struct Purchase: Hashable, Sendable {
     /// The renewal facts that count, the one that outweighs the others last: that one, and every one
     /// that names a grace, because recovery does not unmake the access that it gave.
     package private(set) var renewals: [RenewalFact] = []
-    /// What was told of refunds, in order of time.
+    /// The news about refunds, in order of time.
     package private(set) var refundNews: [RefundFact] = []
-    /// What the store was told of the refunds that were asked for, in order of the requests.
+    /// What Deed told the store about requested refunds, in order of the requests.
     package private(set) var reports: [RefundReport] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
@@ -117,7 +117,7 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // Those behind moved on; the list has the same order whoever came first.
+        // Those behind moved on; the list has the same order no matter which came first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = Transaction(
                 evidence[index].effective, product: transactions[index].product + 1)

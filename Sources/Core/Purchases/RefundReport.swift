@@ -7,7 +7,7 @@ package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
 /// customer of the project has agreed to that, or there are no reports.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
-    /// Whether customers could try what is sold before they bought it.
+    /// Whether customers could try the product before they bought it.
     package let hasSample: Bool
 
     package init(preference: RefundPreference? = nil, hasSample: Bool = false) {
@@ -16,7 +16,7 @@ package struct RefundReporting: Hashable, Sendable {
     }
 }
 
-/// What the store is told of a refund that was asked for, and what came of it.
+/// What Deed tells the store about a requested refund, and the result.
 package struct RefundReport: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         case reported
@@ -51,16 +51,18 @@ extension Purchase {
         reports.first { $0.request == request }
     }
 
-    /// The refunds that were asked for, that the store has not decided and was told nothing of.
+    /// The requested refunds that the store has not decided and about which it has no report.
     package var refundsToReport: [RefundFact] {
         openRefundRequests.filter { report(on: $0.id)?.end == nil }
     }
 }
 
 extension Consumption {
-    /// What the store is told. It counts the periods of a subscription by itself, and of anything else
-    /// it takes a wish for a share only beside one that is above zero.
-    package func report(by reporting: RefundReporting) -> ConsumptionReport {
+    /// The report for the store; `nil` if the log does not know whether the purchase was delivered. The store
+    /// counts the periods of a subscription by itself, and for anything else it takes a wish for a share only
+    /// with a share above zero.
+    package func report(by reporting: RefundReporting) -> ConsumptionReport? {
+        guard let isDelivered else { return nil }
         let used = kind == .autoRenewable ? nil : usedMilliPercent
         return ConsumptionReport(
             delivery: isDelivered ? .delivered : .other, hasSample: reporting.hasSample,

@@ -1,6 +1,6 @@
 /// What one transaction comes to, in the few words that the rules of access need.
 ///
-/// Kept beside the evidence because each read needs it for every transaction: all of its members are
+/// Kept next to the evidence because each read needs it for every transaction: all of its members are
 /// plain, and the product is a place in the purchase's list of products.
 struct Transaction: Hashable, Sendable {
     /// The last bytes of its id, which tell most transactions apart at a glance.

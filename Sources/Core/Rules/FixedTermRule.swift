@@ -20,7 +20,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each starts when the one before it ends. What was taken back delays nobody.
+    /// Each starts when the one before it ends. A revoked one delays no other.
     private var extended: [Right] {
         var end = Instant.distantPast
         return terms.map { term in
@@ -30,7 +30,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each ends when the next one starts. One that was taken back ends nobody's term.
+    /// Each ends when the next one starts. A revoked one ends no other term.
     private var restarted: [Right] {
         var next: Instant?
         let backwards = terms.reversed().map { term in

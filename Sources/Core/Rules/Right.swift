@@ -43,7 +43,7 @@ package enum Rule: String, Hashable, Sendable, CaseIterable {
     case lifetime
     /// A non-renewing purchase lasts as long as the catalog says.
     case fixedTerm = "fixed_term"
-    /// Whoever installed an early version of the app keeps what it had.
+    /// A customer who installed an early version of the app keeps what it had.
     case originalVersion = "original_version"
     /// An admin's grant gives access from its start to its end.
     case grant
@@ -57,6 +57,6 @@ package enum Cut: String, Hashable, Sendable, CaseIterable {
     case upgrade
     /// The next period began, so that the grace before it is over.
     case recovery
-    /// The same product was bought again, and the catalog says that its term starts anew.
+    /// The same product was bought again, and the catalog says that its term starts again.
     case restart
 }

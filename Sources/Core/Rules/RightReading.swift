@@ -1,4 +1,4 @@
-/// What one right says at one instant to whoever asks: its state and where it comes from.
+/// What one right says at one instant: its state and where it comes from.
 struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool

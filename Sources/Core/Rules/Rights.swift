@@ -84,8 +84,8 @@ extension Purchase {
         }
     }
 
-    /// Tells of each product that a transaction sold, by its place in the catalog, and when that was
-    /// taken back alone: its own, and those for which that stands. A family member's counts unless
+    /// Gives each product that a transaction sold, by its place in the catalog, and when that was
+    /// revoked alone: its own, and those for which that stands. A family member's counts unless
     /// the product says no.
     private func forEachSold(
         by transaction: Transaction, _ items: [SoldItem], _ known: [Int?], _ catalog: Catalog,

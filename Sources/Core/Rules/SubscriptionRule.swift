@@ -5,12 +5,12 @@ extension [Transaction] {
     /// The access of one period.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
-        // A period whose end nobody stated gives nothing, rather than access for ever.
+        // A period without a stated end gives nothing, rather than access for ever.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
         let replaced = replacement(of: index)
         if let replaced { right.cut(at: replaced, by: .upgrade) }
         if let revokedAt = self[index].revokedAt {
-            // The store refunds the rest of a period that was upgraded: that is no other news.
+            // The store refunds the rest of a period that was upgraded: that is not other news.
             right.cut(at: revokedAt, by: replaced == nil ? .revocation : .upgrade)
         }
         return right

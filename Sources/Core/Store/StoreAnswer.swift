@@ -9,6 +9,8 @@ package struct StoreAnswer: Sendable {
     package var next: String?
     /// Names the place up to which a history was read, so that what changes later can be asked for.
     package var revision: String?
+    /// How much was received.
+    package var byteCount = 0
 
     package init(environment: Environment) {
         self.environment = environment

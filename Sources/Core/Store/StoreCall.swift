@@ -70,7 +70,7 @@ package struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// What the store is told of a purchase whose customer wants the money back. The customer has
+/// The report to the store about a purchase whose customer asks for a refund. The customer has
 /// consented, or there is no report.
 package struct ConsumptionReport: Hashable, Sendable {
     package enum Delivery: String, Hashable, Sendable, CaseIterable {

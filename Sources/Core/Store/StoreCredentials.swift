@@ -76,6 +76,9 @@ package struct CredentialsStatus: Hashable, Sendable {
         self.address = address
     }
 
+    /// Whether the store is shown nothing.
+    package var isEmpty: Bool { !hasKey && !hasSharedSecret && address == nil }
+
     package init(_ credentials: StoreCredentials) {
         hasKey = credentials.apiKey != nil
         hasSharedSecret = credentials.sharedSecret != nil
@@ -139,7 +142,7 @@ extension StoreCredentials {
     }
 }
 
-/// Credentials as they are kept: encrypted, with what may be told of them beside.
+/// Credentials as they are kept: encrypted, next to what may be shown of them.
 package struct SealedCredentials: Hashable, Sendable {
     package let app: StoreApp
     package let sealed: [UInt8]

@@ -25,7 +25,7 @@ package enum StoreEndpoint: String, Hashable, Sendable, CaseIterable {
     package func budget(in environment: Environment) -> StoreBudget {
         // Some is left for other programs with the same key. The sandbox allows a tenth.
         let share: Int64 = environment == .production ? 90 : 9
-        // The store counts over an hour: a twelfth of that may be asked at once.
+        // The store counts over an hour: a twelfth of that may be asked in a burst.
         return StoreBudget(pause: 100_000_000 / (perSecond * share), burst: 300_000_000)
     }
 }

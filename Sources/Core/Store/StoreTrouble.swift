@@ -5,7 +5,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     case locked(AppID)
     /// The store does not take the key.
     case unauthorized
-    /// The store says no; sending the same again is of no use.
+    /// The store refuses; repeating the call is of no use.
     case refused(code: Int64, message: String)
     /// As much was asked as may be, or the store wants a pause.
     case limited(until: Instant)
@@ -44,27 +44,28 @@ package enum StoreTrouble: Error, Hashable, Sendable {
                 + "one with: deed app set --bundle-id \(app) --shared-secret-file …, or judge "
                 + "receipts by their signature: deed app set --receipts local"
         case .locked(let app):
-            "The credentials of \(app) cannot be opened: the installation's key is missing or "
-                + "another one. Bring back the key file (DEED_SECRET_KEY_FILE), or set the "
-                + "credentials anew with: deed app set"
+            "The credentials of \(app) cannot be opened: the installation's key is missing or is "
+                + "a different one. Restore the key file (DEED_SECRET_KEY_FILE), or set the "
+                + "credentials again with: deed app set"
         case .unauthorized:
-            "The store does not take the key: see that issuer id, key id and key belong together, "
+            "The store rejects the key: check that issuer id, key id and key belong together, "
                 + "that the key was not revoked, and that this machine's clock is right."
         case .refused(let code, let message):
             "The store refuses it: \(message.isEmpty ? "no reason is given" : message) (\(code))"
         case .limited(let until):
-            "As much was asked of the store as may be; ask again after \(until.text)."
+            "The limit of requests to the store is reached; ask again after \(until.text)."
         case .unavailable(let detail): "The store cannot be reached now: \(detail)"
         case .untrusted(let detail): "The store could not prove who it is: \(detail)"
         case .unreadable(let detail): "The store's answer cannot be read: \(detail)"
         case .foreign(let detail): "The store's answer is not believed: \(detail)"
         case .endlessPages(let limit):
-            "The store's pages repeat or do not end; \(limit) were read and none was recorded."
+            "The store's pages repeat, do not end or take too long; \(limit) were read and none was "
+                + "recorded."
         case .fault: "The database could not be reached."
         }
     }
 
-    /// Whether the same may come out otherwise later, without anybody mending anything.
+    /// Whether a repetition may succeed later, without a person mending anything.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true
@@ -73,14 +74,17 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     }
 }
 
-/// By which codes a store says what a check of it must tell apart.
+/// The codes of a store that a check of it must distinguish.
 package struct StoreCodes: Sendable {
     /// It knows no place to send notifications to.
     package let noAddress: Int64
     /// It knows nothing of the test notification yet.
     package let testUnknown: Int64
+    /// It knows no such purchase, or none of the account any more.
+    package let purchaseUnknown: Set<Int64>
 
-    package init(noAddress: Int64, testUnknown: Int64) {
+    package init(noAddress: Int64, testUnknown: Int64, purchaseUnknown: Set<Int64>) {
         (self.noAddress, self.testUnknown) = (noAddress, testUnknown)
+        self.purchaseUnknown = purchaseUnknown
     }
 }

@@ -35,7 +35,7 @@ extension Members {
         }
     }
 
-    /// A date from its milliseconds, or from the text that stands beside them.
+    /// A date from its milliseconds, or from the text next to them.
     func looseInstant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         if let milliseconds = try looseInteger(name + "_ms") {
             return Instant(milliseconds: milliseconds)

@@ -100,7 +100,7 @@ struct Notification {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Adds what its type alone tells of the transaction or the account inside. Its other types say what
+    /// Adds what its type alone says about the transaction or the account inside. Its other types say what
     /// the statements inside say better.
     private func addNews(to facts: inout Facts, signedAt: Instant) {
         guard let id = try? NewsID(head.id) else { return }

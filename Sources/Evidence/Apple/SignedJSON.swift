@@ -72,7 +72,7 @@ struct SignedJSON {
         return signature
     }
 
-    /// By which a header is known again, however long it is.
+    /// Recognizes a header, however long it is.
     fileprivate var headerDigest: [UInt8] {
         ByteRange(bytes, header).read { SHA256.digest($0).bytes }
     }

@@ -25,7 +25,7 @@ extension StoreStatement where Trust == Unverified {
             facts.transactions[index].original = try name(
                 fact.original, at: fact.originallyPurchased ?? fact.purchased)
         }
-        // A renewal info tells of its purchase only when the present run of periods began. Where that is
+        // A renewal info says of its purchase only when the present run of periods began. Where that is
         // a later one, it names no purchase that is known, and changes nothing.
         let start = try contents.members.map(Members.init)?.instant("recentSubscriptionStartDate")
         if let start {

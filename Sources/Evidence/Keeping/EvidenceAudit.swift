@@ -1,4 +1,5 @@
-package import Core
+package import Auditing
+import Core
 internal import Crypto
 
 extension Verifier {
@@ -11,7 +12,7 @@ extension Verifier {
         else { return .damaged }
         do throws(EvidenceRefusal) {
             if kind == .verifyReceiptReply { return .proven(try reread(bytes, filed)) }
-            // A renewal info names no app: it was filed under that of what came beside it, which the
+            // A renewal info names no app: it was filed under the app of what came with it, which the
             // event has to name, too.
             let companion =
                 kind == .renewalInfo ? filed.app.flatMap { try? AppID($0) } : nil
@@ -30,7 +31,7 @@ extension Verifier {
         }
     }
 
-    /// Nothing signed it: that it was fetched from the store is told by the column's seal alone.
+    /// It is not signed: only the column's seal shows that it was fetched from the store.
     private func reread(
         _ bytes: [UInt8], _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> ProvenAgain {

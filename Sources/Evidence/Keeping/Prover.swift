@@ -4,7 +4,7 @@ package import Telemetry
 
 /// Proves evidence for those who record what it states, and gives it as it is to be kept.
 ///
-/// What was believed lately is known again by its digest: then its signatures are not verified anew,
+/// Recently believed evidence is recognized by its digest: then its signatures are not verified again,
 /// only the terms, which may have changed.
 package final class Prover: Sendable {
     private let verifier: Verifier
@@ -70,7 +70,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without what it was wrapped in for the way, so that nobody need unwrap and digest
+    /// The evidence without its wrapping, so that no later step has to unwrap and digest
     /// it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         do throws(EvidenceRefusal) {

@@ -3,7 +3,7 @@ internal import Crypto
 import Synchronization
 
 /// A bounded set of what was believed, by digest and by what it was believed as: bytes that prove one
-/// kind of evidence prove no other. When it is half full the older half is forgotten, all at once.
+/// kind of evidence prove no other. When it is half full the older half is forgotten, all of it together.
 final class RecentlyBelieved: Sendable {
     private struct Piece: Hashable {
         let digest: Digest32
@@ -16,7 +16,7 @@ final class RecentlyBelieved: Sendable {
     private let generations = Mutex(Generations())
     private let limit: Int
 
-    /// A set of at most so many pieces.
+    /// A set of at most that many pieces.
     init(limit: Int) {
         self.limit = limit
     }

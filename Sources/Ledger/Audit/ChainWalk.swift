@@ -1,3 +1,4 @@
+import Auditing
 package import Core
 import Crypto
 

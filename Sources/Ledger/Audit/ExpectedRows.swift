@@ -4,10 +4,10 @@ import Postgres
 extension ProjectedRows {
     /// Every row that follows from a customer's events.
     static func all(
-        of customer: CustomerState, _ stream: Stream, by project: ProjectState, now: Instant
+        of customer: CustomerState, _ stream: Stream, by project: ProjectState
     ) -> [Call] {
         var rows = ProjectedRows()
-        rows.addAll(customer, of: stream, by: project, now: now)
+        rows.addAll(customer, of: stream, by: project)
         rows.addNamed(customer, of: stream)
         return rows.calls + Holders.rows(of: customer, stream)
     }
@@ -21,7 +21,7 @@ extension ProjectedRows {
 }
 
 extension Holders {
-    /// What says that the customer holds what its events tell of.
+    /// What says that the customer holds what its events name.
     static func rows(of customer: CustomerState, _ stream: Stream) -> [Call] {
         var holders = Holders(asking: [])
         for purchase in customer.purchases {

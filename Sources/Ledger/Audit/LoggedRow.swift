@@ -27,7 +27,7 @@ struct LoggedRow {
 
     var sequence: Int64 { header.sequence }
 
-    /// The shard in which an event of that customer belongs; `nil` when the names are no names.
+    /// The shard in which an event of that customer belongs; `nil` when the names are not valid.
     var shardOfNames: Shard? {
         (try? Stream(
             project: header.project, environment: header.environment, customer: header.customer))?

@@ -23,7 +23,7 @@ struct ProjectedTable: Sendable {
     static let customers = ProjectedTable(
         name: "deed.customers",
         columns: stream + [
-            "version", "next_change_at", "catalog_version", "runs", "next_boundary_at",
+            "version", "catalog_version", "runs", "next_boundary_at",
             "app_transactions", "answer_by", "inquiry_at",
         ], keys: 4,
         stream: [1, 2, 3], reading: .auditCustomers)

@@ -1,3 +1,4 @@
+package import Auditing
 package import Core
 import Postgres
 import SQL
@@ -5,6 +6,8 @@ import SQL
 /// Compares what is projected with the fold of the log, row by row, as of one moment for each page.
 package struct ProjectionAudit {
     private static let page = 200
+    /// How many customers of a shard without a row are compared at once; after a repair the rest is found.
+    private static let unlistedLimit: Int64 = 10_000
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
@@ -14,12 +17,11 @@ package struct ProjectionAudit {
     private var missing: [String: [[String]: ProjectedRow]] = [:]
     /// Whose rows differ, in the order in which they were found.
     package private(set) var differing: [Stream] = []
-    private let now: () -> Instant
+    /// Rows of which no customer's events tell, and customers whose events cannot be read: what the log cannot
+    /// put right.
+    package private(set) var strays = 0
 
-    /// `now` decides which changes still lie ahead.
-    package init(now: @escaping () -> Instant) {
-        self.now = now
-    }
+    package init() {}
 
     /// Compares everything: rows that should be there, and rows that should not.
     package mutating func compareAll(
@@ -49,7 +51,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares projects, keys and apps, and the rows of about so many customers and names.
+    /// Compares projects, keys and apps, and the rows of about that many customers and names.
     package mutating func compareSample(
         of count: Int, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -80,27 +82,36 @@ package struct ProjectionAudit {
         missing = [:]
     }
 
-    /// Compares the rows of a project's customers in one shard.
+    /// Compares the rows of a project's customers in one shard, and of those who should have some there.
     package mutating func compare(
         _ project: ProjectID, in shard: Shard, _ auditor: Auditor
     ) throws(LedgerError) {
         var last: CustomerName?
         while true {
-            let names = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
-            guard let end = names.last else { return addMissing() }
-            try compare(names.filter { $0.project == project.text }, auditor)
+            let names = try auditor.customers(
+                in: shard, of: project, after: last, ProjectionAudit.page)
+            guard let end = names.last else { break }
+            try compare(names, auditor)
             last = end
         }
+        let unlisted = try auditor.unlistedCustomers(
+            in: shard, of: project, ProjectionAudit.unlistedLimit)
+        for page in unlisted.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
+        let before = findings.count
+        try auditor.addOrphans(in: shard, of: project, to: &findings)
+        strays += findings.count - before
+        addMissing()
     }
 
-    /// Compares the rows of some of a project's customers.
+    /// Compares the rows of some of a project's customers, from a few shards where they have many.
     package mutating func compareSample(
         of count: Int, in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
-        let names = try auditor.sampleOfCustomers(count).filter { $0.project == project.text }
-        for start in stride(from: 0, to: names.count, by: ProjectionAudit.page) {
-            let end = min(start + ProjectionAudit.page, names.count)
-            try compare(Array(names[start..<end]), auditor)
+        var left = count
+        for shard in Shard.all.shuffled() where left > 0 {
+            let names = try auditor.sampleOfCustomers(min(left, count / 4), in: shard, of: project)
+            for page in names.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
+            left -= names.count
         }
         addMissing()
     }
@@ -132,6 +143,7 @@ package struct ProjectionAudit {
             if let stream = name.stream {
                 streams.append(stream)
             } else {
+                strays += 1
                 findings.add(
                     AuditFinding(
                         "deed.customers", "\(name.project), \(name.environment), \(name.customer)",
@@ -145,6 +157,7 @@ package struct ProjectionAudit {
         } catch .unreadable(let what) {
             // One by one, so that the stream to blame is named and the others are compared.
             if let stream = streams.first, streams.count == 1 {
+                strays += 1
                 findings.add(
                     AuditFinding(
                         "deed.events",
@@ -162,10 +175,10 @@ package struct ProjectionAudit {
 
     private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
         // After the rows were read: none of them was written later.
-        let now = now()
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
+                strays += 1
                 findings.add(
                     AuditFinding(
                         "deed.customers", named(stream), shard: stream.shard, column: "row",
@@ -175,7 +188,7 @@ package struct ProjectionAudit {
             let count = findings.count
             defer { if findings.count > count { differing.append(stream) } }
             let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
-            let calls = ProjectedRows.all(of: customer, stream, by: project, now: now)
+            let calls = ProjectedRows.all(of: customer, stream, by: project)
             let expected = ProjectedTable.rows(of: calls)
             let isWaiting = page.isWaiting(stream, for: project)
             for table in Auditor.tablesOfCustomers {
@@ -184,14 +197,10 @@ package struct ProjectionAudit {
                     expected[table.name] ?? [:], found, of: table,
                     except: isWaiting
                         ? [
-                            "catalog_version", "runs", "kind", "next_change_at", "transactions",
-                            "next_boundary_at", "inquiry_at",
+                            "catalog_version", "runs", "kind", "transactions", "next_boundary_at",
+                            "inquiry_at",
                         ] : []
-                ) { column, instant in
-                    column == "next_boundary_at"
-                        ? customer.isUnpublished(instant, in: project)
-                        : customer.hasPassed(instant, by: project.catalog, now)
-                }
+                ) { customer.isUnpublished($0, in: project) }
             }
         }
     }
@@ -200,26 +209,25 @@ package struct ProjectionAudit {
     private mutating func compare(
         names rows: [ProjectedRow], of table: ProjectedTable, _ states: [Stream: StreamState]
     ) {
-        let now = now()
         for row in rows {
             let stream = try? table.stream(of: row)
             if let stream, states[stream] == nil { continue }
             let customer = stream.flatMap { states[$0]?.customer } ?? CustomerState()
             if customer.isErased { continue }
             let calls = stream.map {
-                ProjectedRows.all(of: customer, $0, by: ProjectState(), now: now)
+                ProjectedRows.all(of: customer, $0, by: ProjectState())
             }
             let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
             let owner = missing[table.name]?.removeValue(forKey: row.key)
             if findings.listed.contains(where: { $0.names(row, of: table) }) { continue }
-            compare(expected ?? owner, row, of: table, except: []) { _, _ in false }
+            compare(expected ?? owner, row, of: table, except: []) { _ in false }
         }
     }
 
     private mutating func compare(
         _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
         of table: ProjectedTable, except: Set<String> = [],
-        allowing isAllowed: (String, Instant) -> Bool = { _, _ in false }
+        allowing isAllowed: (Instant) -> Bool = { _ in false }
     ) {
         for key in Set(expected.keys).union(found.keys).sorted(by: {
             $0.lexicographicallyPrecedes($1)
@@ -231,11 +239,11 @@ package struct ProjectionAudit {
 
     private mutating func compare(
         _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
-        except: Set<String>, allowing isAllowed: (String, Instant) -> Bool
+        except: Set<String>, allowing isAllowed: (Instant) -> Bool
     ) {
         guard let expected else {
             if let found {
-                add(found, of: table, "row", "none: the log tells of no such thing", "a row")
+                add(found, of: table, "row", "none: the log has no event for it", "a row")
             }
             return
         }
@@ -250,9 +258,9 @@ package struct ProjectionAudit {
         for (index, column) in table.columns.enumerated() where !except.contains(column) {
             let (wanted, there) = (expected.values[index], found.values[index])
             if wanted == there { continue }
-            if ["next_change_at", "next_boundary_at"].contains(column) {
+            if column == "next_boundary_at" {
                 let instant = there.flatMap(Int64.init).map(Instant.init(milliseconds:))
-                if instant.map({ isAllowed(column, $0) }) == true { continue }
+                if instant.map(isAllowed) == true { continue }
             }
             if ["runs", "app_transactions"].contains(column), inOrder(wanted) == inOrder(there) {
                 continue
@@ -286,16 +294,6 @@ extension AuditFinding {
 }
 
 extension CustomerState {
-    /// By how much another machine's clock may run ahead of this one's.
-    private static let skewMilliseconds: Int64 = 60_000
-
-    /// Whether it was the next change when the row was written, and has passed since.
-    fileprivate func hasPassed(_ instant: Instant, by catalog: Catalog, _ now: Instant) -> Bool {
-        instant <= now.advanced(byMilliseconds: CustomerState.skewMilliseconds)
-            && entitlements(at: instant.advanced(byMilliseconds: -1), catalog: catalog).nextChange
-                == instant
-    }
-
     /// Whether it is a boundary of the time before boundaries were published, at which the job did not
     /// look yet.
     fileprivate func isUnpublished(_ instant: Instant, in project: ProjectState) -> Bool {

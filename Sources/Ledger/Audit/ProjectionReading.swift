@@ -1,3 +1,4 @@
+import Auditing
 import Core
 import Postgres
 import SQL
@@ -7,7 +8,7 @@ struct ProjectionPage {
     let states: [Stream: StreamState]
     /// By the name of the table.
     let rows: [String: [Stream: [[String]: ProjectedRow]]]
-    /// The catalog by which all customers of a project are known to be projected.
+    /// The catalog under which all customers of a project are known to be projected.
     let projected: [ProjectID: Int64]
 
     /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
@@ -43,11 +44,11 @@ extension Auditor {
     ]
 
     func customers(
-        in shard: Shard, after last: CustomerName?, _ limit: Int
+        in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
         let call = Statement.auditStreams(
             .int2(shard.number), .text(last?.customer ?? ""), .text(last?.project ?? ""),
-            .text(last?.environment ?? ""), .int8(Int64(limit)))
+            .text(last?.environment ?? ""), .int8(Int64(limit)), .text(project?.text))
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
@@ -57,11 +58,28 @@ extension Auditor {
         }
     }
 
+    func sampleOfCustomers(
+        _ count: Int, in shard: Shard, of project: ProjectID
+    ) throws(LedgerError) -> [CustomerName] {
+        let call = Statement.sampleProjectCustomers(
+            .int2(shard.number), .text(project.text), .int8(Int64(count)))
+        return try all(call) { rows, row in CustomerName(rows, row) }
+    }
+
+    /// Customers of whom the log has events, and the projections no row.
+    func unlistedCustomers(
+        in shard: Shard, of project: ProjectID, _ limit: Int64
+    ) throws(LedgerError) -> [CustomerName] {
+        let call = Statement.auditUnlisted(
+            .int2(shard.number), .text(project.text), .int8(limit))
+        return try all(call) { rows, row in CustomerName(rows, row) }
+    }
+
     /// Adds rows of customers who have none of their own.
     func addOrphans(
-        in shard: Shard, to findings: inout AuditFindings
+        in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {
-        let call = Statement.auditOrphans(.int2(shard.number))
+        let call = Statement.auditOrphans(.int2(shard.number), .text(project?.text))
         try add(call, total: 2, to: &findings) { rows, row in
             AuditFinding(
                 rows.text(row, 0), rows.text(row, 1), shard: shard, column: "row",
@@ -88,7 +106,7 @@ extension Auditor {
                 let table = tables[index]
                 for row in 0..<found.count {
                     let read = ProjectedRow(found, row, of: table)
-                    // Of a purchase, whoever should hold it is asked.
+                    // For a purchase, the customer who should hold it is asked.
                     let stream =
                         table.name == ProjectedTable.holders.name
                         ? (try? Holders.key(found, row)).flatMap { held[$0] }
@@ -137,7 +155,7 @@ extension Auditor {
         }
     }
 
-    /// Some rows of a table of names behind a key, or about so many by chance, and what the log says of
+    /// Some rows of a table of names after a key, or about that many at random, and what the log says of
     /// the customers that they name at the same moment.
     func names(
         of table: ProjectedTable, after last: [String]?, sample: Int?

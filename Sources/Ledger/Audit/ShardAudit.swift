@@ -1,3 +1,4 @@
+package import Auditing
 package import Core
 import Crypto
 package import Postgres

@@ -2,7 +2,7 @@ import Core
 import JSON
 
 extension Event {
-    /// The event as the log keeps it, beside the name of its type.
+    /// The event as the log keeps it, without the name of its type.
     var payload: JSON { body.payload }
 
     private var body: any PayloadCodable {

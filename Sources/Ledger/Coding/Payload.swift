@@ -98,7 +98,7 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try Part(Payload($0)) } } ?? []
     }
 
-    /// The value itself, for parts that are no objects.
+    /// The value itself, for parts that are not objects.
     var value: JSON { json }
 }
 

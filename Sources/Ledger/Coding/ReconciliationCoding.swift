@@ -7,7 +7,7 @@ extension ReconciliationStarted: PayloadCodable {
             "reconciliation": .id(reconciliation),
             "steps": .array(plan.steps.map { .string($0.rawValue) }),
             "full": .flag(plan.isFull), "repair": .flag(plan.repairs),
-            "requested": .flag(isRequested),
+            "requested": .flag(isRequested), "as_of": .instant(plan.asOf),
         ])
     }
 
@@ -16,6 +16,7 @@ extension ReconciliationStarted: PayloadCodable {
             steps: try payload.texts("steps").compactMap(ReconcileStep.init))
         plan.isFull = try payload.flag("full")
         plan.repairs = try payload.flag("repair")
+        plan.asOf = try payload.optionalInstant("as_of")
         self.init(
             reconciliation: try payload.id("reconciliation"), plan: plan,
             isRequested: try payload.flag("requested"))

@@ -1,7 +1,7 @@
 import Core
 import JSON
 
-/// An enumeration of a store, of which a newer store may know more values than this release: the
+/// An enumeration of a store. A newer store may have more values than this release knows: the
 /// known ones are written as words, any other as `{"unknown": raw}`.
 protocol WordCodable: PayloadCodable, Equatable {
     static var words: [(word: String, value: Self)] { get }

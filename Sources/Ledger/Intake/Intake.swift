@@ -2,14 +2,14 @@ package import Core
 import Postgres
 import SQL
 
-// The queue of evidence that nobody can judge yet. It lives beside the log, over the same
+// The queue of evidence that cannot be judged yet. It lives next to the log, over the same
 // connections, and nothing of the log depends on it.
 
 extension Ledger {
     /// Adds an item, unless the same evidence waits already: then gives that one. Gives nothing when as
     /// much of the project waits as may.
     package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
-        try requireRightClock()
+        try requireWritable()
         let wish = item.wish
         let customer = Bind.text(wish.purpose.customer?.text)
         let (digest, environment) = (wish.heading.digest, wish.heading.environment.rawValue)
@@ -23,9 +23,13 @@ extension Ledger {
         let find = Statement.findAddedIntake(
             .text(item.id.text), .text(wish.project.text), .bytea(digest),
             .text(wish.purpose.word.rawValue), .text(environment), customer)
-        _ = try list(add) { _, _ in }
-        return try list(find) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
-            .first
+        for call in [add, find] {
+            let found = try list(call) { rows, row throws(LedgerError) in
+                try IntakeRow(rows, row).item
+            }
+            if let item = found.first { return item }
+        }
+        return nil
     }
 
     package func intake(_ id: IntakeID, of project: ProjectID) throws(Fault) -> IntakeItem? {
@@ -47,24 +51,26 @@ extension Ledger {
         return try list(call) { rows, row throws(LedgerError) in try IntakeRow(rows, row).item }
     }
 
-    /// Takes the item that is due and was tried least. Nobody else is given it before its lease ends.
-    /// Receipts of some apps are left out.
+    /// Takes the item that is due and was tried least. No other worker gets it before its lease ends.
+    /// Receipts of some apps are left out, or all that a store judges.
     package func takeIntake(
-        now: Instant, without apps: [AppID] = []
+        now: Instant, without apps: [AppID] = [], withoutStores: Bool = false
     ) throws(Fault) -> TakenIntake? {
-        try requireRightClock()
+        try requireWritable()
         let leases = (1...IntakeItem.pauses.count).map { tries in
             IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
         }
         let call = Statement.takeIntake(
-            .int8(now.milliseconds), .int8s(leases), .texts(apps.map(\.text)))
+            .int8(now.milliseconds), .int8s(leases), .texts(apps.map(\.text)),
+            .bool(withoutStores))
         return try list(call) {
             rows, row throws(LedgerError) in try IntakeRow.taken(rows, row)
         }.first
     }
 
-    /// Makes the row what the item is, unless somebody changed it since the item was read.
+    /// Makes the row what the item is, unless it has changed since the item was read.
     package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {
+        if let barrier { throw .fault(.impeded(barrier)) }
         var results: String?
         if case .believed(let all) = item.state { results = all.coded }
         let call = Statement.changeIntake(
@@ -99,6 +105,7 @@ extension Ledger {
     package func cleanIntake(
         endedBefore instant: Instant, under lease: Lease
     ) throws(Fault) -> Int {
+        try requireWritable()
         let limit: Int64 = 1000
         let call = Statement.cleanIntake(
             .int8(instant.milliseconds), .int8(limit), .text(lease.name), .int8(lease.fence))

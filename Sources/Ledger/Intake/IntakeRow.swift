@@ -59,7 +59,7 @@ struct IntakeRow {
             revision: rows.int8(row, Column.revision.rawValue))
     }
 
-    /// The item with its evidence, which only whoever takes it is given.
+    /// The item with its evidence, which only the worker that takes it gets.
     static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
         let item = try IntakeRow(rows, row).item
         let bytes = rows.bytes(row, Column.evidence.rawValue)

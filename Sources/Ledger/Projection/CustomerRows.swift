@@ -8,7 +8,6 @@ struct CustomerRows {
     private struct Row {
         let stream: Stream
         let version: Int64
-        let nextChange: Instant?
         let catalogVersion: Int64
         let runs: String
         let nextBoundary: Instant?
@@ -21,15 +20,13 @@ struct CustomerRows {
     var areWhole = false
 
     mutating func add(
-        _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
+        _ customer: CustomerState, of stream: Stream, by project: ProjectState
     ) {
-        let entitlements = customer.entitlements(at: now, catalog: project.catalog)
         let runs = customer.runs(by: project.catalog)
         let isPublished = !stream.customer.isReserved
         rows.append(
             Row(
-                stream: stream, version: customer.version, nextChange: entitlements.nextChange,
-                catalogVersion: project.catalogVersion,
+                stream: stream, version: customer.version, catalogVersion: project.catalogVersion,
                 runs: runsText(runs),
                 nextBoundary: isPublished ? customer.nextBoundary(of: runs, in: project) : nil,
                 appTransactions: customer.appTransactions.jsonText, answerBy: customer.answerBy,
@@ -42,7 +39,6 @@ struct CustomerRows {
         return [
             statement(
                 rows.map(\.stream), .int8s(rows.map(\.version)),
-                .optionalInt8s(rows.map { $0.nextChange?.milliseconds }),
                 .int8s(rows.map(\.catalogVersion)), .texts(rows.map(\.runs)),
                 .optionalInt8s(rows.map { $0.nextBoundary?.milliseconds }),
                 .texts(rows.map(\.appTransactions)),

@@ -10,8 +10,8 @@ struct ProjectRows {
         let createdAt: Instant
         let catalogVersion: Int64
         let publishesSince: Instant?
-        /// The newest one that came to its end.
-        let reconciliation: Reconciliation?
+        let reconciledAt: Instant?
+        let isSound: Bool?
         let requestedAt: Instant?
     }
     private struct KeyRow {
@@ -44,7 +44,7 @@ struct ProjectRows {
             ProjectRow(
                 project: project, createdAt: state.createdAt ?? .distantPast,
                 catalogVersion: state.catalogVersion, publishesSince: state.publishesSince,
-                reconciliation: state.reconciliations.last { $0.finished != nil },
+                reconciledAt: state.reconciledAt, isSound: state.isSound,
                 requestedAt: state.requestedReconciliation?.startedAt))
     }
 
@@ -63,8 +63,8 @@ struct ProjectRows {
             .int8s(projects.rows.map(\.createdAt.milliseconds)),
             .int8s(projects.rows.map(\.catalogVersion)),
             .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }),
-            .optionalInt8s(projects.rows.map { $0.reconciliation?.finishedAt?.milliseconds }),
-            .bools(projects.rows.map { $0.reconciliation?.finished?.isSound }),
+            .optionalInt8s(projects.rows.map { $0.reconciledAt?.milliseconds }),
+            .bools(projects.rows.map(\.isSound)),
             .optionalInt8s(projects.rows.map { $0.requestedAt?.milliseconds }))
     }
 

@@ -27,23 +27,23 @@ struct ProjectedRows {
 
     /// The row of the customer itself.
     mutating func add(
-        _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
+        _ customer: CustomerState, of stream: Stream, by project: ProjectState
     ) {
-        customers.add(customer, of: stream, by: project, now: now)
+        customers.add(customer, of: stream, by: project)
     }
 
     /// Every row of the customer, as after a change of the catalog.
     mutating func addAll(
-        _ customer: CustomerState, of stream: Stream, by project: ProjectState, now: Instant
+        _ customer: CustomerState, of stream: Stream, by project: ProjectState
     ) {
-        customers.add(customer, of: stream, by: project, now: now)
+        customers.add(customer, of: stream, by: project)
         customers.areWhole = true
         for purchase in customer.purchases {
             purchases.add(purchase, of: stream, by: project.catalog)
         }
     }
 
-    /// Every row that names a customer, as an audit expects them beside those of `addAll`.
+    /// Every row that names a customer, as an audit expects them in addition to those of `addAll`.
     mutating func addNamed(_ customer: CustomerState, of stream: Stream) {
         for currency in customer.balances.currencies {
             balances.add(currency, customer, of: stream)

@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 /// Rows of `deed.unclaimed` and `deed.unclaimed_tokens`: the purchases that no customer claimed, and
-/// the account tokens by which a customer may yet do so.
+/// the account tokens with which a customer may still do so.
 struct UnclaimedRows {
     private struct Row {
         let stream: Stream

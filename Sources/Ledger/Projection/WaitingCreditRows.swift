@@ -11,7 +11,7 @@ struct WaitingCreditRows {
     }
     private var keyed = KeyedRows<Owned<WaitingCredit>, Row>()
 
-    /// Notes what an event tells of for the first time, unless the catalog of that moment knows it.
+    /// Notes what an event names for the first time, unless the catalog of that moment knows it.
     /// What no customer claimed waits for a customer first of all.
     mutating func add(_ event: Event, of stream: Stream, by catalog: Catalog) {
         if stream.customer.isReserved { return }

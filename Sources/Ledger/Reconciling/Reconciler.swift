@@ -1,13 +1,16 @@
+import Auditing
 package import Core
 import Crypto
 import Postgres
 import SQL
+import Threading
 
 /// Does the steps of a reconciliation, with a connection of its own: while that is open, no other
 /// reconciliation of the database begins.
 package final class Reconciler {
     private static let sample = 1000
     private static let repairLimit = 100
+    private static let attempts = 4
 
     private let ledger: Ledger
     private let auditor: Auditor
@@ -28,35 +31,58 @@ package final class Reconciler {
 
     /// Takes the right to reconcile; false while another run has it.
     package func begin() throws(Fault) -> Bool {
+        // The connection of a run that has ended just now is gone a moment later.
+        for _ in 0..<Reconciler.attempts {
+            let isTaken = try asking { () throws(LedgerError) in
+                try auditor.all(Statement.lockReconciliation()) { rows, row in rows.bool(row, 0) }
+                    .first ?? false
+            }
+            if isTaken { return true }
+            pause(milliseconds: 100)
+        }
+        return false
+    }
+
+    /// Whether the right to reconcile is held still: it ends with the connection on which it was taken.
+    package func holds() throws(Fault) -> Bool {
         try asking { () throws(LedgerError) in
-            try auditor.all(Statement.lockReconciliation()) { rows, row in rows.bool(row, 0) }
+            try auditor.all(Statement.holdReconciliation()) { rows, row in rows.bool(row, 0) }
                 .first ?? false
         }
     }
 
     /// The parts of an earlier run that came to their end.
     package func done(of id: ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts] {
+        try noted(of: id).filter(\.value.isDone).mapValues(\.counts)
+    }
+
+    private func noted(
+        of id: ReconciliationID
+    ) throws(Fault) -> [ReconcilePart: (counts: StepCounts, isDone: Bool)] {
         let call = Statement.listReconciled(.text(project.text), .text(id.text))
         let found = try ledger.list(call) { rows, row in
             let counts = StepCounts(
                 lookedAt: rows.int8(row, 2), found: rows.int8(row, 3), mended: rows.int8(row, 4))
-            return (ReconcileStep(rawValue: rows.text(row, 0)), rows.int2(row, 1), counts)
+            return (
+                ReconcileStep(rawValue: rows.text(row, 0)), rows.int2(row, 1),
+                (counts: counts, isDone: rows.bool(row, 5))
+            )
         }
-        return found.reduce(into: [:]) { done, row in
+        return found.reduce(into: [:]) { noted, row in
             guard let step = row.0 else { return }
             let shard = row.1 < 0 ? nil : Shard(number: row.1)
-            done[ReconcilePart(step: step, shard: shard)] = row.2
+            noted[ReconcilePart(step: step, shard: shard)] = row.2
         }
     }
 
     package func note(
-        _ part: ReconcilePart, _ counts: StepCounts, of id: ReconciliationID
+        _ part: ReconcilePart, _ counts: StepCounts, of id: ReconciliationID, isDone: Bool = true
     ) throws(Fault) {
         try write(
             Statement.markReconciled(
                 .text(project.text), .text(id.text), .text(part.step.rawValue),
                 .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
-                .int8(counts.mended)))
+                .int8(counts.mended), .bool(isDone)))
     }
 
     /// Forgets what was noted of runs that came to their end.
@@ -64,27 +90,30 @@ package final class Reconciler {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    package func reconcile(_ part: ReconcilePart) throws(Fault) -> StepCounts {
+    package func reconcile(
+        _ part: ReconcilePart, of id: ReconciliationID
+    ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {
         case (.boundaries, let shard): try publish(in: shard)
         case (.orders, let shard?): try closeOrders(in: shard)
-        case (.projections, let shard): try compareRows(in: shard)
-        case (.chain, let shard?): try walkChain(of: shard)
-        case (.intake, _): try sweepIntake()
-        case (.unclaimed, _): try countUnclaimed()
-        case (.orders, nil), (.chain, nil), (.notifications, _), (.subscriptions, _): StepCounts()
+        case (.projections, _): PartReport(try compareRows(in: part, of: id))
+        case (.chain, let shard?): PartReport(try walkChain(of: shard))
+        case (.intake, _): PartReport(try sweepIntake())
+        case (.unclaimed, _): PartReport(try countUnclaimed())
+        case (.orders, nil), (.chain, nil), (.notifications, _), (.subscriptions, _): PartReport()
         }
     }
 
-    private func publish(in shard: Shard?) throws(Fault) -> StepCounts {
+    private func publish(in shard: Shard?) throws(Fault) -> PartReport {
         let publication = try ledger.publishBoundaries(
             of: project, in: shard, isRehearsal: isRehearsal)
-        return StepCounts(
-            lookedAt: Int64(publication.customers), found: Int64(publication.notices),
-            mended: isRehearsal ? 0 : Int64(publication.notices))
+        return PartReport(
+            StepCounts(
+                lookedAt: Int64(publication.customers), found: Int64(publication.notices),
+                mended: isRehearsal ? 0 : Int64(publication.notices)), publication.fault)
     }
 
-    private func closeOrders(in shard: Shard) throws(Fault) -> StepCounts {
+    private func closeOrders(in shard: Shard) throws(Fault) -> PartReport {
         let now = ledger.settings.clock()
         let call = Statement.listStaleOrders(
             .int2(shard.number), .text(project.text), .int8(now.milliseconds))
@@ -97,36 +126,52 @@ package final class Reconciler {
         }
         var counts = StepCounts(lookedAt: Int64(stale.count))
         counts.found = stale.reduce(0) { $0 + $1.orders }
-        if isRehearsal { return counts }
+        if isRehearsal { return PartReport(counts) }
+        var fault: Fault?
         for page in stale.map(\.stream).pages(of: 500) {
             for answer in ledger.appendAll(page.map { .closingStaleOrders(of: $0, now) }) {
-                counts.mended += try asking { () throws(LedgerError) in
-                    Int64(try answer.settled.events.count { $0.event.isOrderClosed })
+                do throws(LedgerError) {
+                    counts.mended += Int64(
+                        try answer.settled.events.count { $0.event.isOrderClosed })
+                } catch {
+                    fault = fault ?? error.fault
                 }
             }
         }
-        return counts
+        return PartReport(counts, fault)
     }
 
-    private func compareRows(in shard: Shard?) throws(Fault) -> StepCounts {
-        var audit = ProjectionAudit(now: ledger.settings.clock)
+    private func compareRows(
+        in part: ReconcilePart, of id: ReconciliationID
+    ) throws(Fault) -> StepCounts {
+        var audit = ProjectionAudit()
         try asking { () throws(LedgerError) in
-            if let shard {
+            if let shard = part.shard {
                 try audit.compare(project, in: shard, auditor)
             } else {
                 try audit.compareSample(of: Reconciler.sample, in: project, auditor)
             }
         }
         var counts = StepCounts(
-            lookedAt: Int64(audit.customers), found: Int64(audit.differing.count))
+            lookedAt: Int64(audit.customers), found: Int64(audit.differing.count + audit.strays))
         guard plan.repairs, !isRehearsal else { return counts }
+        // What is found is told, also when this run is killed and the next finds it mended.
+        let earlier = Int64(try noted(of: id)[part]?.counts.found ?? 0)
+        let known = max(counts.found, earlier)
+        if known > 0 {
+            try note(
+                part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
+        }
         for page in audit.differing.pages(of: Reconciler.repairLimit) {
             try asking { () throws(LedgerError) in try ledger.writeRows(of: page) }
         }
-        // What the log does not tell of is still there: only what is sound afterwards was mended.
-        var again = ProjectionAudit(now: ledger.settings.clock)
+        // What the log does not have is still there: only rows that are right afterwards count as mended.
+        var again = ProjectionAudit()
         try asking { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
         counts.mended = Int64(audit.differing.count - again.differing.count)
+        // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
+        if part.shard != nil { counts.mended += known - counts.found }
+        counts.found = known
         return counts
     }
 
@@ -163,10 +208,14 @@ package final class Reconciler {
         }.first ?? StepCounts()
     }
 
+    /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
     private func write(_ call: Call) throws(Fault) {
         try asking { () throws(LedgerError) in
             try ledger.pool.settled { connection throws(LedgerError) in
-                try connection.execute([call])
+                try connection.execute([
+                    Statement.begin(), ConnectionSettings.losableTransaction(), call,
+                    Statement.commit(),
+                ])
             }
         }
     }
@@ -179,15 +228,15 @@ package final class Reconciler {
 }
 
 extension Ledger {
-    /// When the project was reconciled that waits longest for the next time, of those that ever were; and
-    /// how many ended the last time with drift or an error.
+    /// When the project was reconciled, or made, that waits longest for the next time; and in how many a step
+    /// was not sound when it was done last.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
         }.first ?? (nil, 0)
     }
 
-    /// Whether some project is being reconciled, here or elsewhere.
+    /// Whether some project is being reconciled, by this process or another.
     package func isReconciling() throws(Fault) -> Bool {
         try list(Statement.findReconciliation()) { rows, row in rows.bool(row, 0) }.first ?? false
     }
@@ -199,9 +248,9 @@ extension Ledger {
         }
     }
 
-    /// Writes every row of customers anew from the log.
+    /// Rewrites every row of customers from the log.
     fileprivate func writeRows(of streams: [Stream]) throws(LedgerError) {
-        try pool.settled { connection throws(LedgerError) in
+        try writing { connection throws(LedgerError) in
             var batch = try connection.lockAndLoad(Set(streams), cache: cache, clocks)
             for stream in streams { batch.publishDue(of: stream) }
             try connection.execute(batch.rewriting(streams))
@@ -223,11 +272,5 @@ extension Command {
 extension Event {
     fileprivate var isOrderClosed: Bool {
         if case .orderClosed = self { true } else { false }
-    }
-}
-
-extension Array {
-    fileprivate func pages(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

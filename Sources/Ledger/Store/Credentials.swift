@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// What apps show a store to be heard, as it is kept: encrypted, beside the log.
+// The credentials of apps for a store, as they are kept: encrypted, next to the log.
 extension Ledger {
     package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
         try credentials(
@@ -27,8 +27,9 @@ extension Ledger {
         }
     }
 
-    /// Keeps credentials in the place of those of that revision; false when others were kept meanwhile.
+    /// Keeps credentials in the place of those of that revision; false when others were kept in between.
     package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
+        try requireWritable()
         let (app, status) = (sealed.app, sealed.status)
         let call = Statement.putCredentials(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
@@ -39,18 +40,20 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    package func removeCredentials(of app: StoreApp) throws(Fault) {
-        let call = Statement.removeCredentials(
+    /// Forgets those of an app that its project does not have.
+    package func cleanCredentials(of app: StoreApp) throws(Fault) {
+        try requireWritable()
+        let call = Statement.cleanCredentials(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text))
         _ = try list(call) { _, _ in () }
     }
 
-    /// Takes one call out of what all instances may ask of a store; gives when to come again where none
+    /// Takes one call out of what all instances may ask of a store; gives when to try again if none
     /// is left.
     package func takeStoreBudget(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, now: Instant
     ) throws(Fault) -> Instant? {
-        try requireRightClock()
+        try requireWritable()
         let budget = endpoint.budget(in: environment)
         let call = Statement.takeStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
@@ -69,7 +72,7 @@ extension Ledger {
     package func restStore(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, until: Instant
     ) throws(Fault) {
-        try requireRightClock()
+        try requireWritable()
         let call = Statement.restStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
             .text(environment.rawValue), .text(endpoint.rawValue),

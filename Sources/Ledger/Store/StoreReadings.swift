@@ -34,6 +34,7 @@ extension Ledger {
     }
 
     package func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault) {
+        try requireWritable()
         let told: [Bind] = [
             .int8(mark.since?.milliseconds), .text(mark.revision),
             .int8(mark.restsUntil?.milliseconds),
@@ -54,6 +55,7 @@ extension Ledger {
     package func markNotifications(
         of app: StoreApp, in environment: Environment, until instant: Instant
     ) throws(Fault) {
+        try requireWritable()
         let call = Call(
             statement: .markNotifications,
             binds: app.binds + [.text(environment.rawValue), .int8(instant.milliseconds)])

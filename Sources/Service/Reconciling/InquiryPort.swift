@@ -1,6 +1,6 @@
 package import Core
 
-/// What asking stores within a reconciliation needs beside the usual ports.
+/// What asking stores within a reconciliation needs in addition to the usual ports.
 package struct InquiryPort: Sendable {
     /// Some customers of a project and these apps about whose subscriptions a store is to be asked by an
     /// instant, the most overdue first.

@@ -21,6 +21,12 @@ struct LearnedPurchases {
         standings[place] = isDue ? .due(purchase) : .told
     }
 
+    /// Takes in that the store told how a purchase stands, whoever holds it.
+    mutating func learnTold(_ place: StorePurchase) {
+        if standings.count >= LearnedPurchases.limit, standings[place] == nil { return }
+        standings[place] = .told
+    }
+
     /// The purchase as a run would see it; `nil` where it would have nothing to ask.
     mutating func due(_ purchase: Purchase, at place: StorePurchase) -> Purchase? {
         given.insert(place)

@@ -3,14 +3,17 @@ import Core
 /// What the store told an app's server since it was read last, recorded as if it came now.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
+    /// A window with more pages is read in halves, down to this length.
+    private static let shortestWindow: Int64 = 60_000
+    private static let pageLimit = 500
     /// Stores list late what they sent late.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// How far back stores tell of what they sent; the shorter is the sandbox's.
+    /// How far back the stores' histories of notifications reach; the shorter is the sandbox's.
     private static let reaches: [Int64] = [180 * 86_400_000, 30 * 86_400_000]
     private static let startTooFarBack: Int64 = 4_000_012
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
-        var refusal: StoreTrouble?
+        var refusing: [Environment] = []
         var isRead = false
         for environment in [Environment.production, .sandbox] {
             do throws(StoreQuestionError) {
@@ -19,12 +22,28 @@ extension StoreRound {
                 // A store that stands in for the real one is the sandbox, whatever it is asked for.
                 if let answering, answering != environment { break }
             } catch {
-                // An app that was never released is no app of production: there its key is not taken.
                 guard case .trouble(.unauthorized) = error else { throw error }
-                refusal = refusal ?? .unauthorized
+                refusing.append(environment)
             }
         }
-        if let refusal, !isRead { throw .trouble(refusal) }
+        for environment in refusing {
+            try judgeRefusal(by: environment, of: app, isOtherRead: isRead)
+        }
+    }
+
+    /// Production does not know an app that was never released: it rejects the app's key. What was read once
+    /// was released.
+    private func judgeRefusal(
+        by environment: Environment, of app: App, isOtherRead: Bool
+    ) throws(StoreQuestionError) {
+        let name = StoreApp(project: project, key: app.key)
+        let mark = try asking { () throws(Fault) in
+            try port.marks.notifications(name, environment)
+        }
+        guard isOtherRead, mark == nil else { throw .trouble(.unauthorized) }
+        remark(
+            "The store rejected the key in \(environment.rawValue), where nothing was read. That is "
+                + "right for production of an app that was never released.", of: app)
     }
 
     /// Reads window by window, so that a run that is cut short is gone on with; gives who answered.
@@ -36,26 +55,42 @@ extension StoreRound {
         var reaches =
             environment == .production ? StoreRound.reaches[...] : StoreRound.reaches[1...]
         var start = try start(of: name, environment, at: now, reach: reaches.removeFirst())
+        var length = StoreRound.window
+        // Up to there, a part may have been read within a window that was given up.
+        var crowdedUntil = start
         var answering: Environment?
         var known = Set<String>()
         var isUnbroken = !isRehearsal
         while start < now {
-            if callsLeft[app.key, default: 0] <= 0 {
-                remark("More notifications wait for the next run.", of: app)
-                return answering
-            }
-            let end = min(start.advanced(byMilliseconds: StoreRound.window), now)
+            let end = min(start.advanced(byMilliseconds: length), now)
             do throws(StoreQuestionError) {
                 var window = Window(
                     filter: NotificationFilter(start: start, end: end), known: known)
-                answering = try read(&window, of: app, name, environment)
-                known = window.seen
+                answering = try read(&window, of: app, name, environment) ?? answering
                 // What is not proven is read again the next time, with all behind it.
                 isUnbroken = isUnbroken && window.isWhole
+                switch window.end {
+                case .outOfCalls:
+                    remark("More notifications wait for the next run.", of: app)
+                    return answering
+                case .tooManyPages:
+                    known.formUnion(window.seen)
+                    crowdedUntil = max(crowdedUntil, end)
+                    length = (end.milliseconds - start.milliseconds) / 2
+                    if length < StoreRound.shortestWindow {
+                        throw .trouble(.endlessPages(limit: StoreRound.pageLimit))
+                    }
+                    continue
+                case .reached: break
+                }
                 if isUnbroken {
                     try asking { () throws(Fault) in
                         try port.marks.keepNotifications(name, environment, end)
                     }
+                }
+                known = end < crowdedUntil ? known.union(window.seen) : window.seen
+                if 2 * window.pages <= StoreRound.pageLimit {
+                    length = min(2 * length, StoreRound.window)
                 }
                 start = end
             } catch {
@@ -79,20 +114,30 @@ extension StoreRound {
     /// Notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// Those of the window before, which may end with what this one begins with.
+        /// Those of the window before, which may end with what this one begins with, and of longer windows that
+        /// were given up.
         let known: Set<String>
         var seen = Set<String>()
-        /// Whether all of them were proven.
+        var pages = 0
+        /// Whether all of them were proven, and recorded where they tell something new.
         var isWhole = true
+        var end = End.reached
+
+        /// Up to where it was read.
+        enum End { case reached, tooManyPages, outOfCalls }
     }
 
+    /// Gives who answered, if the store was asked.
     private func read(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
-    ) throws(StoreQuestionError) -> Environment {
+    ) throws(StoreQuestionError) -> Environment? {
         var call: StoreCall? = .notifications(window.filter)
-        var answering = environment
-        var pages = Set<String>()
+        var answering: Environment?
+        var names = Set<String>()
         while let page = call {
+            if window.pages >= StoreRound.pageLimit { window.end = .tooManyPages }
+            if callsLeft[app.key, default: 0] <= 0 { window.end = .outOfCalls }
+            if window.end != .reached { return answering }
             let answer: StoreAnswer
             do throws(StoreTrouble) {
                 try requireWanted()
@@ -100,11 +145,12 @@ extension StoreRound {
             } catch {
                 throw .trouble(error)
             }
+            window.pages += 1
             answering = answer.environment
             try take(answer, into: &window, of: app)
             call = answer.next.flatMap { page.page(after: $0) }
-            if let next = answer.next, !pages.insert(next).inserted {
-                throw .trouble(.endlessPages(limit: pages.count))
+            if let next = answer.next, !names.insert(next).inserted {
+                throw .trouble(.endlessPages(limit: window.pages))
             }
         }
         return answering
@@ -119,7 +165,7 @@ extension StoreRound {
             do throws(RefusedEvidence) {
                 let one = try questions.prove(raw, app, in: answer.environment)
                 guard let head = one.notification else { continue }
-                if !window.known.contains(head.id), window.seen.insert(head.id).inserted {
+                if window.seen.insert(head.id).inserted, !window.known.contains(head.id) {
                     proven.append(one)
                 }
             } catch {
@@ -136,14 +182,22 @@ extension StoreRound {
                 })
         }
         count { $0.lookedAt += Int64(proven.count) }
-        if isRehearsal {
-            for (one, command) in zip(proven, commands) { try rehearse(one, command, of: app) }
-        } else {
-            try record(commands)
+        do throws(CommandError) {
+            if isRehearsal {
+                for (one, command) in zip(proven, commands) {
+                    try rehearse(one, command, &window, of: app)
+                }
+            } else {
+                try record(commands, &window, of: app)
+            }
+        } catch {
+            throw .command(error)
         }
     }
 
-    private func record(_ commands: [Command]) throws(StoreQuestionError) {
+    private func record(
+        _ commands: [Command], _ window: inout Window, of app: App
+    ) throws(CommandError) {
         for result in port.appendAll(commands) {
             do throws(CommandError) {
                 let outcome = try result.get()
@@ -152,14 +206,15 @@ extension StoreRound {
                     count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) }
                 }
             } catch {
-                throw .command(error)
+                window.isWhole = false
+                try passOver(error, of: app.key.id.text)
             }
         }
     }
 
     private func rehearse(
-        _ one: ProvenEvidence, _ command: Command, of app: App
-    ) throws(StoreQuestionError) {
+        _ one: ProvenEvidence, _ command: Command, _ window: inout Window, of app: App
+    ) throws(CommandError) {
         do throws(CommandError) {
             let rehearsal = try port.rehearse(command)
             if rehearsal.items.contains(where: { $0.result == .recorded }) {
@@ -167,7 +222,8 @@ extension StoreRound {
             }
             learn(rehearsal, from: one.facts, of: app, in: one.environment)
         } catch {
-            throw .command(error)
+            window.isWhole = false
+            try passOver(error, of: app.key.id.text)
         }
     }
 

@@ -1,6 +1,6 @@
 import Core
 
-/// Subscriptions of which the store should have told something, asked about one by one.
+/// Subscriptions about which the store should have said something, asked about one by one.
 extension StoreRound {
     private static let page = 200
     /// How long a purchase that the store does not know is left alone.
@@ -16,9 +16,7 @@ extension StoreRound {
                 try port.due(project, askable.keys.sorted(), now, last, StoreRound.page)
             }
             for due in page {
-                let purchases = try obtain { () throws(Fault) in
-                    try duePurchases(of: due.stream, by: now)
-                }
+                let purchases = try readablePurchases(of: due.stream, by: now)
                 try ask(about: purchases, by: now, &askable, &unknown)
             }
             last = page.last
@@ -30,13 +28,13 @@ extension StoreRound {
         for app in apps {
             guard let (count, sentence) = unknown[app.key.id] else { continue }
             remark(
-                "The store tells nothing of some subscriptions (\(count)), and is asked about them "
+                "The store says nothing about some subscriptions (\(count)); Deed asks about them "
                     + "again in a week: \(sentence)",
                 of: app)
         }
     }
 
-    /// Asks about purchases that are due. One answer may tell of several of them.
+    /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
         about purchases: [Asked], by now: Instant, _ askable: inout [AppID: App],
         _ unknown: inout [AppID: (count: Int, sentence: String)]
@@ -56,9 +54,8 @@ extension StoreRound {
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
                 } catch {
-                    guard case .trouble(let trouble) = error, case .refused = trouble else {
-                        throw error
-                    }
+                    guard case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store)
+                    else { throw error }
                     silence = trouble.sentence
                 }
                 if told.isEmpty {
@@ -72,11 +69,29 @@ extension StoreRound {
         }
     }
 
+    /// Whether the store does not know the purchase. Whatever else it refuses is no word about that.
+    private func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
+        guard case .refused(let code, _) = trouble else { return false }
+        return intake.stores[store]?.codes.purchaseUnknown.contains(code) ?? false
+    }
+
     /// A purchase about which the store is asked.
     private struct Asked {
         let place: StorePurchase
         let before: Purchase
         var app: StoreApp { place.app }
+    }
+
+    /// None where the customer's events cannot be read: an error, and the others are asked about.
+    private func readablePurchases(
+        of stream: Stream, by now: Instant
+    ) throws(CommandError) -> [Asked] {
+        do throws(CommandError) {
+            return try obtain { () throws(Fault) in try duePurchases(of: stream, by: now) }
+        } catch {
+            try passOver(error, of: "customers")
+            return []
+        }
     }
 
     private func duePurchases(of stream: Stream, by now: Instant) throws(Fault) -> [Asked] {
@@ -104,8 +119,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks how the customer's subscriptions stand, and records it; gives those of which it was told. What
-    /// lies between the period that is known and the one that is told is asked for, too.
+    /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
+    /// lies between the known period and the one in the answer is asked for, too.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked]
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
@@ -114,21 +129,35 @@ extension StoreRound {
         let environment = asked.place.environment
         let standing = try questions.wholeAnswer(
             to: .statuses(of: original), asked.app, environment)
-        var pieces = try questions.prove(standing, app)
-        let facts = pieces.flatMap(\.proven).map(\.facts)
+        let proven = try questions.prove(standing, app)
+        let facts = proven.flatMap(\.proven).map(\.facts)
         guard facts.contains(where: { $0.tells(of: asked.before.id) }),
             standing.environment == environment
         else { return [] }
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
         }
+        var earlier: [ProvenPiece] = []
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
-            let (more, mark) = try history(of: one, app)
-            pieces += more
-            marks.append((mark, one.place))
+            do throws(StoreQuestionError) {
+                let (more, mark) = try history(of: one, app)
+                earlier += more
+                marks.append((mark, one.place))
+            } catch {
+                // What the store says of now is believed also where it does not tell what was before.
+                guard case .trouble(let trouble) = error, trouble.isOfOneAnswer else { throw error }
+                note(trouble, of: app)
+            }
         }
-        if !isRehearsal {
+        // How it stands comes last: until that is recorded, the subscription is asked about again.
+        let pieces = earlier + proven
+        if isRehearsal {
+            for purchase in Set(facts.flatMap(\.transactions).map(\.purchase)) {
+                learned.learnTold(
+                    StorePurchase(app: asked.app, environment: environment, purchase: purchase))
+            }
+        } else {
             _ = try questions.record(pieces, of: project)
             for (mark, place) in marks {
                 try asking { () throws(Fault) in try port.marks.keepHistory(mark, place) }
@@ -158,6 +187,19 @@ extension StoreRound {
         var mark =
             try asking { () throws(Fault) in try port.marks.history(asked.place) } ?? HistoryMark()
         if mark.revision == nil { mark.since = asked.before.evidence.last?.effective.purchased }
+        do throws(StoreQuestionError) {
+            return try history(of: asked, app, from: mark)
+        } catch {
+            // A place that the store named once it may take no more: then all of that part is read again.
+            guard mark.revision != nil, case .trouble(.refused) = error else { throw error }
+            return try history(of: asked, app, from: HistoryMark(since: mark.since))
+        }
+    }
+
+    private func history(
+        of asked: Asked, _ app: App, from mark: HistoryMark
+    ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
+        var mark = mark
         var filter = HistoryFilter()
         filter.start = mark.since
         let call = StoreCall.history(
@@ -176,7 +218,7 @@ extension Facts {
 }
 
 extension Purchase {
-    /// Whether the newest period that is told does not begin where the newest one that is known ends:
+    /// Whether the newest period in the answer does not begin where the newest known one ends:
     /// then others may lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }

@@ -6,21 +6,27 @@ struct ReconcileCourse {
     /// The parts that came to their end, in this run or before it was taken up.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
-    private var undone: Set<ReconcileStep> = []
-    private(set) var errors: [String] = []
+    private var failures: [Failure] = []
     private(set) var notes: [String] = []
+
+    /// What kept a step, or its share of some shards, from being done.
+    fileprivate struct Failure {
+        let step: ReconcileStep
+        let sentence: String
+        var shards: [Shard] = []
+    }
 
     init(_ parts: [ReconcilePart]) {
         self.parts = parts
     }
 
-    /// The next part to do. A step that cannot be done is given up as a whole.
+    /// The next part to do. One that cannot be done keeps no other from being done.
     var next: ReconcilePart? {
         mutating get {
             while given < parts.count {
                 let part = parts[given]
                 given += 1
-                if done[part] == nil, !undone.contains(part.step) { return part }
+                if done[part] == nil { return part }
             }
             return nil
         }
@@ -28,13 +34,23 @@ struct ReconcileCourse {
 
     mutating func end(_ part: ReconcilePart, _ report: PartReport) {
         done[part] = report.counts
-        errors += report.errors.map { "\(part.step.rawValue): \($0)" }
+        for error in report.errors { note(error, of: part) }
         notes += report.notes.map { "\(part.step.rawValue): \($0)" }
     }
 
     mutating func giveUp(_ part: ReconcilePart, because fault: Fault) {
-        undone.insert(part.step)
-        errors.append("\(part.step.rawValue): \(fault.reason)")
+        note(fault.sentence, of: part)
+    }
+
+    private mutating func note(_ sentence: String, of part: ReconcilePart) {
+        let known = failures.firstIndex { $0.step == part.step && $0.sentence == sentence }
+        if known == nil { failures.append(Failure(step: part.step, sentence: sentence)) }
+        if let shard = part.shard { failures[known ?? failures.count - 1].shards.append(shard) }
+    }
+
+    /// A sentence for each thing that could not be done.
+    var errors: [String] {
+        failures.map { "\($0.step.rawValue)\($0.place): \($0.sentence)" }
     }
 
     func counts(of step: ReconcileStep) -> StepCounts {
@@ -58,15 +74,14 @@ extension ReconcileStep {
     var asksStores: Bool { self == .notifications || self == .subscriptions }
 }
 
-extension Fault {
-    /// Why a step could not be done.
-    fileprivate var reason: String {
-        switch self {
-        case .busy: "The service is overloaded."
-        case .unavailable: "The database cannot be reached."
-        case .impeded(let impediment): impediment.sentence
-        case .logBlocked: Fault.blockedSentence
-        case .broken(let reason): reason
+extension ReconcileCourse.Failure {
+    /// Where it could not be done, in words.
+    fileprivate var place: String {
+        switch shards.count {
+        case 0: ""
+        case 1: " (shard \(shards[0].number))"
+        case ...8: " (shards \(shards.map { "\($0.number)" }.joined(separator: ", ")))"
+        default: " (\(shards.count) shards)"
         }
     }
 }

@@ -18,24 +18,28 @@ package struct ReconcileWish: Sendable {
 package struct ReconcilePort {
     /// Takes the right to reconcile, which lasts as long as the port; false while another run has it.
     package var begin: () throws(Fault) -> Bool
+    /// Whether that right is held still.
+    package var holds: () throws(Fault) -> Bool
     /// What an earlier run of that id came to the end of.
     package var done: (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts]
     package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
     package var forget: () throws(Fault) -> Void
-    package var reconcile: (ReconcilePart) throws(Fault) -> StepCounts
+    package var reconcile: (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport
     package var inquiries: InquiryPort
     /// For durations, in milliseconds.
     package var monotonicClock: () -> Int64
 
     package init(
         begin: @escaping () throws(Fault) -> Bool,
+        holds: @escaping () throws(Fault) -> Bool,
         done: @escaping (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts],
         note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
         forget: @escaping () throws(Fault) -> Void,
-        reconcile: @escaping (ReconcilePart) throws(Fault) -> StepCounts,
+        reconcile: @escaping (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport,
         inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
     ) {
         self.begin = begin
+        self.holds = holds
         self.done = done
         self.note = note
         self.forget = forget
@@ -74,9 +78,11 @@ extension Intake {
             course.done = try obtain { () throws(Fault) in try port.done(id) }
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port.inquiries, wish, while: isWanted)
+            Submissions(self, apps: AppRing(ports)), port.inquiries, wish,
+            while: port.goesOn(while: isWanted))
         while let part = course.next {
             if !isWanted() { throw .fault(.unavailable) }
+            try port.requireHold()
             let tell: (StepCounts) -> Void = { [course] counts in
                 progress(
                     course.progress(
@@ -86,7 +92,7 @@ extension Intake {
                 let report =
                     part.step.asksStores
                     ? try round.reconcile(part.step, told: tell)
-                    : PartReport(try port.reconcile(part))
+                    : try port.reconcile(part, id)
                 // What could not be done whole is done again when the run is taken up.
                 if !wish.isRehearsal, report.errors.isEmpty {
                     try port.note(part, report.counts, id)
@@ -102,8 +108,37 @@ extension Intake {
             reconciliation: id, steps: course.counts(of: wish.plan.steps),
             errors: course.errors, notes: course.notes,
             milliseconds: port.monotonicClock() - started)
-        if !wish.isRehearsal { try ports.finish(finished, of: wish.project, port, by: sender) }
+        if wish.isRehearsal { return finished }
+        try port.requireHold()
+        try ports.finish(finished, of: wish.project, port, by: sender)
         return finished
+    }
+}
+
+extension ReconcilePort {
+    /// How long it is taken for granted that the right to reconcile is held, in milliseconds.
+    private static let trust: Int64 = 5000
+
+    /// Ends a run whose connection was lost: another one may have begun since.
+    fileprivate func requireHold() throws(CommandError) {
+        if try obtain(holds()) { return }
+        throw .fault(
+            .broken(
+                "The connection was lost on which the right to reconcile was held; run it again: it "
+                    + "is taken up where it stood."))
+    }
+
+    /// Whether a long step may go on: it is wanted, and no other run may have begun. Asking keeps the connection
+    /// from falling asleep, too.
+    fileprivate func goesOn(while isWanted: @escaping () -> Bool) -> () -> Bool {
+        var knownAt = monotonicClock()
+        return {
+            if monotonicClock() - knownAt >= ReconcilePort.trust {
+                guard (try? holds()) == true else { return false }
+                knownAt = monotonicClock()
+            }
+            return isWanted()
+        }
     }
 }
 
@@ -147,7 +182,7 @@ extension Ports {
         }
         let started = ReconciliationStarted(
             reconciliation: secrets.newID(prefix: "rc_"), plan: wish.plan)
-        try record(.reconciliationStarted(started), of: wish.project, by: sender)
+        try record(.reconciliationStarted(started), of: wish.project, by: sender) { _ in true }
         return started.reconciliation
     }
 
@@ -155,17 +190,27 @@ extension Ports {
         _ finished: ReconciliationFinished, of project: ProjectID, _ port: ReconcilePort,
         by sender: Sender
     ) throws(CommandError) {
-        try record(.reconciliationFinished(finished), of: project, by: sender)
+        let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
+            state in
+            // A run ends once, also where another one took it up.
+            !state.reconciliations.contains {
+                $0.id == finished.reconciliation && $0.finished != nil
+            }
+        }
         // What stays there is of no run that will be taken up.
-        try? port.forget()
+        if !outcome.events.isEmpty { try? port.forget() }
     }
 
+    @discardableResult
     private func record(
-        _ event: Event, of project: ProjectID, by sender: Sender
-    ) throws(CommandError) {
+        _ event: Event, of project: ProjectID, by sender: Sender,
+        where isNews: @escaping @Sendable (ProjectState) -> Bool
+    ) throws(CommandError) -> Outcome {
         let cause = secrets.cause(
             of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.typeName])
-        _ = try ledger.append(
-            .project(project, actor: sender.actor, cause: cause) { _, _ in [event] })
+        return try ledger.append(
+            .project(project, actor: sender.actor, cause: cause) { state, _ in
+                isNews(state) ? [event] : []
+            })
     }
 }

@@ -4,11 +4,11 @@ import Core
 final class StoreRound {
     /// How often an app's store is asked in one step; the rest waits for the next run.
     static let callLimit = 20_000
-    /// The pauses before a store that fails is asked again, beside those of a call itself.
+    /// The pauses before a store that fails is asked again, in addition to those of a call itself.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
     /// A pause that a store asks for and that is longer than this ends the app's part of the step.
     private static let longestPause: Int64 = 120_000
-    /// So long a pause goes on before it is seen that the run is not wanted any more.
+    /// How often a pause checks whether the run is still wanted.
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
@@ -23,8 +23,8 @@ final class StoreRound {
     private var told: (StepCounts) -> Void = { _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
 
-    fileprivate struct Failure: Hashable {
-        let app: AppKey
+    private struct Failure: Hashable {
+        let subject: String
         let code: String
     }
 
@@ -67,14 +67,16 @@ final class StoreRound {
             case .refused(let refusal): throw .broken(refusal.sentence)
             }
         }
-        for (failure, told) in failures.sorted(by: { $0.key.name < $1.key.name }) {
+        for (failure, told) in failures.sorted(by: {
+            ($0.key.subject, $0.key.code) < ($1.key.subject, $1.key.code)
+        }) {
             let times = told.count == 1 ? "" : " (\(told.count) times)"
-            report.errors.append("\(failure.app.id)\(times): \(told.sentence)")
+            report.errors.append("\(failure.subject)\(times): \(told.sentence)")
         }
         return report
     }
 
-    /// Does what concerns one app; trouble with its store is told, and keeps no other from its turn. False when
+    /// Does what concerns one app; trouble with its store is reported, and keeps no other from its turn. False when
     /// nothing more can be asked about the app.
     @discardableResult
     func attempt(
@@ -85,22 +87,31 @@ final class StoreRound {
             return true
         } catch {
             switch error {
-            case .command(.fault(let fault)), .trouble(.fault(let fault)): throw .fault(fault)
-            case .command(.refused(let refusal)): note(refusal.code, refusal.sentence, of: app)
+            case .trouble(.fault(let fault)): try passOver(.fault(fault), of: app.key.id.text)
+            case .command(let error): try passOver(error, of: app.key.id.text)
             case .trouble(let trouble):
                 note(trouble, of: app)
                 return trouble.isOfOneAnswer
             }
-            return false
+            return true
+        }
+    }
+
+    /// Notes what could not be read or recorded, so that the others are; throws what is wrong for all of them.
+    func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
+        switch error {
+        case .fault(let fault) where fault.isOfWholeDatabase: throw error
+        case .fault(let fault): note("fault", fault.sentence, of: subject)
+        case .refused(let refusal): note(refusal.code, refusal.sentence, of: subject)
         }
     }
 
     func note(_ trouble: StoreTrouble, of app: App) {
-        note(trouble.code, trouble.sentence, of: app)
+        note(trouble.code, trouble.sentence, of: app.key.id.text)
     }
 
-    func note(_ code: String, _ sentence: String, of app: App) {
-        failures[Failure(app: app.key, code: code), default: (0, sentence)].count += 1
+    private func note(_ code: String, _ sentence: String, of subject: String) {
+        failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
     func remark(_ sentence: String, of app: App) {
@@ -123,10 +134,6 @@ final class StoreRound {
             return false
         }
     }
-}
-
-extension StoreRound.Failure {
-    fileprivate var name: String { "\(app.id) \(code)" }
 }
 
 extension StoreRound {
@@ -175,8 +182,8 @@ extension StoreRound {
 }
 
 extension StoreTrouble {
-    /// Whether other questions about the same app may be answered all the same.
-    fileprivate var isOfOneAnswer: Bool {
+    /// Whether other questions about the same app may still be answered.
+    var isOfOneAnswer: Bool {
         switch self {
         case .refused, .unreadable, .foreign, .endlessPages: true
         case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .unavailable, .untrusted,

@@ -24,6 +24,7 @@ package struct JSONSchema: Sendable {
         case required([String])
         case members([String: JSONSchema], others: Others)
         case minProperties(Int)
+        case maxProperties(Int)
         case names(JSONSchema)
         case alternatives([JSONSchema], exactlyOne: Bool)
         case not(JSONSchema)
@@ -111,6 +112,7 @@ package struct JSONSchema: Sendable {
         case "minItems": return .minItems(Int(limit))
         case "maxItems": return .maxItems(Int(limit))
         case "minProperties": return .minProperties(Int(limit))
+        case "maxProperties": return .maxProperties(Int(limit))
         default: throw Unreadable(description: "the keyword \(name) is not known")
         }
     }
@@ -162,7 +164,8 @@ extension JSONSchema {
             return unless(rule.allows(count: elements.count), "has not \(rule.words)")
         case .object(let object):
             return problems(rule, object, path, named)
-                + unless(rule.allows(memberCount: object.members.count), "is too small")
+                + unless(
+                    rule.allows(memberCount: object.members.count), "has not \(rule.words)")
         case .null, .bool, .decimal: return []
         }
     }
@@ -229,7 +232,11 @@ extension JSONSchema.Rule {
     }
 
     fileprivate func allows(memberCount count: Int) -> Bool {
-        if case .minProperties(let least) = self { count >= least } else { true }
+        switch self {
+        case .minProperties(let least): count >= least
+        case .maxProperties(let most): count <= most
+        default: true
+        }
     }
 }
 

@@ -63,7 +63,11 @@ package struct PublishedLife {
     }
 
     private mutating func note(_ word: String, _ notice: AccessNotice) {
-        notices.append("\(word) \(notice.entitlement) \(PublishedLife.days(notice.at))")
+        notices.append(PublishedLife.line(word, notice))
+    }
+
+    package static func line(_ word: String, _ notice: AccessNotice) -> String {
+        "\(word) \(notice.entitlement) \(days(notice.at))"
     }
 
     package static func days(_ instant: Instant) -> String {

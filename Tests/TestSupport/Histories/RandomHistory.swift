@@ -61,6 +61,7 @@ package enum AnyFact: Hashable, CustomStringConvertible {
                     " with \($0.product)"
                         + ($0.revokedAt.map { " revoked \(AnyFact.days($0))" } ?? "")
                 }.joined()
+                + (fact.previousOriginal.map { " goes on from \($0)" } ?? "")
                 + (fact.commitment.map { " month \($0.period) of \($0.periods)" } ?? "")
                 + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
         case .renewal(let fact):
@@ -123,7 +124,8 @@ package struct RandomHistory {
     // MARK: Kinds
 
     private mutating func addSubscription() {
-        let original = name()
+        var original = name()
+        var previous: TransactionID?
         var (start, length) = (random.number(0...5), random.number(3...6))
         let items = someItems(of: ["plus", "pro", "solo"])
         var selling = items.isEmpty ? one(of: ["plus", "pro", "solo"]) : "anything"
@@ -136,6 +138,7 @@ package struct RandomHistory {
                 to: at(start + length))
             fact.ownership = isFamily ? .familyShared : isAssigned ? .assigned : .purchased
             fact.items = items
+            fact.previousOriginal = previous
             if period == 0, random.chance(20) { fact.offer = Offer(discount: .freeTrial) }
             if let committed {
                 fact.commitment = Commitment(
@@ -163,6 +166,8 @@ package struct RandomHistory {
             }
             start = next
             transactionName = name()
+            // It goes on as part of a bundle, under a name of its own.
+            if random.chance(10) { (previous, original) = (id(original), transactionName) }
         }
     }
 
@@ -224,6 +229,8 @@ package struct RandomHistory {
             restored.signedAt = restored.purchased
             restored.rank = .offlineReceipt
             restored.ownership = .purchased
+            // A receipt does not tell what was sold in one.
+            restored.items = []
             facts.append(.transaction(restored))
         }
     }
@@ -351,7 +358,7 @@ package struct RandomHistory {
         legacy.signedAt = at(random.number(0...30))
         // A receipt does not tell whose purchase it was; the store's reply about one does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
-        legacy.commitment = nil
+        (legacy.commitment, legacy.previousOriginal) = (nil, nil)
         legacy.items = []
         legacy.price = Price(milliunits: random.number(0...2), currency: nil)
         if random.chance(30) { legacy.kind = nil }

@@ -98,7 +98,7 @@ async function spend(player, { order, amount, what }) {
   return { balance: content.balance }
 }
 
-// The UUID that the app hands to each purchase, so that it is this player's whoever brings it.
+// The UUID that the app hands to each purchase, so that it is this player's no matter who brings it.
 async function token(player) {
   const digest = createHash('sha256').update(`https://game.example/players/${player}`).digest()
   digest[6] = (digest[6] & 0x0f) | 0x80

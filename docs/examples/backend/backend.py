@@ -122,7 +122,7 @@ class Players:
         return {"balance": answer["balance"]}
 
     def token(self, player):
-        """The UUID that the app hands to each purchase, so that it is this player's whoever brings it."""
+        """The UUID that the app hands to each purchase, so that it is this player's no matter who brings it."""
         token = str(uuid.uuid5(uuid.NAMESPACE_URL, f"https://game.example/players/{player}"))
         _, _, headers = call(
             "PUT", self.path(player, "/account_token"), {"token": token, "environment": ENVIRONMENT})

@@ -1,0 +1,150 @@
+package import Core
+import HTTPServer
+package import JSON
+package import Service
+
+/// The headers that answers may have.
+package enum AnswerHeader: String, CaseIterable, Sendable {
+    case contentType = "Content-Type"
+    case caching = "Cache-Control"
+    case tag = "ETag"
+    case position = "Deed-Position"
+    case staleness = "Deed-Stale"
+    case testClock = "Deed-Test-Clock"
+    case location = "Location"
+    case retryAfter = "Retry-After"
+    case allowedMethods = "Allow"
+    case authentication = "WWW-Authenticate"
+}
+
+extension Header {
+    init(_ name: AnswerHeader, _ value: String) { self.init(name.rawValue, value) }
+}
+
+extension Response {
+    /// A cache must ask whether an answer still holds before it gives it again: access may end, or be taken
+    /// back, at any moment. What one key may see, another may not.
+    static let askAgain = Header(.caching, "private, no-cache")
+
+    /// A JSON answer that holds up to a place in the log.
+    static func json(
+        _ body: JSON, status: Int = 200, position: Position? = nil
+    ) -> Response {
+        var headers = [Header(.contentType, "application/json"), askAgain]
+        if let position { headers.append(Header(.position, position.description)) }
+        return Response(status: status, headers: headers, body: body.bytes)
+    }
+}
+
+extension JSON {
+    /// An answer about a customer: whose it is, up to where in the log it holds, and what it says.
+    static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
+        var object = JSONObject()
+        object.append("customer", .string(stream.customer.text))
+        object.append("environment", .string(stream.environment.rawValue))
+        if let position { object.append("position", .string(position.description)) }
+        for member in rest.object?.members ?? [] { object.append(member.name, member.value) }
+        return .object(object)
+    }
+
+    static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
+}
+
+extension JSONMembers {
+    mutating func append(_ name: JSONName, _ instant: Instant?) {
+        if let instant {
+            append(name) { instant.append(to: &$0) }
+        } else {
+            append(name, nil as String?)
+        }
+    }
+}
+
+extension Entitlement {
+    func members(of stream: Stream) -> JSONObject {
+        var object = JSONObject(capacity: 14)
+        append(to: &object, in: stream)
+        return object
+    }
+
+    func append(to object: inout some JSONMembers, in stream: Stream) {
+        object.append(.active, isActive)
+        object.append(.since, run.start)
+        object.append(.until, run.end)
+        object.append(.state, state.rawValue)
+        object.append(.code, code)
+        object.append(.willRenew, willRenew)
+        object.append(.product, product?.text)
+        object.append(.kind, kind?.rawValue)
+        object.append(.source, source.name)
+        object.append(.purchase, purchase?.description)
+        object.append(.grant, grant?.text)
+        object.append(.sandbox, isSandbox || stream.environment == .sandbox)
+        object.append(.nextProduct, nextProduct?.text)
+        object.append(.expirationReason, expirationReason?.name)
+    }
+
+    static func neverHeld(in stream: Stream) -> JSONObject {
+        var object = JSONObject(capacity: 14)
+        object.append(.active, false)
+        for name in [JSONName.since, .until] { object.append(name, nil as String?) }
+        object.append(.state, "none")
+        object.append(.code, "0.0")
+        object.append(.willRenew, false)
+        for name in [JSONName.product, .kind, .source, .purchase, .grant] {
+            object.append(name, nil as String?)
+        }
+        object.append(.sandbox, stream.environment == .sandbox)
+        for name in [JSONName.nextProduct, .expirationReason] {
+            object.append(name, nil as String?)
+        }
+        return object
+    }
+}
+
+extension ExpirationIntent {
+    var name: String {
+        switch self {
+        case .cancelled: "cancelled"
+        case .billingError: "billing_error"
+        case .priceIncreaseRefused: "price_increase_refused"
+        case .productUnavailable: "product_unavailable"
+        case .other: "other"
+        case .unknown(let value): "unknown_\(value)"
+        }
+    }
+}
+
+extension GrantAnswer {
+    package func json(of stream: Stream) -> JSON {
+        .answer(about: stream, at: position, ["grant": grant.json])
+    }
+}
+
+extension EventsAnswer {
+    /// `GET /v1/customers/{c}/events`
+    package var json: JSON {
+        .answer(
+            about: stream,
+            [
+                "events": .array(entries.map(\.json)), "next": next.map(JSON.integer) ?? .null,
+            ])
+    }
+}
+
+extension LogEntry {
+    var json: JSON {
+        [
+            "version": .integer(recorded.version),
+            "position": .string(recorded.position.description),
+            "type": .string(type),
+            "occurred_at": .instant(recorded.occurredAt),
+            "recorded_at": .instant(recorded.recordedAt),
+            "actor": .string(recorded.actor.text),
+            "cause": .string(recorded.cause),
+            "catalog_version": .integer(recorded.catalogVersion),
+            // Written by Deed itself, so that it reads; its text is kept if it ever does not.
+            "data": (try? JSON.read(payload)) ?? .string(payload),
+        ]
+    }
+}

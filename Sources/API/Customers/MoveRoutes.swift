@@ -1,0 +1,55 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// The calls with which admins move purchases between customers.
+struct MoveRoutes: Sendable {
+    let ports: Ports
+
+    var routes: [Route] {
+        let purchase = "/customers/{customer}/purchases/{purchase}"
+        return [
+            Route(
+                "POST", "\(purchase)/transfer", parameters: ["environment"],
+                .administer, .database, transfer),
+            Route(
+                "POST", "\(purchase)/undo_transfer", parameters: ["environment"],
+                .administer, .database, undo),
+        ]
+    }
+
+    private func transfer(_ call: Call) throws(Problem) -> Wish<Response> {
+        let purchase = try call.purchase()
+        let body = try Body(call.body, of: ["to", "environment"] + Body.reasonNames)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let customer: CustomerID = try body.id("to")
+        if customer.isReserved {
+            throw .invalid("to", "\"to\" begins with a prefix that Deed reserves.")
+        }
+        let reason = try body.adminReason()
+        return ports.transferring(
+            purchase, from: stream, to: customer, reason: reason, by: call.sender
+        ).response { .json($0.json, position: $0.position) }
+    }
+
+    private func undo(_ call: Call) throws(Problem) -> Wish<Response> {
+        let purchase = try call.purchase()
+        let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
+        let stream = try call.stream(environment: try body.optionalText("environment"))
+        let reason = try body.adminReason()
+        return ports.undoingTransfer(purchase, of: stream, reason: reason, by: call.sender)
+            .response { .json($0.json, position: $0.position) }
+    }
+}
+
+extension Call {
+    /// The purchase that the path names at that place.
+    func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
+        guard let purchase = PurchaseID(arguments[place]) else {
+            throw .invalid(
+                "purchase", "\"purchase\" takes a purchase's id like apple:2000000123.")
+        }
+        return purchase
+    }
+}

@@ -1,0 +1,38 @@
+import Core
+import HTTPServer
+import Service
+
+/// The calls about refunds that customers asked the store for, and about accounts of the store.
+struct RefundRoutes: Sendable {
+    let ports: Ports
+
+    var routes: [Route] {
+        [
+            Route(
+                "GET", "/refund_requests", parameters: QueryParameters.page,
+                .read, .database, list),
+            Route(
+                "GET", "/app_transactions/{app_transaction}", parameters: ["environment"],
+                .read, .database, find),
+        ]
+    }
+
+    private func list(_ call: Call) throws(Problem) -> Response {
+        let page = try call.query.page(
+            by: RefundPlace.init, like: "the \"next\" of an earlier answer")
+        return .json(
+            try obey(
+                ports.refundRequests(
+                    of: call.access.project, in: page.environment, after: page.after,
+                    limit: page.limit)
+            ).json)
+    }
+
+    private func find(_ call: Call) throws(Problem) -> Response {
+        let account: AppTransactionID = try Identifier(
+            member: "app_transaction", call.arguments[0])
+        let environment = try call.query.environment() ?? .production
+        return .json(
+            try obey(ports.holders(of: account, of: call.access.project, in: environment)).json)
+    }
+}

@@ -1,0 +1,100 @@
+import Core
+import HTTPServer
+import Service
+import Synchronization
+
+/// Where the calls of one surface show their keys, and what was shown there lately.
+final class KeyDoor: Sendable {
+    /// How many ways to show keys are remembered.
+    private static let limit = 10_000
+
+    private struct Shown {
+        var keys: [String: ShownKey] = [:]
+        /// The ring's when they were remembered.
+        var edition = 0
+    }
+    private let place: KeyPlace
+    private let ring: KeyRing
+    /// Keys by the header's value: those that memory knows need not be digested each time.
+    private let shown = Mutex(Shown())
+
+    init(_ place: KeyPlace, _ ring: KeyRing) {
+        self.place = place
+        self.ring = ring
+    }
+
+    /// The key that a request came with. Throws when there is none, or none that can be told.
+    func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
+        guard try place.counts(in: request) else { throw place.missing }
+        // The connection's client most likely has the key that it had before.
+        if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
+            request.hasOne(place.header, shown.value)
+        {
+            return .known(shown)
+        }
+        guard let value = try request.single(place.header), let text = place.key(in: value) else {
+            throw place.missing
+        }
+        if let shown = shown.withLock({ $0.keys[value] }), isCurrent(shown) {
+            request.memo?.content = shown
+            return .known(shown)
+        }
+        let digest = ring.digest(of: text)
+        guard let known = ring.known(digest) else { return .other(digest) }
+        let shown = remember(known.key, known.edition, as: value)
+        request.memo?.content = shown
+        return .known(shown)
+    }
+
+    private func remember(_ key: LiveKey, _ edition: Int, as value: String) -> ShownKey {
+        let new = ShownKey(
+            value: Array(value.utf8), key: key, edition: edition, door: ObjectIdentifier(self))
+        shown.withLock { shown in
+            if shown.edition != edition || shown.keys.count >= KeyDoor.limit { shown.keys = [:] }
+            shown.edition = edition
+            shown.keys[value] = new
+        }
+        return new
+    }
+
+    /// The key as it is now, after a look into the database where memory does not know it any more: the
+    /// call may have waited for a worker while its key was revoked.
+    func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
+        switch key {
+        case .known(let shown):
+            return isCurrent(shown) ? shown.key : try ring.find(shown.key.digest)
+        case .other(let digest): return try ring.find(digest)
+        }
+    }
+
+    private func isCurrent(_ key: ShownKey) -> Bool {
+        key.door == ObjectIdentifier(self) && key.edition == ring.edition
+    }
+}
+
+/// A key that memory knew when it was shown. A class, so that handing it on counts one reference.
+final class ShownKey: Sendable {
+    /// The header's.
+    fileprivate let value: [UInt8]
+    let key: LiveKey
+    fileprivate let edition: Int
+    fileprivate let door: ObjectIdentifier
+
+    fileprivate init(value: [UInt8], key: LiveKey, edition: Int, door: ObjectIdentifier) {
+        self.value = value
+        self.key = key
+        self.edition = edition
+        self.door = door
+    }
+}
+
+/// The key that a request came with.
+enum PresentedKey: Sendable {
+    case known(ShownKey)
+    /// The digest of one that the database may know.
+    case other([UInt8])
+
+    var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
+    /// Who may turn out to have no key waits with those who have none.
+    var room: Room { known == nil ? .strangers : .known }
+}

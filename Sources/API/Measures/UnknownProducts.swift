@@ -1,0 +1,53 @@
+package import Core
+import JSON
+package import Telemetry
+import Threading
+
+/// Counts purchases whose product the catalog does not know, and warns of each product once an hour.
+package final class UnknownProducts: Sendable {
+    private static let pause: Int64 = 3_600_000
+    /// How many products are remembered; further ones get no warning within the hour.
+    private static let limit = 1000
+
+    private struct Name: Hashable {
+        let project: ProjectID
+        let product: ProductKey
+    }
+    /// When the log last warned about each.
+    private let told = Monitor<[Name: Int64]>([:])
+    private let counter: Counter
+    private let log: Log
+    private let clock: @Sendable () -> Instant
+
+    package init(_ metrics: Metrics, log: Log, clock: @escaping @Sendable () -> Instant) {
+        counter = metrics.counter(
+            "deed_products_unknown_total",
+            "Purchases of products that the catalog does not know, each transaction when it was new."
+        )
+        self.log = log
+        self.clock = clock
+    }
+
+    package func notice(_ product: ProductKey, of project: ProjectID) {
+        counter.add()
+        let name = Name(project: project, product: product)
+        let now = clock().milliseconds
+        let isDue = told.change(wake: .none) { told in
+            if let last = told[name], now - last < UnknownProducts.pause { return false }
+            if told.count >= UnknownProducts.limit {
+                told = told.filter { now - $0.value < UnknownProducts.pause }
+            }
+            if told.count >= UnknownProducts.limit { return false }
+            told[name] = now
+            return true
+        }
+        if !isDue { return }
+        log.warning(
+            "product_unknown",
+            [
+                "project": .string(project.text), "store": .string(product.store.rawValue),
+                "product": .string(product.id.text),
+                "remedy": "add it to the catalog: deed catalog apply",
+            ])
+    }
+}

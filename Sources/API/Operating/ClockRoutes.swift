@@ -1,0 +1,55 @@
+import Core
+package import HTTPServer
+import JSON
+package import Service
+
+/// The calls about the clock of a database that was made to be tested.
+struct ClockRoutes: Sendable {
+    /// `nil` where the machine's clock counts.
+    let clock: SharedClock?
+
+    var routes: [Route] {
+        [
+            Route("GET", "/test/clock", .administer, .database, show),
+            Route("PUT", "/test/clock", headers: [], .administer, .database, move),
+        ]
+    }
+
+    private func show(_ call: Call) throws(Problem) -> Response {
+        try answered { clock throws(CommandError) in try clock.answer() }
+    }
+
+    private func move(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body, of: ["now", "advance"])
+        switch (try body.optionalInstant("now"), try body.optionalDuration("advance")) {
+        case (let instant?, nil):
+            return try answered { clock throws(CommandError) in try clock.set(to: instant) }
+        case (nil, let duration?):
+            return try answered { clock throws(CommandError) in try clock.advance(by: duration) }
+        default:
+            throw .missing(
+                "now", "Send either \"now\", an instant, or \"advance\", a duration like P40D.")
+        }
+    }
+
+    private func answered(
+        _ body: (SharedClock) throws(CommandError) -> ClockAnswer
+    ) throws(Problem) -> Response {
+        guard let clock else { throw Problem(.testClockMissing) }
+        return .json(try obey(body(clock)).json)
+    }
+}
+
+extension ClockAnswer {
+    fileprivate var json: JSON {
+        [
+            "now": .string(now.text), "next_due": .optional(nextDue?.text),
+            "caught_up": .bool(isCaughtUp),
+        ]
+    }
+}
+
+extension SharedClock {
+    /// What every answer says of it.
+    package var header: Header { Header(.testClock, now.text) }
+}

@@ -1,0 +1,92 @@
+import HTTPServer
+import JSON
+import OpenAPI
+package import Service
+package import Telemetry
+
+/// What keeps this instance from answering as it should.
+package struct Obstacle: Sendable {
+    let sentence: String
+    /// Whether its answers to reads are right nevertheless.
+    let allowsReads: Bool
+
+    package init(_ sentence: String, allowsReads: Bool = false) {
+        self.sentence = sentence
+        self.allowsReads = allowsReads
+    }
+}
+
+/// The calls of those who run Deed.
+package struct Operations: Sendable {
+    /// What keeps this instance from answering; empty when it is ready.
+    package var obstacles: @Sendable () -> [Obstacle]
+    package var metrics: Metrics
+    package var log: Log
+    /// Whether these calls have an address of their own. Both addresses say whether the service is alive.
+    package var isApart = false
+    /// The database's test clock, where it has one.
+    package var testClock: SharedClock?
+
+    package init(
+        obstacles: @escaping @Sendable () -> [Obstacle], metrics: Metrics, log: Log = .silent,
+        testClock: SharedClock? = nil
+    ) {
+        self.obstacles = obstacles
+        self.metrics = metrics
+        self.log = log
+        self.testClock = testClock
+    }
+
+    /// What stands at the API's root.
+    var surface: Surface {
+        isApart ? Surface(prefix: "", routes: [open("/healthz", health)]) : wholeSurface
+    }
+
+    /// All of them, at an address of their own.
+    package func router(_ ports: Ports, keys: KeyRing) -> Router {
+        // Who measures Deed does not measure itself.
+        Router([wholeSurface], ports, keys: keys, Metrics(), log)
+    }
+
+    private var wholeSurface: Surface {
+        Surface(
+            prefix: "",
+            routes: [
+                open("/healthz", health),
+                Route("GET", "/readyz", parameters: Operations.uses, .memory) {
+                    call throws(Problem) in (.known, try readiness(call).reaction)
+                },
+                open("/metrics", measures),
+                .file("/openapi.json", type: "application/json", Operations.openAPI),
+            ])
+    }
+
+    private func open(_ path: String, _ respond: @escaping @Sendable () -> Response) -> Route {
+        Route("GET", path, .memory) { _ in (.known, respond().reaction) }
+    }
+
+    private func health() -> Response { .json(["alive": true]) }
+
+    /// Whether the instance can do all that it should; `for=reads` asks for no more than right reads.
+    private func readiness(_ call: OpenCall) throws(Problem) -> Response {
+        let use = call.query["for"]
+        if let use, use != "reads" {
+            throw .invalid("for", "The parameter \"for\" takes \"reads\", or is left out.")
+        }
+        let obstacles = obstacles().filter { use == nil || !$0.allowsReads }.map(\.sentence)
+        if obstacles.isEmpty { return .json(["ready": true]) }
+        return .json(
+            ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
+    }
+
+    /// What a caller may want to be ready.
+    private static let uses = ["for"]
+
+    private static let openAPI = LastingBody(OpenAPI.document)
+
+    private func measures() -> Response {
+        Response(
+            status: 200, headers: [Header(.contentType, "text/plain; version=0.0.4")],
+            body: Array(metrics.text().utf8))
+    }
+}

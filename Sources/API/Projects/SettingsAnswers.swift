@@ -1,0 +1,112 @@
+package import Core
+package import JSON
+package import Service
+
+extension SettingsAnswer {
+    /// `GET /v1/settings`
+    package var json: JSON {
+        [
+            "project": .string(project.text), "settings": settings.json,
+            "apps": .array(listedApps),
+        ]
+    }
+
+    package var listedApps: [JSON] { apps.map { $0.json(credentials[$0.key]) } }
+}
+
+extension ProjectSettings {
+    /// `PATCH /v1/settings`
+    package func json(of project: ProjectID) -> JSON {
+        ["project": .string(project.text), "settings": json]
+    }
+
+    fileprivate var json: JSON {
+        [
+            "transfer": .string(transfer.rawValue), "restore": .optional(restore?.rawValue),
+            "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
+            "credit_limits": limits, "refund_reports": refundReporting?.json ?? .null,
+        ]
+    }
+}
+
+extension RefundReporting {
+    fileprivate var json: JSON {
+        [
+            "customers_consented": true, "preference": .optional(preference?.rawValue),
+            "sample_provided": .bool(hasSample),
+        ]
+    }
+}
+
+extension ProjectSettings {
+    fileprivate var limits: JSON {
+        var object = JSONObject()
+        for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
+            object.append(
+                currency.text,
+                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)])
+        }
+        return .object(object)
+    }
+}
+
+extension AppAnswer {
+    /// `PUT /v1/apps/{bundle}` and `DELETE`
+    package var json: JSON {
+        var object = JSONObject()
+        object.append("project", .string(project.text))
+        if let app {
+            object.append("app", app.json(credentials))
+        } else {
+            object.append("removed", .string(key.id.text))
+        }
+        return .object(object)
+    }
+}
+
+extension App {
+    fileprivate func json(_ credentials: CredentialsStatus?) -> JSON {
+        [
+            "store": .string(key.store.rawValue), "bundle_id": .string(key.id.text),
+            "apple_id": appleID.map(JSON.integer) ?? .null,
+            "sandbox_access": .string(sandboxAccess.word.rawValue),
+            "sandbox_customers": .ids(sandboxAccess.customers),
+            "receipts": .string(receipts.rawValue),
+            "credentials": [
+                "api_key": .bool(credentials?.hasKey ?? false),
+                "shared_secret": .bool(credentials?.hasSharedSecret ?? false),
+                "store_url": .optional(credentials?.address?.url),
+            ],
+        ]
+    }
+}
+
+extension SandboxAccess {
+    /// As the API writes it, next to the list of customers.
+    package enum Word: String, CaseIterable, Sendable {
+        case none, listed, all
+    }
+
+    /// `nil` where a list is missing or has nothing to say.
+    package init?(_ word: Word, _ customers: [CustomerID]?) {
+        let customers = customers ?? []
+        switch word {
+        case .none where customers.isEmpty: self = .none
+        case .all where customers.isEmpty: self = .all
+        case .listed where !customers.isEmpty: self = .listed(Set(customers))
+        default: return nil
+        }
+    }
+
+    package var word: Word {
+        switch self {
+        case .none: .none
+        case .listed: .listed
+        case .all: .all
+        }
+    }
+
+    package var customers: [CustomerID] {
+        if case .listed(let customers) = self { customers.sorted() } else { [] }
+    }
+}

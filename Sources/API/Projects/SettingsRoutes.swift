@@ -1,0 +1,181 @@
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// The calls about what a project has decided, and about its apps.
+struct SettingsRoutes: Sendable {
+    let ports: Ports
+    let apps: AppRing
+
+    var routes: [Route] {
+        [
+            Route("GET", "/settings", .administer, .database, settings),
+            Route("PATCH", "/settings", .administer, .memory, changeSettings),
+            Route(
+                "PUT", "/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
+                .administer, .database, setApp),
+            Route("DELETE", "/apps/{bundle}", .administer, .database, removeApp),
+        ]
+    }
+
+    /// Room for as many customers as may be listed, each id as long as it may be.
+    private static let appBodyLimit = 1 << 20
+
+    private func settings(_ call: Call) throws(Problem) -> Response {
+        .json(
+            try obey(ports.settings(of: call.access.project)).json)
+    }
+
+    private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {
+        let project = call.access.project
+        let body = try Body(
+            call.body,
+            of: [
+                "transfer", "restore", "cool_down", "order_lifetime", "credit_limits",
+                "refund_reports", Body.allowUnknown,
+            ])
+        let change = try body.settingsChange()
+        return ports.changingSettings(
+            change, of: project, by: call.sender,
+            allowingUnknown: try body.flag(Body.allowUnknown)
+        ).response { .json($0.json(of: project)) }
+    }
+
+    private func setApp(_ call: Call) throws(Problem) -> Wish<Response> {
+        let app = try call.app()
+        let body = try Body(
+            call.body,
+            of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts", "credentials"])
+        let change = try body.app()
+        let credentials = try body.credentials()
+        return known(
+            ports.settingApp(app, change, credentials, of: call.access.project, by: call.sender))
+    }
+
+    private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {
+        let app = try call.app()
+        return known(ports.removingApp(app, of: call.access.project, by: call.sender))
+    }
+
+    /// The change counts here when it is answered.
+    private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
+        change.thenLooking { [apps] answer in
+            apps.learnChange()
+            return answer
+        }.response { .json($0.json) }
+    }
+}
+
+extension Call {
+    fileprivate func app() throws(Problem) -> AppKey {
+        AppKey(store: .apple, id: try AppID(member: "bundle", arguments[0]))
+    }
+}
+
+extension Body {
+    /// A member that is left out changes nothing.
+    fileprivate func settingsChange() throws(Problem) -> SettingsChange {
+        var change = SettingsChange()
+        change.transfer = try optionalWord("transfer")
+        if holds("restore") { change.restore = .some(try optionalWord("restore")) }
+        change.coolDown = try optionalDuration("cool_down")
+        change.orderLifetime = try optionalDuration("order_lifetime")
+        for member in try optionalObject("credit_limits")?.members ?? [] {
+            let path = "credit_limits.\(member.name)"
+            let currency = try CurrencyID(member: path, member.name)
+            change.creditLimits[currency] = .some(
+                try Body(member: path, member.value, of: ["per_call", "per_day"])?.creditLimit())
+        }
+        if holds("refund_reports") {
+            change.refundReporting = .some(try refundReporting())
+        }
+        return change
+    }
+
+    private func refundReporting() throws(Problem) -> RefundReporting? {
+        guard let members = try optionalObject("refund_reports"),
+            let body = try Body(
+                member: "refund_reports", .object(members),
+                of: ["customers_consented", "preference", "sample_provided"])
+        else { return nil }
+        if try !body.flag("customers_consented") {
+            throw .invalid(
+                "customers_consented",
+                "Deed tells the store only about purchases of customers who agreed to that: send true "
+                    + "when all of yours have, or null as \"refund_reports\".")
+        }
+        return RefundReporting(
+            preference: try body.optionalWord("preference"),
+            hasSample: try body.flag("sample_provided"))
+    }
+
+    private func creditLimit() throws(Problem) -> CreditLimit {
+        guard let perCall = try optionalInteger("per_call", in: CreditLimit.range) else {
+            throw .missing("per_call")
+        }
+        guard let perDay = try optionalInteger("per_day", in: CreditLimit.range) else {
+            throw .missing("per_day")
+        }
+        if perCall > perDay {
+            throw .invalid(
+                "per_call",
+                "\"per_call\" is \(perCall) and exceeds \"per_day\", which is \(perDay); send at most that."
+            )
+        }
+        return CreditLimit(perCall: perCall, perDay: perDay)
+    }
+
+    /// The whole app: what is left out becomes what a new app has.
+    fileprivate func app() throws(Problem) -> AppChange {
+        AppChange(
+            appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
+            sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
+    }
+
+    /// Unlike the rest of an app, credentials that are left out stay: they cannot be read, so that who
+    /// writes an app back as it was read does not have them.
+    fileprivate func credentials() throws(Problem) -> CredentialsChange {
+        var change = CredentialsChange()
+        if !holds("credentials") { return change }
+        guard let members = try optionalObject("credentials") else {
+            change.apiKey = .some(nil)
+            change.sharedSecret = .some(nil)
+            return change
+        }
+        let body = try Body(
+            member: "credentials", .object(members),
+            of: ["issuer_id", "key_id", "key", "shared_secret"])
+        guard let body else { return change }
+        let parts = [
+            try body.optionalText("issuer_id"), try body.optionalText("key_id"),
+            try body.optionalText("key"),
+        ]
+        if let issuer = parts[0], let id = parts[1], let pem = parts[2] {
+            change.apiKey = StoreCredentials.APIKey(
+                issuer: issuer.lowercased(), id: id, pem: pem)
+        } else if parts.contains(where: { $0 != nil }) {
+            throw .invalid(
+                "credentials",
+                "\"issuer_id\", \"key_id\" and \"key\" go together; send all three or none.")
+        } else if body.holds("key") {
+            change.apiKey = .some(nil)
+        }
+        if body.holds("shared_secret") {
+            change.sharedSecret = .some(try body.optionalText("shared_secret"))
+        }
+        return change
+    }
+
+    private func sandboxAccess() throws(Problem) -> SandboxAccess {
+        let word = try optionalWord("sandbox_access") ?? SandboxAccess.Word.none
+        let customers: [CustomerID]? = try optionalIDs("sandbox_customers")
+        guard let access = SandboxAccess(word, customers) else {
+            throw .invalid(
+                "sandbox_customers",
+                "\"sandbox_customers\" lists customers when \"sandbox_access\" is \"listed\", and "
+                    + "only then.")
+        }
+        return access
+    }
+}

@@ -1,0 +1,100 @@
+import Core
+package import JSON
+package import Service
+
+extension ExplanationAnswer {
+    /// `GET /v1/customers/{c}/explain`
+    package var json: JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+            "entitlement": .string(entitlement.text), "at": .instant(at),
+            "position": .string(position.description),
+            "next_change": .instant(explanation.nextChange),
+            "answer": .object(
+                explanation.answer?.members(of: stream) ?? Entitlement.neverHeld(in: stream)),
+            "words": .array(sentences.map(JSON.string)),
+            "reasons": .array(explanation.reasons.map(\.json)),
+            "ignored": .array(explanation.ignored.map(\.json)),
+            "events": .array(events.map(\.explainedJSON)),
+        ]
+    }
+}
+
+extension BalancesAnswer {
+    /// `GET /v1/customers/{c}/balances`
+    package var json: JSON {
+        var object = JSONObject()
+        object.append("balances", balances.json)
+        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
+        return .answer(about: stream, at: position, .object(object))
+    }
+}
+
+extension RecordedEvent {
+    /// Who recorded what, when, and from which evidence or wish; the customer's events have all of it.
+    fileprivate var explainedJSON: JSON {
+        [
+            "version": .integer(version), "environment": .string(stream.environment.rawValue),
+            "type": .string(event.typeName), "about": .string(subject),
+            "occurred_at": .instant(occurredAt), "recorded_at": .instant(recordedAt),
+            "actor": .string(actor.text), "cause": .string(cause),
+        ]
+    }
+}
+
+extension ExplainedRight {
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        object.append("rule", .string(rule.rawValue))
+        object.append("holds", .bool(holds))
+        object.append("start", .instant(interval.start))
+        object.append("end", .instant(interval.end))
+        object.append("cut", .optional(cut?.rawValue))
+        object.append("source", .string(source.name))
+        switch source {
+        case .purchase(let id): object.append("purchase", .string(id.description))
+        case .grant(let id): object.append("grant", .string(id.text))
+        case .originalAppVersion(let app): object.append("app", .string(app.text))
+        }
+        object.append("product", .optional(product?.text))
+        object.append("transactions", .array(transactions.map(\.json)))
+        object.append("renewals", .array(renewals.map(\.json)))
+        return .object(object)
+    }
+}
+
+extension TransactionFact {
+    /// What the rules of access read of it; the customer's events have all of it.
+    fileprivate var json: JSON {
+        let json: JSON = [
+            "transaction": .string(transaction.text), "product": .string(product.text),
+            "kind": .optional(kind?.rawValue), "purchased": .instant(purchased),
+            "expires": .instant(expires), "revoked_at": .instant(revocation?.at),
+            "upgraded": .bool(isUpgraded), "family_shared": .bool(ownership == .familyShared),
+            "sandbox": .bool(environment == .sandbox),
+            "signed_at": .instant(signedAt), "evidence": .string(rank.word),
+        ]
+        return json.marked(transaction)
+    }
+}
+
+extension RenewalFact {
+    fileprivate var json: JSON {
+        [
+            "will_renew": .bool(willRenew), "next_product": .optional(nextProduct?.text),
+            "in_retry": .bool(isInBillingRetry), "grace_until": .instant(graceUntil),
+            "expiration_reason": .optional(expirationIntent?.name),
+            "signed_at": .instant(signedAt), "evidence": .string(rank.word),
+        ]
+    }
+}
+
+extension IgnoredPurchase {
+    fileprivate var json: JSON {
+        [
+            "purchase": .string(purchase.description), "transaction": .string(transaction.text),
+            "product": .string(product.text), "cause": .string(cause.rawValue),
+        ]
+    }
+}

@@ -1,0 +1,72 @@
+import Answers
+import Core
+import HTTPServer
+import JSON
+import Service
+
+/// The call that asks about many customers together.
+package struct QueryRoutes: Sendable {
+    package static let customerLimit = 1000
+    /// A thousand ids of 256 bytes have room in it, escaped or not as most are.
+    private static let bodyLimit = 1 << 20
+    /// Far more than a thousand customers come to, but a few may hold thousands of rights each.
+    private static let answerLimit = 64 << 20
+    let reads: CustomerReads
+
+    var routes: [Route] {
+        [
+            Route(
+                "POST", "/entitlements/query", headers: [.after], bodyLimit: QueryRoutes.bodyLimit,
+                .read, .database, query)
+        ]
+    }
+
+    private func query(_ call: Call) throws(Problem) -> Response {
+        let body = try Body(call.body, of: ["customers", "environment"])
+        let environment: Environment = try body.optionalWord("environment") ?? .production
+        let count = body.count(of: "customers")
+        if count > QueryRoutes.customerLimit {
+            throw .invalid(
+                "customers",
+                "\"customers\" holds \(count) ids; ask about "
+                    + "\(QueryRoutes.customerLimit) at most in one call.")
+        }
+        guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
+            throw .missing("customers")
+        }
+        if let index = customers.firstIndex(where: \.isReserved) {
+            let place = "customers[\(index)]"
+            throw .invalid(place, "\"\(place)\" begins with a prefix that Deed reserves.")
+        }
+        let streams = customers.map {
+            Stream(project: call.access.project, environment: environment, customer: $0)
+        }
+        let answers: [FilledAnswer]
+        do throws(ReadError) {
+            answers = try reads.read(streams, after: call.after)
+        } catch {
+            throw Problem(error)
+        }
+        let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
+        if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }
+        return Response(answers: answers)
+    }
+}
+
+extension Response {
+    /// `{"answers":[…]}`, each as it would be given alone.
+    fileprivate init(answers: [FilledAnswer]) {
+        var body = Array("{\"answers\":[".utf8)
+        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.body.bytes.count + 48 })
+        for (index, answer) in answers.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            answer.append(to: &body, answer.position.description)
+        }
+        body.append(contentsOf: "]}".utf8)
+        var headers = [Header(.contentType, "application/json"), Response.askAgain]
+        if let staleness = answers.compactMap(\.staleness).max() {
+            headers.append(Header(.staleness, String(staleness)))
+        }
+        self.init(status: 200, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,241 @@
+import Core
+import JSON
+import Service
+
+/// The JSON object in the body of a request, its members read as what they must be.
+struct Body {
+    private let members: JSONObject
+    /// Whether they stood in the query, where all values are texts.
+    private let areFromQuery: Bool
+
+    /// Reads an object with none but the members that `names` lists. A misspelt one would be as good as
+    /// left out, and what is left out may mean much: a grant without its end never ends.
+    init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
+        let json: JSON
+        do {
+            json = try JSON.read(bytes)
+        } catch {
+            throw Problem(
+                status: 400, code: "invalid_json",
+                detail: bytes.isEmpty
+                    ? "The body is empty; send a JSON object." : "The body is not JSON: \(error).",
+                member: "body")
+        }
+        guard case .object(let object) = json else {
+            throw .invalid("body", "The body must be a JSON object and is \(json.typeName).")
+        }
+        try self.init(object, of: names)
+    }
+
+    /// The body of a call whose members may stand in the query where there is none: not every client
+    /// can send a body with every method.
+    init(orQueryOf call: Call, of names: [String]) throws(Problem) {
+        if call.body.isEmpty {
+            try self.init(call.query.members, of: names, areFromQuery: true)
+        } else if call.query.isEmpty || call.query.isOnly("environment") {
+            try self.init(call.body, of: names)
+        } else {
+            throw .invalid(
+                "query", "The call has both a body and a query; send everything in one of them.")
+        }
+    }
+
+    private init(
+        _ members: JSONObject, of names: [String], areFromQuery: Bool = false
+    ) throws(Problem) {
+        for member in members.members where !names.contains(member.name) {
+            throw .unknown("member", member.name, of: names)
+        }
+        self.members = members
+        self.areFromQuery = areFromQuery
+    }
+
+    /// False where it is left out.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        guard let value = members[name], !value.isNull else { return false }
+        if let flag = value.bool { return flag }
+        switch areFromQuery ? value.string : nil {
+        case "1", "true": return true
+        case "0", "false": return false
+        default:
+            throw .invalid(
+                name, "The member \"\(name)\" must be true or false and is \(value.typeName).")
+        }
+    }
+
+    /// The object that a member is, with none but those names; `nil` when it is null.
+    init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
+        if value.isNull { return nil }
+        guard let object = value.object else {
+            throw .invalid(
+                path, "The member \"\(path)\" must be an object and is \(value.typeName).")
+        }
+        try self.init(object, of: names)
+    }
+
+    /// The member as what it must be, which `form` names.
+    private func optional<Value>(
+        _ name: String, _ form: String, _ read: (JSON) -> Value?
+    ) throws(Problem) -> Value? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let read = read(value) else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be \(form) and is \(value.typeName).")
+        }
+        return read
+    }
+
+    func optionalObject(_ name: String) throws(Problem) -> JSONObject? {
+        try optional(name, "an object", \.object)
+    }
+
+    func optionalText(_ name: String) throws(Problem) -> String? {
+        try optional(name, "a string", \.string)
+    }
+
+    func text(_ name: String) throws(Problem) -> String {
+        guard let text = try optionalText(name) else { throw .missing(name) }
+        return text
+    }
+
+    func id<Kind>(_ name: String) throws(Problem) -> Identifier<Kind> {
+        try Identifier(member: name, try text(name))
+    }
+
+    func optionalID<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
+        guard let text = try optionalText(name) else { return nil }
+        return try Identifier(member: name, text)
+    }
+
+    /// Whether the member is there, be it with a value or with null.
+    func holds(_ name: String) -> Bool { members[name] != nil }
+
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Word {
+        guard let word: Word = try optionalWord(name) else { throw .missing(name) }
+        return word
+    }
+
+    /// One of the words of an enumeration.
+    func optionalWord<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Word? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw .invalid(name, "The member \"\(name)\" must be one of \(words).")
+        }
+        return word
+    }
+
+    /// A whole number. A caller who sends none gets the range in the error; the rules refuse what lies outside it.
+    func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
+        guard let value = members[name], !value.isNull else { throw .missing(name) }
+        guard let number = value.integer else { throw .notWhole(name, range) }
+        return number
+    }
+
+    func optionalInteger(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(Problem) -> Int64? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let number = value.integer, range.contains(number) else {
+            throw .notWhole(name, range)
+        }
+        return number
+    }
+
+    func optionalIDs<Kind>(_ name: String) throws(Problem) -> [Identifier<Kind>]? {
+        guard let texts = try optionalTexts(name) else { return nil }
+        var ids: [Identifier<Kind>] = []
+        ids.reserveCapacity(texts.count)
+        for text in texts {
+            // The place is made into a text for the bad one only.
+            guard let id = try? Identifier<Kind>(text) else {
+                ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
+                continue
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    func optionalTexts(_ name: String) throws(Problem) -> [String]? {
+        guard let array = try optional(name, "an array", \.array) else { return nil }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string else {
+                let place = "\(name)[\(texts.count)]"
+                throw .invalid(
+                    place, "\"\(place)\" must be a string and is \(element.typeName).")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// How many elements the member has, if it is an array.
+    func count(of name: String) -> Int { members[name]?.array?.count ?? 0 }
+
+    func optionalInstant(_ name: String) throws(Problem) -> Instant? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw .invalid(
+                name, "The member \"\(name)\" must be an instant like \"2026-11-20T19:21:00Z\".")
+        }
+        return instant
+    }
+
+    func optionalDuration(_ name: String) throws(Problem) -> CalendarDuration? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let duration = CalendarDuration(text) else {
+            throw .invalid(
+                name,
+                "The member \"\(name)\" must be an ISO 8601 duration longer than zero, like "
+                    + "\"P30D\" or \"P1M\".")
+        }
+        return duration
+    }
+}
+
+extension Problem {
+    fileprivate static func notWhole(_ name: String, _ range: ClosedRange<Int64>) -> Problem {
+        .invalid(
+            name,
+            "The member \"\(name)\" must be a whole number from \(range.lowerBound) to "
+                + "\(range.upperBound).")
+    }
+}
+
+extension Body {
+    static let reasonNames = ["reason", "ticket"]
+    /// Whether a name counts that the catalog does not know.
+    static let allowUnknown = "allow_unknown"
+
+    /// A ticket is a name that Deed sees for the first time.
+    private func ticket() throws(Problem) -> Ticket? {
+        guard let text = try optionalText("ticket") else { return nil }
+        do {
+            return try Ticket(new: text)
+        } catch {
+            throw .invalid("ticket", "\"ticket\" \(error).")
+        }
+    }
+
+    /// Why an admin acts.
+    func adminReason() throws(Problem) -> AdminReason {
+        AdminReason(reason: try id("reason"), ticket: try ticket())
+    }
+}
+
+extension Identifier {
+    /// The identifier, or a problem that names where it stood.
+    init(member: String, _ text: String) throws(Problem) {
+        do {
+            try self.init(text)
+        } catch {
+            throw .invalid(member, "\"\(member)\" \(error).")
+        }
+    }
+}

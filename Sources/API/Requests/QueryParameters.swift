@@ -1,0 +1,129 @@
+import Core
+import JSON
+
+/// What follows `?` in the target of a request.
+package struct QueryParameters: Sendable {
+    /// What calls take that list a page of something about a customer.
+    static let page = ["after", "limit", "environment"]
+    package static let pageLimit: Int64 = 1000
+
+    /// A handful, so that comparing their names takes less than looking one up.
+    private var given: [(name: String, value: String)] = []
+
+    /// Reads none but the parameters that `names` lists: a misspelt one would be as good as left out.
+    init(_ text: String?, of names: [String]) throws(Problem) {
+        guard let text else { return }
+        // By bytes: to tell letters from each other takes much longer.
+        let bytes = text.utf8.span
+        var end = -1
+        while end < bytes.count {
+            let start = end + 1
+            end = bytes.first(UInt8(ascii: "&"), from: start, to: bytes.count)
+            if start == end { continue }
+            let mark = bytes.first(UInt8(ascii: "="), from: start, to: end)
+            guard let name = percentDecoded(bytes.extracting(start..<mark)),
+                let value = percentDecoded(bytes.extracting(min(mark + 1, end)..<end))
+            else { throw .invalid("query", "The query is not validly percent-encoded UTF-8.") }
+            if !names.contains(name) { throw .unknown("parameter", name, of: names) }
+            if self[name] != nil {
+                throw .invalid(name, "The parameter \"\(name)\" is given twice; give it once.")
+            }
+            given.append((name, value))
+        }
+    }
+
+    /// The same as members of an object, for calls that take either.
+    var members: JSONObject {
+        var object = JSONObject()
+        for (name, value) in given { object.append(name, .string(value)) }
+        return object
+    }
+
+    subscript(name: String) -> String? {
+        for parameter in given where parameter.name == name { return parameter.value }
+        return nil
+    }
+
+    var isEmpty: Bool { given.isEmpty }
+
+    /// Whether that parameter is the only one.
+    func isOnly(_ name: String) -> Bool { given.count == 1 && given[0].name == name }
+
+    func instant(_ name: String) throws(Problem) -> Instant? {
+        guard let text = self[name] else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw .invalid(
+                name, "The parameter \"\(name)\" must be an instant like 2026-11-20T19:21:00Z.")
+        }
+        return instant
+    }
+
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch self[name] {
+        case nil, "0", "false": return false
+        case "1", "true": return true
+        default: throw .invalid(name, "The parameter \"\(name)\" must be 1 or 0.")
+        }
+    }
+
+    func integer(
+        _ name: String, in range: ClosedRange<Int64>, default value: Int64
+    ) throws(Problem) -> Int64 {
+        try optionalInteger(name, in: range) ?? value
+    }
+
+    func optionalInteger(
+        _ name: String, in range: ClosedRange<Int64>
+    ) throws(Problem) -> Int64? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            throw .invalid(
+                name,
+                "The parameter \"\(name)\" must be a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound).")
+        }
+        return number
+    }
+
+    /// How many entries a page is to have.
+    func pageSize() throws(Problem) -> Int {
+        Int(try integer("limit", in: 1...QueryParameters.pageLimit, default: 100))
+    }
+
+    /// A page of what a project lists; `form` says what a place to go on from looks like.
+    func page<Place>(
+        by read: (String) -> Place?, like form: String
+    ) throws(Problem) -> (environment: Environment, after: Place?, limit: Int) {
+        let environment = try environment() ?? .production
+        let limit = try pageSize()
+        guard let text = self["after"] else { return (environment, nil, limit) }
+        guard let place = read(text) else {
+            throw .invalid("after", "\"after\" takes \(form).")
+        }
+        return (environment, place, limit)
+    }
+
+    func environment() throws(Problem) -> Environment? {
+        try self["environment"].map { text throws(Problem) in
+            try Environment(member: "environment", text)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Where the byte stands first in that range, or its end.
+    fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
+        var place = start
+        while place < end, self[place] != byte { place += 1 }
+        return place
+    }
+}
+
+extension Environment {
+    init(member: String, _ text: String) throws(Problem) {
+        guard let environment = Environment(rawValue: text) else {
+            throw .invalid(member, "\"\(member)\" must be \"production\" or \"sandbox\".")
+        }
+        self = environment
+    }
+}

@@ -1,0 +1,98 @@
+package import Core
+
+/// Something that is not as the log, or what follows from it, must be.
+package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
+    /// The table, as in `deed.events`.
+    package let table: String
+    /// What tells the row from all others of its table: `17:48213` of an event.
+    package let row: String
+    package let shard: Shard?
+    package let column: String
+    package let expected: String
+    package let found: String
+
+    package init(
+        _ table: String, _ row: String, shard: Shard? = nil, column: String, expected: String,
+        found: String
+    ) {
+        self.table = table
+        self.row = row
+        self.shard = shard
+        self.column = column
+        self.expected = expected
+        self.found = found
+    }
+
+    /// About an event.
+    package init(at position: Position, column: String, expected: String, found: String) {
+        self.init(
+            "deed.events", "\(position)", shard: position.shard, column: column,
+            expected: expected, found: found)
+    }
+
+    /// About where a shard says that it ends.
+    package init(head shard: Shard, column: String, expected: String, found: String) {
+        self.init(
+            "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
+            found: found)
+    }
+
+    /// About kept evidence.
+    package init(evidence digest: [UInt8], column: String, expected: String, found: String) {
+        self.init(
+            "deed.evidence", digest.hexDigits, column: column, expected: expected, found: found)
+    }
+
+    package var description: String {
+        escaped("\(table) \(row), column \(column): expected \(expected), found \(found)")
+    }
+}
+
+/// The first findings, and how many there are.
+package struct AuditFindings: Sendable {
+    package static let listLimit = 100
+
+    package private(set) var listed: [AuditFinding] = []
+    package private(set) var count = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    package mutating func add(_ finding: AuditFinding) {
+        if listed.contains(finding) { return }
+        count += 1
+        if listed.count < AuditFindings.listLimit { listed.append(finding) }
+    }
+
+    package mutating func add(_ others: AuditFindings) {
+        for finding in others.listed { add(finding) }
+        count += others.count - others.listed.count
+    }
+
+    /// Adds the first of some findings, of which there are `total`.
+    package mutating func add(_ first: [AuditFinding], of total: Int) {
+        for finding in first { add(finding) }
+        count += max(0, total - first.count)
+    }
+}
+
+/// What was put into a row must not steer the terminal on which it is shown.
+private func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { shown, scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator:
+            shown += "\\u{\(String(scalar.value, radix: 16))}"
+        default: shown.unicodeScalars.append(scalar)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexDigits: String {
+        map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+}

@@ -1,0 +1,218 @@
+package import Core
+
+/// Evidence as it was found again where it is kept, whatever was done to it.
+package struct FiledEvidence: Sendable {
+    /// The verdict on evidence that counts.
+    package static let believed = "believed"
+
+    package let digest: [UInt8]
+    package let project: String
+    package let environment: String
+    package let kind: String
+    package let app: String?
+    package let signedAt: Instant
+    package let firstSeenAt: Instant
+    package let verdict: String
+    /// `nil` where no more than the digest is kept.
+    package let content: [UInt8]?
+    /// In the order in which they go back; one that is missing is empty.
+    package let certificates: [[UInt8]]
+    /// Whether the columns are those that were written; `nil` where that was not noted yet.
+    package let isSealed: Bool?
+    /// The column that was changed since, where the seal proves what it held. It takes a search.
+    package let changedColumn: @Sendable () -> String?
+
+    package init(
+        digest: [UInt8], project: String, environment: String, kind: String, app: String?,
+        signedAt: Instant, firstSeenAt: Instant, verdict: String, content: [UInt8]?,
+        certificates: [[UInt8]], isSealed: Bool?, changedColumn: @escaping @Sendable () -> String?
+    ) {
+        self.digest = digest
+        self.project = project
+        self.environment = environment
+        self.kind = kind
+        self.app = app
+        self.signedAt = signedAt
+        self.firstSeenAt = firstSeenAt
+        self.verdict = verdict
+        self.content = content
+        self.certificates = certificates
+        self.isSealed = isSealed
+        self.changedColumn = changedColumn
+    }
+}
+
+/// An event that rests on evidence.
+package struct RestingEvent: Sendable {
+    /// How it names the evidence. Events of before named it by their cause, or not at all when they came
+    /// with an Idempotency-Key.
+    package enum Naming: Hashable, Sendable {
+        case digest([UInt8])
+        case cause([UInt8])
+        case nothing
+    }
+
+    package let position: Position
+    package let project: String
+    package let environment: String
+    package let type: String
+    package let naming: Naming
+    /// What the evidence must state for the event to be true.
+    package let facts: Facts
+
+    package init(
+        position: Position, project: String, environment: String, type: String, naming: Naming,
+        facts: Facts
+    ) {
+        self.position = position
+        self.project = project
+        self.environment = environment
+        self.type = type
+        self.naming = naming
+        self.facts = facts
+    }
+
+    package var digest: [UInt8]? {
+        switch naming {
+        case .digest(let digest), .cause(let digest): digest
+        case .nothing: nil
+        }
+    }
+}
+
+/// What a fact is about.
+package enum FactSubject: Hashable, Sendable {
+    case transaction(AppID, TransactionID)
+    case renewal(AppID, PurchaseID)
+    case installation(AppID)
+    case refund(AppID, TransactionID)
+    case consent(AppID, AppTransactionID)
+}
+
+extension Facts {
+    /// What each of them is about.
+    package var subjects: Set<FactSubject> {
+        var subjects = Set(transactions.map { FactSubject.transaction($0.app, $0.transaction) })
+        subjects.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
+        subjects.formUnion(apps.map { .installation($0.app) })
+        subjects.formUnion(refunds.map { .refund($0.app, $0.transaction) })
+        subjects.formUnion(consents.map { .consent($0.app, $0.appTransaction) })
+        return subjects
+    }
+
+    /// Whether evidence that states these explains what an event told, word for word, whichever way the
+    /// evidence came. An event of an earlier release lacks what that did not read.
+    package func explain(_ event: Facts) -> Bool {
+        let (told, stated) = (event.unranked, unranked)
+        return told.transactions.areStated(in: stated.transactions, \.asReadBefore)
+            && told.renewals.areStated(in: stated.renewals, \.asReadBefore)
+            && told.apps.areStated(in: stated.apps, \.asReadBefore)
+            && told.refunds.allSatisfy(stated.refunds.contains)
+            && told.consents.allSatisfy(stated.consents.contains)
+    }
+
+    private var unranked: Facts {
+        var facts = self
+        for index in facts.transactions.indices { facts.transactions[index].rank = .offlineReceipt }
+        for index in facts.renewals.indices { facts.renewals[index].rank = .offlineReceipt }
+        for index in facts.apps.indices { facts.apps[index].rank = .offlineReceipt }
+        for index in facts.refunds.indices { facts.refunds[index].rank = .offlineReceipt }
+        for index in facts.consents.indices { facts.consents[index].rank = .offlineReceipt }
+        return facts
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Whether each of them is among the facts, as those are or as the first release read them.
+    fileprivate func areStated(
+        in facts: [Element], _ asReadBefore: (Element) -> Element
+    ) -> Bool {
+        allSatisfy { told in facts.contains { $0 == told || asReadBefore($0) == told } }
+    }
+}
+
+extension TransactionFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: TransactionFact {
+        var fact = self
+        fact.unknownKind = nil
+        fact.appTransaction = nil
+        fact.previousOriginal = nil
+        fact.commitment = nil
+        fact.items = []
+        return fact
+    }
+}
+
+extension RenewalFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: RenewalFact {
+        var fact = self
+        fact.willCommitAgain = nil
+        return fact
+    }
+}
+
+extension AppFact {
+    /// Without the members that the first release did not read.
+    fileprivate var asReadBefore: AppFact {
+        var fact = self
+        fact.appTransaction = nil
+        return fact
+    }
+}
+
+extension Event {
+    /// The types of those that tell what evidence states.
+    package static let typesOfFacts = [
+        "purchase.made", "subscription.renewed", "subscription.upgraded", "subscription.extended",
+        "purchase.refunded", "purchase.revoked", "refund.reversed", "purchase.restated",
+        "renewal.changed", "renewal.restated", "app.installed", "refund.requested",
+        "refund.declined", "consent.rescinded",
+    ]
+
+    /// What evidence must have stated for this to have happened.
+    package var facts: Facts {
+        var facts = Facts()
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            facts.transactions = [fact]
+        case .renewalChanged(let fact), .renewalRestated(let fact): facts.renewals = [fact]
+        case .appInstalled(let fact): facts.apps = [fact]
+        case .refundRequested(let fact), .refundDeclined(let fact): facts.refunds = [fact]
+        case .consentRescinded(let fact): facts.consents = [fact]
+        default: break
+        }
+        return facts
+    }
+}
+
+/// What came of proving kept evidence again, from nothing but what is kept of it.
+package enum EvidenceProof: Sendable {
+    case proven(ProvenAgain)
+    /// No more than its digest is kept: there is nothing to prove.
+    case digestOnly
+    /// What is kept is not what was believed.
+    case damaged
+    case refused(sentence: String)
+}
+
+/// What evidence states that was proven again.
+package struct ProvenAgain: Sendable {
+    package let app: AppID?
+    package let environment: Environment
+    package let signedAt: Instant
+    package let facts: Facts
+
+    package init(
+        app: AppID?, environment: Environment, signedAt: Instant, facts: Facts
+    ) {
+        self.app = app
+        self.environment = environment
+        self.signedAt = signedAt
+        self.facts = facts
+    }
+}

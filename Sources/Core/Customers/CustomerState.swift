@@ -1,0 +1,216 @@
+/// All that a customer's stream says, and all that decisions about the customer need.
+///
+/// `purchases`, `apps` and `balances` are functions of the set of facts that were recorded, in
+/// whatever order; the rest is a history of commands, in their order.
+package struct CustomerState: Hashable, Sendable {
+    private static let empty = Shared(CustomerContent())
+
+    private var content = CustomerState.empty
+
+    package init() {}
+
+    /// The version of the newest event that was folded in; 0 when there is none.
+    package var version: Int64 { content.value.version }
+    /// What the customer holds now, in order of id.
+    package var purchases: [Purchase] { content.value.purchases }
+    /// The first installation of each app, in order of store and app.
+    package var apps: [AppFact] { content.value.apps }
+    /// The accounts by which apps were installed, in order.
+    var installedBy: [AppTransactionID] { content.value.installedBy }
+    /// Consents to the use of apps that were taken back, in order of time.
+    package var consents: [ConsentFact] { content.value.consents }
+    /// In the order in which they were given.
+    package var grants: [Grant] { content.value.grants }
+    package var balances: Balances { content.value.balances }
+    /// In the order in which they were opened.
+    package var orders: [Order] { content.value.orders }
+    /// In addition to those of its orders, in the order in which they were registered.
+    package var tokens: [AccountToken] { content.value.tokens }
+    /// Purchases that left for another holder, in the order in which they did.
+    package var departures: [PurchaseDetached] { content.value.departures }
+    /// What was published as ended and not as started since, with the instant of its end.
+    package var endedAccess: [EntitlementID: Instant] { content.value.endedAccess }
+    package var lastRecord: LastRecord? { content.value.lastRecord }
+    package var isErased: Bool { content.value.isErased }
+
+    package mutating func apply(_ event: Event) {
+        content.change { $0.apply(event) }
+    }
+
+    /// The same, as the log has it.
+    package mutating func apply(_ recorded: RecordedEvent) {
+        content.change {
+            $0.apply(recorded.event)
+            $0.lastRecord = LastRecord(
+                at: recorded.recordedAt, catalogVersion: recorded.catalogVersion)
+        }
+    }
+
+    /// The customer together with the purchases that another state holds of some apps: those of the
+    /// sandbox, where they count in production. Everything else of the other state stays apart.
+    package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
+        let guests = sandbox.purchases.filter { purchase in
+            purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
+        }
+        var both = self
+        both.content.change { content in
+            content.purchases = (content.purchases + guests).enumerated().sorted {
+                $0.element.id == $1.element.id
+                    ? $0.offset < $1.offset : $0.element.id < $1.element.id
+            }.map(\.element)
+        }
+        return both
+    }
+
+    package func purchase(_ id: PurchaseID) -> Purchase? { content.value.purchase(id) }
+
+    package func grant(_ id: GrantID) -> Grant? {
+        grants.first { $0.id == id }
+    }
+
+    package func order(_ id: OrderID) -> Order? {
+        orders.first { $0.id == id }
+    }
+}
+
+/// What a customer's state holds.
+private struct CustomerContent: Hashable, Sendable {
+    var version: Int64 = 0
+    var purchases: [Purchase] = []
+    var apps: [AppFact] = []
+    var installedBy: [AppTransactionID] = []
+    var consents: [ConsentFact] = []
+    var grants: [Grant] = []
+    var balances = Balances()
+    var orders: [Order] = []
+    var tokens: [AccountToken] = []
+    var departures: [PurchaseDetached] = []
+    var endedAccess: [EntitlementID: Instant] = [:]
+    var lastRecord: LastRecord?
+    var isErased = false
+
+    mutating func apply(_ event: Event) {
+        version += 1
+        switch event {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .renewalChanged(let fact), .renewalRestated(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .appInstalled(let fact):
+            join(fact)
+        case .refundRequested(let fact), .refundDeclined(let fact):
+            purchases[place(of: fact.purchase)].join(fact)
+        case .consentRescinded(let fact): consents.join(fact)
+        case .refundReportPrepared(let event):
+            purchases[place(of: event.purchase)].apply(event)
+        case .refundReported(let event):
+            purchases[place(of: event.purchase)].end(event.request, .reported)
+        case .refundUnreported(let event):
+            purchases[place(of: event.purchase)].end(event.request, .unreported(event.why))
+        case .purchaseAttached(let attached):
+            apply(attached)
+        case .purchaseDetached(let detached):
+            purchases.removeAll { $0.id == detached.purchase }
+            departures.append(detached)
+        case .grantGiven(let given):
+            grants.append(Grant(given))
+        case .grantRevoked(let revoked):
+            guard let index = grants.firstIndex(where: { $0.id == revoked.grant }) else { return }
+            grants[index].revocation = revoked
+        case .balanceCredited(let credited): balances.apply(credited)
+        case .balanceDebited(let debited): balances.apply(debited)
+        case .balanceSpent(let spent): balances.add(-Int128(spent.amount), to: spent.currency)
+        case .balanceAdjusted(let adjusted):
+            balances.apply(adjusted)
+        case .orderOpened(let opened): orders.append(Order(opened))
+        case .orderFulfilled(let fulfilled): change(fulfilled.order) { $0.fulfilled = fulfilled }
+        case .orderClosed(let closed): change(closed.order) { $0.closed = closed }
+        case .tokenRegistered(let registered): tokens.append(registered.token)
+        case .accessStarted(let notice): endedAccess[notice.entitlement] = nil
+        case .accessEnded(let notice): endedAccess[notice.entitlement] = notice.at
+        case .customerErased:
+            self = CustomerContent(version: version, isErased: true)
+        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
+            .projectChanged, .publicationStarted, .reconciliationStarted, .reconciliationFinished,
+            .logAccepted, .accessEndingSoon:
+            break
+        }
+    }
+
+    func purchase(_ id: PurchaseID) -> Purchase? {
+        let place = place(for: id)
+        return place < purchases.endIndex && purchases[place].id == id ? purchases[place] : nil
+    }
+}
+
+extension CustomerContent {
+    /// Where the purchase stands, once it is made sure that there is one.
+    private mutating func place(of id: PurchaseID) -> Int {
+        let place = place(for: id)
+        if place == purchases.endIndex || purchases[place].id != id {
+            purchases.insert(Purchase(id), at: place)
+        }
+        return place
+    }
+
+    /// Where a purchase of that id stands or would stand.
+    private func place(for id: PurchaseID) -> Int {
+        var (low, high) = (purchases.startIndex, purchases.endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if purchases[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private mutating func apply(_ attached: PurchaseAttached) {
+        let place = place(of: attached.purchase)
+        for fact in attached.transactions { purchases[place].join(fact) }
+        for fact in attached.renewals { purchases[place].join(fact) }
+        for fact in attached.refunds { purchases[place].join(fact) }
+        purchases[place].add(attached.reports)
+        purchases[place].arrival = Arrival(
+            from: attached.from, cause: attached.cause, at: attached.at)
+    }
+
+    private mutating func join(_ fact: AppFact) {
+        if let id = fact.appTransaction, !installedBy.contains(id) {
+            installedBy.insert(id, at: installedBy.firstIndex { id < $0 } ?? installedBy.endIndex)
+        }
+        guard let index = apps.firstIndex(where: { !$0.isOfEarlierApp(than: fact) }) else {
+            apps.append(fact)
+            return
+        }
+        if fact.isOfEarlierApp(than: apps[index]) {
+            apps.insert(fact, at: index)
+        } else if fact.outweighs(apps[index]) {
+            apps[index] = fact
+        }
+    }
+
+    private mutating func change(_ order: OrderID, _ change: (inout Order) -> Void) {
+        guard let index = orders.firstIndex(where: { $0.id == order }) else { return }
+        change(&orders[index])
+    }
+}
+
+/// An entitlement that an admin gave.
+package struct Grant: Hashable, Sendable {
+    package let given: GrantGiven
+    package internal(set) var revocation: GrantRevoked?
+
+    package init(_ given: GrantGiven) {
+        self.given = given
+    }
+
+    package var id: GrantID { given.grant }
+
+    /// When it gives access; empty when it was revoked before it began.
+    package var interval: Interval {
+        let interval = Interval(start: given.start, end: given.end)
+        return revocation.map { interval.cut(at: $0.at) } ?? interval
+    }
+}

@@ -1,0 +1,217 @@
+/// What a customer may use at one instant, and when that changes next.
+package struct Entitlements: Hashable, Sendable {
+    package let at: Instant
+    /// Every entitlement that the customer ever held or will hold, in order of id.
+    package let all: [Entitlement]
+    /// The first instant after `at` at which any of them may read differently.
+    package let nextChange: Instant?
+
+    package subscript(id: EntitlementID) -> Entitlement? { all.first { $0.id == id } }
+
+    /// The ids of those that give access.
+    package var active: [EntitlementID] { all.filter(\.isActive).map(\.id) }
+}
+
+extension CustomerState {
+    /// The customer's entitlements at `instant`, by everything that the stream says and by the
+    /// catalog. Grants need no catalog.
+    package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
+        let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
+        let all = tally.verdicts(at: instant).map { id, verdict in
+            Entitlement(
+                id, verdict, RightReading(of: verdict.deciding, in: self, at: instant, catalog))
+        }
+        return Entitlements(at: instant, all: all, nextChange: tally.nextChange)
+    }
+
+    /// The unbroken stretches of access to each entitlement, over all of its sources.
+    package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
+        Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
+    }
+}
+
+/// What several rights to one entitlement come to at one instant.
+struct Verdict {
+    /// The run of access around the instant; else the next one, else the last.
+    let run: Interval
+    /// The right that says most about the access at that instant.
+    let deciding: Right
+}
+
+/// Rights added up by entitlement. Neighbours from one product of one purchase are added up first,
+/// so that a long subscription costs little more than a short one.
+private struct Tally {
+    private(set) var nextChange: Instant?
+    private var rows: [(id: EntitlementID, sum: Sum)] = []
+    /// Where the rows are, once there are too many to look at each.
+    private var places: [EntitlementID: Int] = [:]
+    private static let few = 8
+
+    init(of rights: [Right], at instant: Instant, in state: CustomerState, _ catalog: Catalog) {
+        var next = rights.startIndex
+        while next < rights.endIndex {
+            let first = rights[next]
+            var sum = Sum()
+            repeat {
+                sum.add(rights[next], at: instant)
+                next += 1
+            } while next < rights.endIndex && rights[next].isOfSameOrigin(as: first)
+            add(sum, to: first.unlocked(in: state, by: catalog))
+        }
+    }
+
+    private mutating func add(_ sum: Sum, to unlocked: [EntitlementID]) {
+        if unlocked.isEmpty { return }
+        if let change = sum.nextChange { nextChange = min(nextChange ?? change, change) }
+        for id in unlocked { rows[row(of: id)].sum.add(sum) }
+    }
+
+    private mutating func row(of id: EntitlementID) -> Int {
+        let isFew = rows.count < Tally.few
+        if let place = isFew ? rows.firstIndex(where: { $0.id == id }) : places[id] { return place }
+        rows.append((id, Sum()))
+        if rows.count == Tally.few {
+            for (place, row) in rows.enumerated() { places[row.id] = place }
+        } else if !isFew {
+            places[id] = rows.count - 1
+        }
+        return rows.count - 1
+    }
+
+    func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
+        // Most customers have one, and to sort it takes a while.
+        let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
+        return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
+    }
+
+    var runs: [EntitlementID: [Interval]] {
+        Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.sum.runs) })
+    }
+}
+
+extension Right {
+    /// Whether both come from one product of one purchase.
+    fileprivate func isOfSameOrigin(as other: Right) -> Bool {
+        guard case .transaction(_, let purchase, let product) = source,
+            case .transaction(_, let otherPurchase, let otherProduct) = other.source
+        else { return false }
+        return purchase == otherPurchase && product == otherProduct
+    }
+
+    /// The entitlements that this is a right to.
+    func unlocked(in state: CustomerState, by catalog: Catalog) -> [EntitlementID] {
+        switch source {
+        case .transaction(_, _, let product):
+            product.map { catalog.products[$0].entitlements } ?? []
+        case .app(_, let rule): catalog.originalVersionRules[rule].entitlements
+        case .grant(let index): [state.grants[index].given.entitlement]
+        }
+    }
+}
+
+/// Rights to one thing: their runs, and the one that decides.
+struct Sum {
+    private var earlierRuns: [Interval] = []
+    private var newestRun: Interval?
+    /// The first boundary after the instant.
+    private(set) var nextChange: Instant?
+    private var deciding: (right: Right, standing: Right.Standing)?
+
+    mutating func add(_ right: Right, at instant: Instant) {
+        extend(by: right.interval)
+        note(right.interval, at: instant)
+        consider(right, right.standing(at: instant))
+    }
+
+    mutating func add(_ other: Sum) {
+        earlierRuns += other.earlierRuns
+        if let run = other.newestRun { extend(by: run) }
+        if let (right, standing) = other.deciding { consider(right, standing) }
+    }
+
+    private mutating func consider(_ right: Right, _ standing: Right.Standing) {
+        if let known = deciding {
+            if standing < known.standing { return }
+            if standing == known.standing, !right.saysMore(than: known.right, standing) { return }
+        }
+        deciding = (right, standing)
+    }
+
+    private mutating func note(_ interval: Interval, at instant: Instant) {
+        if interval.isEmpty { return }
+        if interval.start > instant {
+            nextChange = min(nextChange ?? interval.start, interval.start)
+        } else if let end = interval.end, end > instant {
+            nextChange = min(nextChange ?? end, end)
+        }
+    }
+
+    /// Joins the interval to the newest run where they touch; rights mostly come in their order.
+    private mutating func extend(by interval: Interval) {
+        if interval.isEmpty { return }
+        guard let newest = newestRun else {
+            newestRun = interval
+            return
+        }
+        if newest.start <= interval.start, newest.reaches(interval.start) {
+            let end = newest.end.flatMap { end in interval.end.map { max(end, $0) } }
+            newestRun = Interval(start: newest.start, end: end)
+        } else {
+            earlierRuns.append(newest)
+            newestRun = interval
+        }
+    }
+
+    /// The unbroken runs of access, in order.
+    var runs: [Interval] {
+        guard let newestRun else { return [] }
+        return earlierRuns.isEmpty ? [newestRun] : Interval.union(earlierRuns + [newestRun])
+    }
+
+    func verdict(at instant: Instant) -> Verdict? {
+        guard let deciding = deciding?.right else { return nil }
+        return Verdict(run: run(around: instant) ?? deciding.interval, deciding: deciding)
+    }
+
+    private func run(around instant: Instant) -> Interval? {
+        if earlierRuns.isEmpty { return newestRun }
+        let runs = runs
+        return runs.first { $0.contains(instant) } ?? runs.first { $0.start > instant } ?? runs.last
+    }
+}
+
+extension Right {
+    /// Whether this says more than the other, where both stand alike: what was paid for over grace,
+    /// then the later end (of two to come: the earlier start), then the later start. Among equals
+    /// the first one keeps the word.
+    func saysMore(than other: Right, _ standing: Standing) -> Bool {
+        if standing == .ahead { return interval.start < other.interval.start }
+        if standing == .access, (rule == .grace) != (other.rule == .grace) {
+            return other.rule == .grace
+        }
+        let (end, otherEnd) = (interval.endOfTime, other.interval.endOfTime)
+        return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
+    }
+
+    /// How a right stands to an instant: what gives access says more than what does not, and what
+    /// comes next more than what is past.
+    enum Standing: Int, Comparable {
+        case past
+        case ahead
+        case access
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    func standing(at instant: Instant) -> Standing {
+        if interval.contains(instant) { return .access }
+        return !interval.isEmpty && interval.start > instant ? .ahead : .past
+    }
+}
+
+extension Interval {
+    fileprivate var endOfTime: Instant { end ?? .distantFuture }
+
+    /// Whether it still lasts at `instant`, or ends there.
+    fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
+}

@@ -1,0 +1,74 @@
+/// What became of a purchase whose money is asked back, as far as the log tells.
+package struct Consumption: Hashable, Sendable {
+    /// Whether the customer got what was bought; `nil` where the catalog gives nothing for it, so that the
+    /// log cannot tell.
+    package let isDelivered: Bool?
+    /// How much of it was used, in thousandths of a percent; `nil` where the log cannot tell, and where
+    /// the store counts by itself.
+    package let usedMilliPercent: Int64?
+    package let kind: ProductKind?
+
+    package static let unclaimed = Consumption(isDelivered: false, usedMilliPercent: nil, kind: nil)
+}
+
+extension CustomerState {
+    /// What became of the transaction by then. Of a balance, what is left counts as left of it: coins do
+    /// not tell from which purchase they came.
+    package func consumption(
+        of request: RefundFact, at now: Instant, by catalog: Catalog
+    ) -> Consumption {
+        guard let purchase = purchase(request.purchase) else { return .unclaimed }
+        let kind = purchase.kind(by: catalog)
+        let fact = purchase.evidence(of: request.transaction)?.effective
+        let isInLog = fact?.givesAnything(by: catalog) ?? false
+        if kind == .consumable { return consumption(of: request, isInLog: isInLog) }
+        let given = rights(by: catalog).filter { right in
+            guard case .transaction(let index, let place, _) = right.source,
+                purchases[place].id == purchase.id
+            else { return false }
+            let isOther = purchase.evidence[index].effective.transaction != request.transaction
+            return !(right.rule != .lifetime && isOther)
+                && !right.unlocked(in: self, by: catalog).isEmpty
+        }
+        let term = given.first { $0.rule == .fixedTerm }?.interval
+        return Consumption(
+            isDelivered: !given.isEmpty || isInLog ? !given.isEmpty : nil,
+            usedMilliPercent: term?.passedMilliPercent(by: now), kind: kind)
+    }
+
+    private func consumption(of request: RefundFact, isInLog: Bool) -> Consumption {
+        let credits = balances.currencies.compactMap { currency in
+            balances.credit(Credit.Key(request.purchase, request.transaction, currency))
+                .map { (left: balances.total(of: currency), brought: Int128($0.net)) }
+        }.filter { $0.brought > 0 }
+        let used = credits.map { credit in
+            let left = min(max(credit.left, 0), credit.brought)
+            return Int64((credit.brought - left) * 100_000 / credit.brought)
+        }
+        let isDelivered =
+            !credits.isEmpty || isSettledByHand(request.transaction, of: request.purchase)
+        return Consumption(
+            isDelivered: isDelivered || isInLog ? isDelivered : nil, usedMilliPercent: used.max(),
+            kind: .consumable)
+    }
+}
+
+extension TransactionFact {
+    /// Whether its product unlocks or credits something, so that the log shows whether it came.
+    fileprivate func givesAnything(by catalog: Catalog) -> Bool {
+        soldProducts.contains { id in
+            let product = catalog.product(ProductKey(store: store, id: id))
+            return product.map { !$0.entitlements.isEmpty || !$0.credits.isEmpty } ?? false
+        }
+    }
+}
+
+extension Interval {
+    /// The share of it that has passed, in thousandths of a percent; `nil` where it has no end.
+    fileprivate func passedMilliPercent(by now: Instant) -> Int64? {
+        guard let end, end > start else { return nil }
+        let whole = Int128(end.milliseconds) - Int128(start.milliseconds)
+        let passed = Int128(now.milliseconds) - Int128(start.milliseconds)
+        return Int64(min(max(passed, 0), whole) * 100_000 / whole)
+    }
+}

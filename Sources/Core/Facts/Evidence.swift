@@ -1,0 +1,170 @@
+/// The forms in which a store hands out what it states.
+package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
+    case appReceipt = "app_receipt"
+    case signedTransaction = "signed_transaction"
+    case renewalInfo = "renewal_info"
+    case appTransaction = "app_transaction"
+    case notification
+    case verifyReceiptReply = "verify_receipt_reply"
+}
+
+/// What the use cases must know of a kind; its words and its proof are its store's adapter's.
+extension EvidenceKind {
+    package enum Content: Sendable {
+        case purchases
+        /// That an app was installed; it names no purchase and no customer.
+        case installation
+        /// What a store tells by itself.
+        case news
+    }
+
+    package var store: Store {
+        switch self {
+        case .appReceipt, .signedTransaction, .renewalInfo, .appTransaction, .notification,
+            .verifyReceiptReply:
+            .apple
+        }
+    }
+
+    package var content: Content {
+        switch self {
+        case .appReceipt, .signedTransaction, .renewalInfo, .verifyReceiptReply: .purchases
+        case .appTransaction: .installation
+        case .notification: .news
+        }
+    }
+
+    /// Whether it says itself which app it is for. Otherwise it counts together with a transaction.
+    package var namesApp: Bool { self != .renewalInfo }
+
+    /// Whether an app may leave it to its store to judge it.
+    package var isForStoreToJudge: Bool { self == .appReceipt }
+}
+
+/// An app whose evidence is taken.
+package struct TrustedApp: Hashable, Sendable {
+    package let id: AppID
+    /// Apple's number of the app, compared if evidence names one.
+    package let appleID: Int64?
+    package let environments: Set<Environment>
+
+    package init(
+        id: AppID, appleID: Int64?,
+        environments: Set<Environment> = Set(Environment.allCases)
+    ) {
+        self.id = id
+        self.appleID = appleID
+        self.environments = environments
+    }
+}
+
+/// What a notification says about itself.
+package struct NotificationHead: Hashable, Sendable {
+    /// The same in every repetition of one notification.
+    package let id: String
+    package let type: String
+    package let subtype: String?
+    package let version: String?
+
+    package init(id: String, type: String, subtype: String?, version: String?) {
+        self.id = id
+        self.type = type
+        self.subtype = subtype
+        self.version = version
+    }
+}
+
+/// Evidence as it came; nothing in it is believed.
+package struct RawEvidence: Hashable, Sendable {
+    package let kind: EvidenceKind
+    package let bytes: [UInt8]
+    /// How it came; for receipts and notifications what they are counts instead.
+    package let rank: Rank
+    /// SHA-256 of the bytes, where it was taken already and nothing is wrapped around them.
+    package let digest: [UInt8]?
+    /// The app that proven evidence with it names: a renewal info names none itself.
+    package var companion: AppID?
+
+    package init(
+        _ kind: EvidenceKind, _ bytes: [UInt8], rank: Rank = .clientTransaction,
+        digest: [UInt8]? = nil
+    ) {
+        self.kind = kind
+        self.bytes = bytes
+        self.rank = rank
+        self.digest = digest
+    }
+}
+
+/// What evidence says about itself, unproven: enough to know whom to ask, and no more.
+package struct EvidenceHeading: Hashable, Sendable {
+    /// SHA-256 of the evidence, however it was wrapped.
+    package let digest: [UInt8]
+    package let kind: EvidenceKind
+    package let environment: Environment
+    package let app: AppID
+
+    package init(digest: [UInt8], kind: EvidenceKind, environment: Environment, app: AppID) {
+        self.digest = digest
+        self.kind = kind
+        self.environment = environment
+        self.app = app
+    }
+
+    /// What the store knows the app by.
+    package var key: AppKey { AppKey(store: kind.store, id: app) }
+}
+
+/// What evidence states, once it is proven that the store says so, of a trusted app.
+package struct ProvenEvidence: Hashable, Sendable {
+    package let kind: EvidenceKind
+    package let environment: Environment
+    package let app: AppID
+    package let facts: Facts
+    /// Only notifications have one.
+    package let notification: NotificationHead?
+    /// The evidence as it is kept.
+    package let record: EvidenceRecord
+
+    package init(
+        kind: EvidenceKind, environment: Environment, app: AppID, facts: Facts,
+        notification: NotificationHead? = nil, record: EvidenceRecord
+    ) {
+        self.kind = kind
+        self.environment = environment
+        self.app = app
+        self.facts = facts
+        self.notification = notification
+        self.record = record
+    }
+}
+
+/// Why evidence is not believed.
+package struct RefusedEvidence: Error, Hashable, Sendable {
+    /// The stable name that programs compare.
+    package let code: String
+    /// What is wrong with it, in one sentence.
+    package let sentence: String
+    package let cure: Cure
+
+    /// What may have the same bytes believed after all.
+    package enum Cure: Hashable, Sendable {
+        case none
+        case time
+        /// It is for none of the apps as they are set: an operator sets the app.
+        case settingTheApp
+    }
+
+    package init(code: String, sentence: String, cure: Cure = .none) {
+        self.code = code
+        self.sentence = sentence
+        self.cure = cure
+    }
+}
+
+extension App {
+    /// The app as evidence is measured against it: that of either environment is taken.
+    package var trusted: TrustedApp {
+        TrustedApp(id: key.id, appleID: appleID)
+    }
+}

@@ -1,0 +1,172 @@
+/// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
+///
+/// What the log holds is read by that alone. A new one also has to be in its `ProperForm`.
+///
+/// Two identifiers are the same when their bytes are. Swift's own string comparison also equates
+/// different spellings of an accented letter, which PostgreSQL and the callers tell apart.
+package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package static var lengthLimit: Int { 256 }
+
+    package let text: String
+
+    package init(_ text: String) throws(InvalidIdentifier) {
+        if let reason = InvalidIdentifier.Reason(of: text) {
+            throw InvalidIdentifier(reason: reason)
+        }
+        self.text = text
+    }
+
+    /// A name that Deed itself chose, known to be valid.
+    init(known text: String) {
+        self.text = text
+    }
+
+    package static func == (one: Self, other: Self) -> Bool {
+        let (left, right) = (one.text.utf8.span, other.text.utf8.span)
+        return left.count == right.count && left.commonPrefix(with: right) == left.count
+    }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        let (left, right) = (one.text.utf8.span, other.text.utf8.span)
+        let place = left.commonPrefix(with: right)
+        if place == right.count { return false }
+        return place == left.count || left[place] < right[place]
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        // Texts of equal bytes are equal texts, so their hashes are too.
+        hasher.combine(text)
+    }
+
+    package var description: String { text }
+
+    /// The last eight bytes, or all of them where there are fewer, as a number.
+    var tail: UInt64 {
+        let bytes = text.utf8.span
+        var number: UInt64 = 0
+        for place in max(0, bytes.count - 8)..<bytes.count {
+            number = number << 8 | UInt64(bytes[place])
+        }
+        return number
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether it is printable ASCII and nothing else.
+    var isPlain: Bool {
+        for place in indices where !(0x20..<0x7F).contains(self[place]) { return false }
+        return true
+    }
+
+    /// How many bytes both begin with.
+    fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
+        let limit = Swift.min(count, other.count)
+        var place = 0
+        while place < limit, self[place] == other[place] { place += 1 }
+        return place
+    }
+}
+
+/// Why a text cannot be an identifier.
+package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case empty
+        case tooLong
+        case unprintable
+        case improper(ImproperForm)
+
+        init?(of text: String) {
+            if text.isEmpty {
+                self = .empty
+            } else if text.utf8.count > Identifier<Void>.lengthLimit {
+                self = .tooLong
+            } else if !text.utf8.span.isPlain,
+                text.unicodeScalars.contains(where: { !$0.isPrintable })
+            {
+                self = .unprintable
+            } else {
+                return nil
+            }
+        }
+    }
+    package let reason: Reason
+
+    package init(reason: Reason) {
+        self.reason = reason
+    }
+
+    package var description: String {
+        switch reason {
+        case .empty: "is empty; it takes 1 to 256 bytes"
+        case .tooLong: "is longer than 256 bytes"
+        case .unprintable: "holds a character that cannot be printed, such as a control character"
+        case .improper(let form): form.description
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Everything but controls, line and paragraph separators and code points without a meaning.
+    var isPrintable: Bool {
+        if isASCII { return (0x20..<0x7F).contains(value) }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: return false
+        case .unassigned: return !properties.isNoncharacterCodePoint
+        default: return true
+        }
+    }
+}
+
+package enum ProjectKind {}
+package enum CustomerKind {}
+package enum AppKind {}
+package enum EntitlementKind {}
+package enum ProductIDKind {}
+package enum CurrencyKind {}
+package enum TransactionKind {}
+package enum GrantKind {}
+package enum KeyKind {}
+package enum OrderKind {}
+package enum AppTransactionKind {}
+package enum NewsKind {}
+package enum ReconciliationKind {}
+package enum AcceptanceKind {}
+
+package typealias ProjectID = Identifier<ProjectKind>
+/// The opaque name that a back end gave to a person.
+package typealias CustomerID = Identifier<CustomerKind>
+/// Apple's bundle id, Google's package name.
+package typealias AppID = Identifier<AppKind>
+package typealias EntitlementID = Identifier<EntitlementKind>
+package typealias ProductID = Identifier<ProductIDKind>
+package typealias CurrencyID = Identifier<CurrencyKind>
+/// A store's name for a transaction; the original one names the purchase.
+package typealias TransactionID = Identifier<TransactionKind>
+/// A store's name for one account's copy of one app: the same in all that the account buys in it.
+package typealias AppTransactionID = Identifier<AppTransactionKind>
+/// A store's name for one piece of news, the same for every repetition.
+package typealias NewsID = Identifier<NewsKind>
+package typealias GrantID = Identifier<GrantKind>
+package typealias KeyID = Identifier<KeyKind>
+package typealias OrderID = Identifier<OrderKind>
+package typealias ReconciliationID = Identifier<ReconciliationKind>
+package typealias AcceptanceID = Identifier<AcceptanceKind>
+package enum ReasonKind {}
+package enum TicketKind {}
+package enum ActorKind {}
+/// Why an admin acted, in the admin's words.
+package typealias Reason = Identifier<ReasonKind>
+/// The support case that an admin's act belongs to.
+package typealias Ticket = Identifier<TicketKind>
+/// Who caused an event: `key:<id>`, `cli:<login name>`, or a part of Deed itself.
+package typealias Actor = Identifier<ActorKind>
+
+extension Identifier {
+    /// A name that Deed makes up: letters and digits behind a prefix that tells what it names.
+    package init(prefix: StaticString, random: String) {
+        precondition(
+            random.utf8.count < 200 && random.unicodeScalars.allSatisfy(\.isPrintable),
+            "a made-up name must be a valid one")
+        self.init(known: "\(prefix)\(random)")
+    }
+}

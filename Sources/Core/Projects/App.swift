@@ -1,0 +1,63 @@
+/// One store listing of a project, and how its purchases are taken.
+package struct App: Hashable, Sendable {
+    /// How many customers may be listed for the sandbox.
+    package static let listedCustomerLimit = 1000
+    /// JSON readers keep numbers up to here exact.
+    package static let appleIDs: ClosedRange<Int64> = 1...(1 << 53) - 1
+
+    package let key: AppKey
+    /// The number of the app on the store's own pages and interfaces.
+    package var appleID: Int64?
+    package var sandboxAccess: SandboxAccess
+    package var receipts: ReceiptJudge
+
+    package init(
+        _ key: AppKey, appleID: Int64? = nil, sandboxAccess: SandboxAccess = .none,
+        receipts: ReceiptJudge = .local
+    ) {
+        self.key = key
+        self.appleID = appleID
+        self.sandboxAccess = sandboxAccess
+        self.receipts = receipts
+    }
+}
+
+/// What a store knows an app by.
+package struct AppKey: Hashable, Comparable, Sendable {
+    package let store: Store
+    /// Apple's bundle id, Google's package name.
+    package let id: AppID
+
+    package init(store: Store, id: AppID) {
+        self.store = store
+        self.id = id
+    }
+
+    package static func < (one: AppKey, other: AppKey) -> Bool {
+        one.store == other.store ? one.id < other.id : one.store.rawValue < other.store.rawValue
+    }
+}
+
+/// Whose sandbox purchases of an app count in production answers.
+package enum SandboxAccess: Hashable, Sendable {
+    case none
+    /// Those of some customers, such as testers and the store's reviewers.
+    case listed(Set<CustomerID>)
+    case all
+
+    func includes(_ customer: CustomerID) -> Bool {
+        switch self {
+        case .none: false
+        case .listed(let customers): customers.contains(customer)
+        case .all: true
+        }
+    }
+}
+
+/// Who judges an app's legacy receipts.
+package enum ReceiptJudge: String, Hashable, Sendable, CaseIterable {
+    /// Deed, by the signature alone.
+    case local
+    /// The store, which is sent each receipt and knows of refunds and renewals since.
+    case store
+}

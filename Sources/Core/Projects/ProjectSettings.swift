@@ -1,0 +1,64 @@
+/// What a project has decided of its customers' purchases and orders.
+package struct ProjectSettings: Hashable, Sendable {
+    package var transfer: TransferPolicy.Rule
+    /// What counts instead when a customer restores purchases; `nil`: the same.
+    package var restore: TransferPolicy.Rule?
+    /// How long a purchase that was moved stays where it is.
+    package var coolDown: CalendarDuration
+    /// How long an order is waited for that does not say so itself.
+    package var orderLifetime: CalendarDuration
+    /// How much back ends may add to a balance, by currency; nothing of those that are not in it.
+    package var creditLimits: [CurrencyID: CreditLimit]
+    /// `nil`: Deed tells the store nothing about purchases whose refund was requested.
+    package var refundReporting: RefundReporting?
+
+    package init(
+        transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
+        coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7),
+        creditLimits: [CurrencyID: CreditLimit] = [:], refundReporting: RefundReporting? = nil
+    ) {
+        self.transfer = transfer
+        self.restore = restore
+        self.coolDown = coolDown
+        self.orderLifetime = orderLifetime
+        self.creditLimits = creditLimits
+        self.refundReporting = refundReporting
+    }
+
+    /// For evidence that a customer submits.
+    package var transferPolicy: TransferPolicy {
+        TransferPolicy(rule: transfer, coolDown: coolDown)
+    }
+
+    /// For evidence with which a customer restores purchases.
+    package var restorePolicy: TransferPolicy {
+        TransferPolicy(rule: restore ?? transfer, coolDown: coolDown)
+    }
+}
+
+/// How much of a currency back ends may add to a balance.
+package struct CreditLimit: Hashable, Sendable {
+    package static let range = 1...Balances.limit
+    /// How many currencies of a project may have one.
+    package static let countLimit = 1000
+
+    package let perCall: Int64
+    /// For each customer, from midnight to midnight in UTC.
+    package let perDay: Int64
+
+    package init(perCall: Int64, perDay: Int64) {
+        self.perCall = perCall
+        self.perDay = perDay
+    }
+}
+
+extension CalendarDuration {
+    /// The longest cool-down and the longest lifetime of an order, in days.
+    package static let waitLimit: Int64 = 366
+
+    /// Whether it is short enough to wait for.
+    var isWaitable: Bool {
+        let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
+        return end(after: Instant(milliseconds: 0)).milliseconds <= limit
+    }
+}

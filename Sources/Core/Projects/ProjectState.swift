@@ -1,0 +1,126 @@
+/// All that a project's own stream says.
+package struct ProjectState: Hashable, Sendable {
+    private static let empty = Shared(ProjectContent())
+
+    private var content = ProjectState.empty
+
+    package init() {}
+
+    package var version: Int64 { content.value.version }
+    /// The version of the newest event that answers about customers may depend on.
+    package var rulesVersion: Int64 { content.value.rulesVersion }
+    package var createdAt: Instant? { content.value.createdAt }
+    package var keys: [Key] { content.value.keys }
+    package var catalog: Catalog { content.value.editions.last?.catalog ?? Catalog() }
+    /// 0 before the first catalog.
+    package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
+    /// The newest catalogs, oldest first.
+    var editions: [CatalogEdition] { content.value.editions }
+    /// From when on boundaries of its customers are published; `nil` before any service ran that does.
+    package var publishesSince: Instant? { content.value.publishesSince }
+    /// In order of store and id.
+    package var apps: [App] { content.value.apps }
+    package var settings: ProjectSettings { content.value.settings }
+
+    /// The newest reconciliations, oldest first.
+    package var reconciliations: [Reconciliation] { content.value.reconciliations }
+
+    /// When the newest reconciliation with every step ended.
+    package var reconciledAt: Instant? { content.value.soundness.reconciledAt }
+    /// Whether all was well when it was looked at last; `nil` before the first reconciliation.
+    package var isSound: Bool? { content.value.soundness.isSound }
+
+    /// The one that a service is to do, until it has ended.
+    package var requestedReconciliation: Reconciliation? {
+        reconciliations.last { $0.started.isRequested && $0.finished == nil }
+    }
+
+    /// Losses that were accepted, oldest first.
+    package var acceptances: [AcceptanceID] { content.value.acceptances }
+
+    package var exists: Bool { createdAt != nil }
+
+    package mutating func apply(_ event: Event, recordedAt: Instant) {
+        content.change { $0.apply(event, recordedAt: recordedAt) }
+    }
+
+    package func key(_ id: KeyID) -> Key? {
+        keys.first { $0.id == id }
+    }
+
+    package func app(_ key: AppKey) -> App? {
+        apps.first { $0.key == key }
+    }
+
+    /// The apps whose sandbox purchases count in the customer's production answers.
+    package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
+        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
+    }
+}
+
+/// What a project's state holds.
+private struct ProjectContent: Hashable, Sendable {
+    var version: Int64 = 0
+    var rulesVersion: Int64 = 0
+    var createdAt: Instant?
+    var keys: [Key] = []
+    var editions = [CatalogEdition.none]
+    var publishesSince: Instant?
+    var reconciliations: [Reconciliation] = []
+    var soundness = Soundness()
+    var acceptances: [AcceptanceID] = []
+    var apps: [App] = []
+    var settings = ProjectSettings()
+
+    mutating func apply(_ event: Event, recordedAt: Instant) {
+        version += 1
+        if event.isAboutAnswers { rulesVersion = version }
+        switch event {
+        case .projectCreated:
+            createdAt = recordedAt
+        case .keyCreated(let created):
+            keys.append(Key(created: created, createdAt: recordedAt))
+        case .keyRevoked(let revoked):
+            guard let index = keys.firstIndex(where: { $0.id == revoked.key }) else { return }
+            keys[index].revokedAt = revoked.at
+        case .catalogChanged(let changed):
+            editions.append(
+                CatalogEdition(
+                    version: changed.version, since: recordedAt, catalog: changed.catalog))
+            editions.removeFirst(max(0, editions.count - CatalogEdition.limit))
+        case .appSet(let app):
+            apps.removeAll { $0.key == app.key }
+            apps.insert(app, at: apps.firstIndex { app.key < $0.key } ?? apps.endIndex)
+        case .appRemoved(let removed):
+            apps.removeAll { $0.key == removed.key }
+        case .projectChanged(let changed):
+            settings = changed
+        case .publicationStarted:
+            publishesSince = publishesSince ?? recordedAt
+        case .reconciliationStarted(let started):
+            reconciliations.append(Reconciliation(started: started, startedAt: recordedAt))
+            reconciliations.removeFirst(max(0, reconciliations.count - Reconciliation.limit))
+        case .reconciliationFinished(let finished):
+            let index = reconciliations.lastIndex { $0.id == finished.reconciliation }
+            guard let index else { return }
+            reconciliations[index].finished = finished
+            reconciliations[index].finishedAt = recordedAt
+            soundness.apply(
+                finished, of: reconciliations[index].started.plan, endedAt: recordedAt)
+        case .logAccepted(let accepted):
+            acceptances.append(accepted.acceptance)
+        default:
+            // Customers' events have no place in a project's own stream.
+            break
+        }
+    }
+}
+
+/// A key to a project.
+package struct Key: Hashable, Sendable {
+    package let created: KeyCreated
+    package let createdAt: Instant
+    package internal(set) var revokedAt: Instant?
+
+    package var id: KeyID { created.key }
+}

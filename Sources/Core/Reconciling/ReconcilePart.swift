@@ -1,0 +1,25 @@
+/// A step of a reconciliation, or its share of one shard: it is done as one piece, and noted when it is done.
+package struct ReconcilePart: Hashable, Sendable {
+    package let step: ReconcileStep
+    /// `nil` if the step looks at all shards together.
+    package let shard: Shard?
+
+    package init(step: ReconcileStep, shard: Shard?) {
+        self.step = step
+        self.shard = shard
+    }
+
+    /// The parts of the steps, in the order in which they are done.
+    package static func all(of plan: ReconcilePlan) -> [ReconcilePart] {
+        plan.steps.flatMap { step in
+            switch step {
+            case .boundaries, .orders, .chain:
+                Shard.all.map { ReconcilePart(step: step, shard: $0) }
+            case .projections where plan.isFull:
+                Shard.all.map { ReconcilePart(step: step, shard: $0) }
+            case .notifications, .subscriptions, .projections, .intake, .unclaimed:
+                [ReconcilePart(step: step, shard: nil)]
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// An ISO 8601 duration such as `P1M`, `P30D` or `PT12H`, added in UTC calendar time.
+package struct CalendarDuration: Hashable, Sendable {
+    package let months: Int64
+    package let days: Int64
+    package let milliseconds: Int64
+    /// The text that it was read from.
+    package let text: String
+
+    /// Reads whole years, months, weeks, days, hours, minutes and seconds, at least one of them
+    /// and together more than nothing; `nil` for anything else.
+    package init?(_ text: String) {
+        var parts = Parts()
+        guard let rest = text.utf8.first == UInt8(ascii: "P") ? text.utf8.dropFirst() : nil,
+            parts.read(rest), parts.months + parts.days + parts.seconds > 0
+        else { return nil }
+        months = parts.months
+        days = parts.days
+        milliseconds = parts.seconds * 1000
+        self.text = text
+    }
+
+    /// That many days; at least one.
+    package static func days(_ count: Int64) -> CalendarDuration {
+        precondition((1...Parts.largestNumber).contains(count), "a duration lasts some days")
+        return CalendarDuration(days: count)
+    }
+
+    private init(days: Int64) {
+        months = 0
+        self.days = days
+        milliseconds = 0
+        text = "P\(days)D"
+    }
+
+    /// The moment that lies this duration after `start`: months first (a day that the month lacks
+    /// becomes its last one), then days, then the time.
+    package func end(after start: Instant) -> Instant { moment(1, from: start) }
+
+    /// The moment that lies this duration before `end`, reckoned the same way.
+    package func start(before end: Instant) -> Instant { moment(-1, from: end) }
+
+    private func moment(_ direction: Int64, from instant: Instant) -> Instant {
+        var date = CivilDate(instant)
+        let month = date.year * 12 + (date.month - 1) + direction * months
+        date.year = month.flooredQuotient(by: 12)
+        date.month = month - date.year * 12 + 1
+        date.day = min(date.day, CivilDate.days(inMonth: date.month, of: date.year))
+        return date.instant
+            .advanced(byMilliseconds: direction * days * CivilDate.millisecondsPerDay)
+            .advanced(byMilliseconds: direction * milliseconds)
+    }
+}
+
+private struct Parts {
+    /// A million years, a hundred million days: far beyond use and far below overflow.
+    static let largestNumber: Int64 = 10_000_000
+    var months: Int64 = 0
+    var days: Int64 = 0
+    var seconds: Int64 = 0
+
+    mutating func read(_ text: Substring.UTF8View) -> Bool {
+        var units = Array("YMWD".utf8)
+        var isTime = false
+        var number: Int64?
+        for byte in text {
+            if byte == UInt8(ascii: "T") {
+                if isTime || number != nil { return false }
+                isTime = true
+                units = Array("HMS".utf8)
+            } else if let digit = byte.decimalDigit {
+                let value = (number ?? 0) * 10 + digit
+                if value > Parts.largestNumber { return false }
+                number = value
+            } else {
+                // Each unit once, and in its order.
+                guard let index = units.firstIndex(of: byte), let value = number else {
+                    return false
+                }
+                units.removeFirst(index + 1)
+                add(value, unit: byte, isTime: isTime)
+                number = nil
+            }
+        }
+        let isTimeEmpty = isTime && units.count == 3
+        return number == nil && !isTimeEmpty
+    }
+
+    private mutating func add(_ value: Int64, unit: UInt8, isTime: Bool) {
+        switch (Character(Unicode.Scalar(unit)), isTime) {
+        case ("Y", _): months += value * 12
+        case ("M", false): months += value
+        case ("W", _): days += value * 7
+        case ("D", _): days += value
+        case ("H", _): seconds += value * 3600
+        case ("M", true): seconds += value * 60
+        default: seconds += value
+        }
+    }
+}
+
+extension UInt8 {
+    var decimalDigit: Int64? {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            ? Int64(self - UInt8(ascii: "0")) : nil
+    }
+}

@@ -1,0 +1,22 @@
+/// A moment: milliseconds since 1970-01-01T00:00:00Z. Always an argument, never read from a clock.
+package struct Instant: Hashable, Comparable, Sendable {
+    package let milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func < (one: Instant, other: Instant) -> Bool {
+        one.milliseconds < other.milliseconds
+    }
+
+    /// The moment that many milliseconds later, held at the ends of time instead of overflowing.
+    package func advanced(byMilliseconds amount: Int64) -> Instant {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
+        if overflow { return amount > 0 ? .distantFuture : .distantPast }
+        return Instant(milliseconds: sum)
+    }
+
+    package static let distantPast = Instant(milliseconds: .min)
+    package static let distantFuture = Instant(milliseconds: .max)
+}

@@ -1,0 +1,158 @@
+import Glibc
+
+/// Watches the bytes of a connection and says how far they are framed beyond doubt.
+///
+/// It parses nothing for others: it only finds where each request begins and ends, and refuses
+/// what another reader of the same bytes might see differently.
+struct RequestGuard {
+    /// What may be passed on of bytes that were looked at.
+    struct Verdict: Equatable {
+        /// That many bytes from the first on; the rest is to be shown again, with what follows it.
+        var clean: Int
+        var fault: FramingFault?
+    }
+
+    private enum Phase: Equatable {
+        case head
+        case body(left: Int)
+        case chunkSize
+        case chunk(left: Int)
+        case chunkEnd
+        case lastLine
+        case over
+    }
+    private var phase = Phase.head
+    private var head = RequestHead()
+    /// How many heads were passed on.
+    private(set) var heads = 0
+
+    /// Whether the bytes so far end between two requests.
+    var isBetweenRequests: Bool { phase == .head }
+
+    /// Looks at bytes that begin where the last verdict's clean ones ended.
+    mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
+        var clean = 0
+        do throws(FramingFault) {
+            while clean < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[clean...])
+                let count = try step(rest)
+                if count == 0 { break }
+                clean += count
+            }
+            return Verdict(clean: clean)
+        } catch {
+            return Verdict(clean: clean, fault: error)
+        }
+    }
+
+    /// What makes the library see an end after what was passed on, so that it asks for the answer; after
+    /// a fault only.
+    mutating func close() -> StaticString {
+        defer { phase = .over }
+        switch phase {
+        case .head:
+            heads += 1
+            return "GET / HTTP/1.0\r\n\r\n"
+        case .chunkSize: return "0\r\n\r\n"
+        case .chunkEnd: return "\r\n0\r\n\r\n"
+        case .lastLine: return "\r\n"
+        case .body, .chunk, .over: return ""
+        }
+    }
+
+    /// How many of the bytes belong to the phase at hand; 0 when more are needed to tell.
+    private mutating func step(_ bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int {
+        switch phase {
+        case .head:
+            guard let length = try head.look(at: bytes) else { return 0 }
+            heads += 1
+            switch head.body {
+            case .none: phase = .head
+            case .length(let count): phase = .body(left: count)
+            case .chunked: phase = .chunkSize
+            }
+            head = RequestHead()
+            return length
+        case .body(let left):
+            let count = min(left, bytes.count)
+            phase = count == left ? .head : .body(left: left - count)
+            return count
+        case .chunkSize:
+            guard let (size, length) = try chunkSize(bytes) else { return 0 }
+            phase = size == 0 ? .lastLine : .chunk(left: size)
+            return length
+        case .chunk(let left):
+            let count = min(left, bytes.count)
+            phase = count == left ? .chunkEnd : .chunk(left: left - count)
+            return count
+        case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
+        // Fields after the body could change what was decided by those before it.
+        case .lastLine: return try lineEnd(bytes, then: .head)
+        case .over: return bytes.count
+        }
+    }
+
+    private mutating func lineEnd(
+        _ bytes: UnsafeRawBufferPointer, then next: Phase
+    ) throws(FramingFault) -> Int {
+        guard bytes[0] == .carriageReturn else { throw .malformedChunk }
+        guard bytes.count > 1 else { return 0 }
+        guard bytes[1] == .lineFeed else { throw .malformedChunk }
+        phase = next
+        return 2
+    }
+
+    private static let chunkSizeDigits = 7
+    private static let chunkLineLimit = 128
+
+    /// The size that a chunk's first line states and the length of that line. Extensions
+    /// that follow the size are skipped.
+    private func chunkSize(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(FramingFault) -> (size: Int, length: Int)? {
+        var size = 0
+        var place = 0
+        while place < bytes.count, let digit = bytes[place].hexadecimal {
+            if place == RequestGuard.chunkSizeDigits { throw .malformedChunk }
+            size = size << 4 | digit
+            place += 1
+        }
+        guard place < bytes.count else { return nil }
+        if place == 0 { throw .malformedChunk }
+        if bytes[place] == UInt8(ascii: ";") {
+            while place < bytes.count, bytes[place].isText { place += 1 }
+            if place > RequestGuard.chunkLineLimit { throw .malformedChunk }
+        }
+        guard place < bytes.count else { return nil }
+        guard bytes[place] == .carriageReturn else { throw .malformedChunk }
+        guard place + 1 < bytes.count else { return nil }
+        guard bytes[place + 1] == .lineFeed else { throw .malformedChunk }
+        return (size, place + 2)
+    }
+}
+
+extension UInt8 {
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+
+    /// Whether it may stand in a header's value.
+    var isText: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
+
+    /// Whether it may stand in a header's name or a method.
+    var isToken: Bool {
+        self < 0x40
+            ? 0x03FF_6CFA_0000_0000 & (1 as UInt64) << UInt64(self) != 0
+            : self < 0x80 && 0x57FF_FFFF_C7FF_FFFE & (1 as UInt64) << UInt64(self & 0x3F) != 0
+    }
+
+    var isDigit: Bool { self &- 0x30 < 10 }
+
+    fileprivate var hexadecimal: Int? {
+        switch self {
+        case 0x30...0x39: Int(self - 0x30)
+        case 0x41...0x46: Int(self - 0x41 + 10)
+        case 0x61...0x66: Int(self - 0x61 + 10)
+        default: nil
+        }
+    }
+}

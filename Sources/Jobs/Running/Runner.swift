@@ -1,0 +1,193 @@
+package import Core
+import JSON
+package import Ledger
+package import Telemetry
+import Threading
+
+/// Runs jobs, each on threads of its own, for as long as the service is up.
+package final class Runner: Sendable {
+    private let workers: [Worker]
+
+    /// `now` is Deed's clock, which says when jobs are due; leases follow the machine's.
+    package init(
+        _ jobs: [Job], leases: Ledger, now: @escaping @Sendable () -> Instant,
+        machineClock: @escaping @Sendable () -> Instant, log: Log, metrics: Metrics
+    ) {
+        workers = jobs.map { job in
+            Worker(
+                job, Turns(job, ledger: leases, now: now, machineClock: machineClock), log: log,
+                measures: JobMeasures(job.name, metrics, machineClock))
+        }
+    }
+
+    package func start() {
+        for worker in workers { worker.start() }
+    }
+
+    /// Makes them run immediately, whatever went wrong before: all of them, or those of that name.
+    package func hurry(_ name: String? = nil) {
+        for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
+    }
+
+    /// Whether everything that is due now is done in time.
+    package func catchUp(within milliseconds: Int64) -> Bool {
+        let deadline = monotonicMilliseconds() + milliseconds
+        let hurries = workers.map { $0.hurry() }
+        return zip(workers, hurries).allSatisfy { worker, hurries in
+            worker.isIdle(since: hurries, within: max(0, deadline - monotonicMilliseconds()))
+        }
+    }
+
+    /// No run begins any more; those that are under way are asked to end.
+    package func stop() {
+        for worker in workers { worker.stop() }
+    }
+
+    /// The names of those that do not come to their end in time.
+    package func unfinished(after milliseconds: Int64) -> [String] {
+        let deadline = monotonicMilliseconds() + milliseconds
+        return workers.filter { !$0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
+            .map(\.job.name)
+    }
+}
+
+/// One job and its threads.
+private final class Worker: Sendable {
+    private struct State {
+        var isStopping = false
+        /// How often it was hurried.
+        var hurries = 0
+        var running = 0
+        /// Of each thread, how often the job was hurried when the thread began the round in which it found
+        /// nothing more to do; -1 while it is at work.
+        var idleSince: [Int]
+        /// What the log was last told, lest it be told with each run.
+        var reason: String?
+    }
+    /// What takes as long as this is told of, where it is done for all instances.
+    private static let longRun: Int64 = 1000
+    let job: Job
+    private let turns: Turns
+    private let log: Log
+    private let measures: JobMeasures
+    private let state: Monitor<State>
+
+    init(_ job: Job, _ turns: Turns, log: Log, measures: JobMeasures) {
+        self.job = job
+        self.turns = turns
+        self.log = log
+        self.measures = measures
+        state = Monitor(State(idleSince: Array(repeating: -1, count: job.threads)))
+    }
+
+    func start() {
+        state.change { $0.running = job.threads }
+        for number in 1...job.threads {
+            startThread(job.threads == 1 ? job.name : "\(job.name)-\(number)", job.urgency) {
+                [self] in
+                repeatRuns(on: number - 1)
+                state.change { $0.running -= 1 }
+            }
+        }
+    }
+
+    /// How often it was hurried by now.
+    @discardableResult
+    func hurry() -> Int {
+        state.change { state in
+            state.hurries += 1
+            return state.hurries
+        }
+    }
+
+    func isIdle(since hurries: Int, within milliseconds: Int64) -> Bool {
+        state.wait(milliseconds: milliseconds) { state -> Bool? in
+            if state.idleSince.allSatisfy({ $0 >= hurries }) { return true }
+            return state.isStopping ? false : nil
+        } ?? false
+    }
+
+    func stop() { state.change { $0.isStopping = true } }
+
+    func isOver(within milliseconds: Int64) -> Bool {
+        state.wait(milliseconds: milliseconds) { $0.running == 0 ? true : nil } ?? false
+    }
+
+    private func repeatRuns(on thread: Int) {
+        var failures = 0
+        while true {
+            let (hurries, isStopping) = state.change(wake: .none) { state in
+                state.idleSince[thread] = -1
+                return (state.hurries, state.isStopping)
+            }
+            if isStopping { return }
+            let pause: Int64
+            do throws(Fault) {
+                pause = try run()
+                failures = 0
+                state.change { state in
+                    state.reason = nil
+                    if pause > 0 { state.idleSince[thread] = hurries }
+                }
+            } catch {
+                failures += 1
+                pause = job.pause(afterFailures: failures)
+                tell(error, pause)
+            }
+            let isHurried = rest(pause, unlessHurriedSince: hurries)
+            if isHurried { failures = 0 }
+        }
+    }
+
+    /// Runs the job if it is its turn; how long to rest then.
+    private func run() throws(Fault) -> Int64 {
+        guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
+        let started = monotonicMilliseconds()
+        let run = Run(startedAt: turn.startedAt, lease: turn.lease) { [state, turns] in
+            !state.change(wake: .none) { $0.isStopping } && turns.keep(turn)
+        }
+        let next: Job.Next
+        do throws(Fault) {
+            next = try job.work(run)
+        } catch {
+            measures.noteFailure()
+            turns.abandon(turn)
+            throw error
+        }
+        let milliseconds = monotonicMilliseconds() - started
+        measures.noteRun(milliseconds)
+        try turns.end(turn, next)
+        // What a run did is told by the job.
+        if turn.lease != nil, milliseconds >= Worker.longRun {
+            log.info(
+                "job_done",
+                ["job": .string(job.name), "milliseconds": .integer(Int(milliseconds))])
+        }
+        return turns.pause(before: next)
+    }
+
+    /// True when it was cut short.
+    private func rest(_ milliseconds: Int64, unlessHurriedSince hurries: Int) -> Bool {
+        state.wait(milliseconds: milliseconds) {
+            $0.isStopping || $0.hurries != hurries ? true : nil
+        }
+            ?? false
+    }
+
+    private func tell(_ fault: Fault, _ pause: Int64) {
+        // The watch of the database tells that it cannot be reached, and what is busy is so for a moment.
+        if fault.isOfWholeDatabase || fault == .busy { return }
+        let reason = fault.sentence
+        let isNew = state.change(wake: .none) { state in
+            defer { state.reason = reason }
+            return state.reason != reason
+        }
+        if !isNew { return }
+        log.error(
+            "job_failed",
+            [
+                "job": .string(job.name), "reason": .string(reason),
+                "again_in_milliseconds": .integer(Int(pause)),
+            ])
+    }
+}

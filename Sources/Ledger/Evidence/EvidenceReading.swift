@@ -1,0 +1,120 @@
+package import Auditing
+package import Core
+import Crypto
+import Postgres
+import SQL
+
+extension Ledger {
+    /// Whether evidence of that digest was believed before and is kept.
+    package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
+        try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
+            rows.text(row, 2) == FiledEvidence.believed
+        }.contains(true)
+    }
+}
+
+extension Auditor {
+    private static let restingPage: Int64 = 1000
+    /// A piece may have some megabytes.
+    private static let filedPage = 50
+
+    /// Some events of a shard behind a position that rest on evidence: those that name it, and those of
+    /// before that must have had some.
+    package func restingEvents(
+        of shard: Shard, after sequence: Int64
+    ) throws(LedgerError) -> [RestingEvent] {
+        let page = Statement.listResting(
+            .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
+            .texts(Event.typesOfFacts))
+        return try all(page) { rows, row in
+            let type = rows.text(row, 4)
+            // What cannot be read any more is found by the walk through the log.
+            let event = try? Event(type: type, payload: rows.text(row, 7))
+            let naming: RestingEvent.Naming =
+                rows.isNull(row, 5)
+                ? Auditor.digest(inCause: rows.text(row, 6)).map { .cause($0) } ?? .nothing
+                : .digest(rows.bytes(row, 5))
+            return RestingEvent(
+                position: Position(shard: shard, sequence: rows.int8(row, 0)),
+                project: rows.text(row, 1), environment: rows.text(row, 2), type: type,
+                naming: naming, facts: event?.facts ?? Facts())
+        }
+    }
+
+    /// Causes of before named the evidence: `evidence:<digest>/<random>`.
+    private static func digest(inCause cause: String) -> [UInt8]? {
+        guard cause.hasPrefix("evidence:"), let end = cause.firstIndex(of: "/") else { return nil }
+        return [UInt8](hex: String(cause[..<end].dropFirst("evidence:".count)))
+    }
+
+    /// Evidence by its digests. What is not there is missing.
+    package func evidence(
+        _ digests: [[UInt8]]
+    ) throws(LedgerError) -> [FiledEvidence] {
+        var filed: [FiledEvidence] = []
+        for start in stride(from: 0, to: digests.count, by: Auditor.filedPage) {
+            let page = Array(digests[start..<min(start + Auditor.filedPage, digests.count)])
+            let found = try all(Statement.listEvidence(.byteas(page))) { rows, row in
+                EvidenceRow(rows, row)
+            }
+            let wanted = Array(Set(found.flatMap(\.certificates)))
+            let certificates = try all(Statement.listCertificates(.byteas(wanted))) { rows, row in
+                (digest: rows.bytes(row, 0), der: rows.bytes(row, 1))
+            }
+            // One that was changed is as good as gone.
+            let whole = certificates.filter { SHA256.digest($0.der).bytes == $0.digest }
+            let der = Dictionary(whole.map { ($0.digest, $0.der) }) { first, _ in first }
+            filed += found.map { $0.filed(with: der) }
+        }
+        return filed
+    }
+
+    /// Looks for all evidence that no event names; `nextUnnamedEvidence` gives it. One statement finds
+    /// it, however much of either there is.
+    package func findUnnamedEvidence() throws(LedgerError) {
+        _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
+    }
+
+    /// The digests of some more of it; none when that was all.
+    package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
+        try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
+    }
+}
+
+/// A row of `list_evidence`.
+private struct EvidenceRow {
+    let columns: EvidenceColumns
+    let content: [UInt8]?
+    let seal: [UInt8]?
+
+    init(_ rows: borrowing Rows, _ row: Int) {
+        columns = EvidenceColumns(
+            digest: rows.bytes(row, 0), project: rows.text(row, 1),
+            environment: rows.text(row, 2), kind: rows.text(row, 3),
+            app: rows.optionalText(row, 4), signedAt: rows.int8(row, 5),
+            firstSeenAt: rows.int8(row, 6), verdict: rows.text(row, 7),
+            certificates: rows.bytes(row, 9))
+        content = rows.isNull(row, 8) ? nil : rows.bytes(row, 8)
+        seal = rows.isNull(row, 10) ? nil : rows.bytes(row, 10)
+    }
+
+    /// The digests of its certificates.
+    var certificates: [[UInt8]] {
+        let joined = columns.certificates
+        return stride(from: 0, to: joined.count, by: 32).map { start in
+            Array(joined[start..<min(start + 32, joined.count)])
+        }
+    }
+
+    func filed(with certificates: [[UInt8]: [UInt8]]) -> FiledEvidence {
+        let (columns, seal) = (columns, seal)
+        return FiledEvidence(
+            digest: columns.digest, project: columns.project, environment: columns.environment,
+            kind: columns.kind, app: columns.app,
+            signedAt: Instant(milliseconds: columns.signedAt),
+            firstSeenAt: Instant(milliseconds: columns.firstSeenAt), verdict: columns.verdict,
+            content: content, certificates: self.certificates.map { certificates[$0] ?? [] },
+            isSealed: seal.map { $0 == columns.seal },
+            changedColumn: { seal.flatMap { columns.column(changedSince: $0) } })
+    }
+}

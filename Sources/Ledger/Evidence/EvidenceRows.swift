@@ -1,0 +1,68 @@
+import Auditing
+import Core
+import Postgres
+import SQL
+import Synchronization
+
+/// Rows of `deed.evidence` and `deed.certificates`.
+struct EvidenceRows {
+    private var kept: [KeptEvidence] = []
+    /// The certificates that may not be filed yet.
+    private(set) var certificates: Set<KeptCertificate> = []
+
+    init(_ evidence: [KeptEvidence], besides known: FiledCertificates) {
+        var digests: Set<[UInt8]> = []
+        for one in evidence where digests.insert(one.record.digest).inserted {
+            kept.append(one)
+            for certificate in one.record.certificates where !known.hold(certificate) {
+                certificates.insert(certificate)
+            }
+        }
+    }
+
+    var calls: [Call] {
+        if kept.isEmpty { return [] }
+        return certificates.isEmpty ? [evidenceCall] : [certificatesCall, evidenceCall]
+    }
+
+    private var certificatesCall: Call {
+        let certificates = Array(certificates)
+        return Statement.insertCertificates(
+            .byteas(certificates.map(\.digest)), .byteas(certificates.map(\.der)))
+    }
+
+    private var evidenceCall: Call {
+        let records = kept.map(\.record)
+        return Statement.insertEvidence(
+            .byteas(records.map(\.digest)), .texts(kept.map(\.stream.project.text)),
+            .texts(kept.map(\.stream.environment.rawValue)), .texts(records.map(\.kind)),
+            .texts(records.map { $0.app?.text }), .int8s(records.map(\.signedAt.milliseconds)),
+            .int8s(kept.map(\.at.milliseconds)), .texts(kept.map { _ in FiledEvidence.believed }),
+            .byteas(records.map(\.content)),
+            .byteas(records.map { $0.certificates.flatMap(\.digest) }),
+            .byteas(kept.map { EvidenceColumns($0).seal }))
+    }
+}
+
+/// The certificates that are known to be in the database: almost all evidence comes with the same
+/// three, and to file them again would change nothing.
+final class FiledCertificates: Sendable {
+    private static let limit = 256
+    private let filed = Mutex<Set<KeptCertificate>>([])
+
+    func hold(_ certificate: KeptCertificate) -> Bool {
+        filed.withLock { $0.contains(certificate) }
+    }
+
+    /// To be told what was committed.
+    func add(_ certificates: Set<KeptCertificate>) {
+        if certificates.isEmpty { return }
+        filed.withLock { filed in
+            if filed.count > FiledCertificates.limit { filed = [] }
+            filed.formUnion(certificates)
+        }
+    }
+
+    /// It may be another database, or an earlier state of it.
+    func forget() { filed.withLock { $0 = [] } }
+}

@@ -1,0 +1,148 @@
+import Core
+import Postgres
+import SQL
+
+/// By what the holder of a purchase is found.
+struct HolderKey: Hashable, Sendable {
+    let project: ProjectID
+    let environment: Environment
+    let app: AppID
+    let purchase: PurchaseID
+
+    init(_ held: HeldPurchase, in stream: Stream) {
+        project = stream.project
+        environment = stream.environment
+        app = held.app
+        purchase = held.purchase
+    }
+
+    /// All writers write rows in one order, lest two commits wait for each other.
+    static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
+        (
+            one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
+            one.purchase.original
+        ) < (
+            other.project, other.purchase.store.rawValue, other.environment.rawValue, other.app,
+            other.purchase.original
+        )
+    }
+}
+
+/// Who holds the purchases that a batch is about, and what the batch changes in that.
+struct Holders {
+    private var known: [HolderKey: CustomerID] = [:]
+    private var asked: Set<HolderKey> = []
+    private var claimed: Set<HolderKey> = []
+    private var moved: Set<HolderKey> = []
+
+    init(asking keys: some Sequence<HolderKey>) {
+        asked = Set(keys)
+    }
+
+    mutating func load(_ customer: CustomerID, of key: HolderKey) {
+        known[key] = customer
+    }
+
+    subscript(key: HolderKey) -> CustomerID? { known[key] }
+
+    /// Takes in that an event of the stream tells about purchases of its customer.
+    mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
+        for held in event.heldPurchases {
+            let key = HolderKey(held, in: stream)
+            guard asked.contains(key) else {
+                throw .broken("a command did not name a purchase that it is about")
+            }
+            if known[key] == stream.customer { continue }
+            if case .purchaseAttached = event {
+                if known[key] != nil, !claimed.contains(key) {
+                    moved.insert(key)
+                } else {
+                    claimed.insert(key)
+                }
+            } else if known[key] == nil {
+                claimed.insert(key)
+            } else {
+                throw .refused(.heldByAnother)
+            }
+            known[key] = stream.customer
+        }
+    }
+
+    /// Notes who holds a purchase that nothing is known of.
+    mutating func claim(_ key: HolderKey, by customer: CustomerID) {
+        known[key] = customer
+        claimed.insert(key)
+    }
+
+    /// The calls that write who holds what now. A purchase that another customer claimed in between
+    /// violates the key; then all is decided again.
+    var calls: [Call] {
+        [(claimed, Statement.claimPurchases), (moved, Statement.movePurchases)]
+            .compactMap { keys, statement in
+                keys.isEmpty ? nil : call(statement, keys.sorted(by: HolderKey.precedes))
+            }
+    }
+
+    private func call(_ statement: Statement, _ keys: [HolderKey]) -> Call {
+        Call(
+            statement: statement,
+            binds: HolderKey.columns(keys) + [.texts(keys.map { known[$0]?.text })])
+    }
+
+    static func lookUp(_ keys: Set<HolderKey>) -> Call {
+        Call(statement: Statement.loadHolders, binds: HolderKey.columns(Array(keys)))
+    }
+
+    /// Reads a row of `load_holders`.
+    static func key(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> HolderKey {
+        guard let store = Store(rawValue: rows.text(row, 1)),
+            let environment = Environment(rawValue: rows.text(row, 2))
+        else { throw .unreadable("the store or environment of a holder") }
+        let purchase = PurchaseID(store: store, original: try rows.identifier(row, 4))
+        return HolderKey(
+            project: try rows.identifier(row, 0), environment: environment,
+            app: try rows.identifier(row, 3), purchase: purchase)
+    }
+}
+
+extension HolderKey {
+    static func columns(_ keys: [HolderKey]) -> [Bind] {
+        [
+            .texts(keys.map(\.project.text)), .texts(keys.map(\.purchase.store.rawValue)),
+            .texts(keys.map(\.environment.rawValue)), .texts(keys.map(\.app.text)),
+            .texts(keys.map(\.purchase.original.text)),
+        ]
+    }
+
+    fileprivate init(
+        project: ProjectID, environment: Environment, app: AppID, purchase: PurchaseID
+    ) {
+        self.project = project
+        self.environment = environment
+        self.app = app
+        self.purchase = purchase
+    }
+}
+
+extension Event {
+    /// The purchases that this proves its customer to hold.
+    fileprivate var heldPurchases: [HeldPurchase] {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        case .renewalChanged(let fact), .renewalRestated(let fact):
+            [HeldPurchase(app: fact.app, purchase: fact.purchase)]
+        case .purchaseAttached(let attached):
+            attached.app.map { [HeldPurchase(app: $0, purchase: attached.purchase)] } ?? []
+        default: []
+        }
+    }
+}
+
+extension PurchaseAttached {
+    private var apps: [AppID] { transactions.map(\.app) + renewals.map(\.app) }
+    fileprivate var app: AppID? { apps.first }
+}

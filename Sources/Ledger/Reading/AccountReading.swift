@@ -1,0 +1,46 @@
+package import Core
+import JSON
+import Postgres
+import SQL
+
+extension Ledger {
+    /// Some customers whose evidence names that account of a store, in order.
+    package func customers(
+        of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
+    ) throws(Fault) -> [CustomerID] {
+        let call = Statement.findAccount(
+            .text(project.text), .text(environment.rawValue),
+            .text(JSON.array([.string(account.text)]).text), .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in try rows.identifier(row, 0) }
+    }
+
+    /// Some customers with a requested refund that can still be answered, the most urgent
+    /// first, behind a place in that order.
+    package func refundRequests(
+        of project: ProjectID, _ environment: Environment, at now: Instant,
+        after last: RefundPlace?,
+        limit: Int
+    ) throws(Fault) -> [RefundPlace] {
+        let call = Statement.listRefundRequests(
+            .text(project.text), .text(environment.rawValue), .int8(now.milliseconds),
+            .int8(last?.answerBy.milliseconds ?? .min), .text(last?.customer.text ?? ""),
+            .int8(Int64(limit)))
+        return try list(call) { rows, row throws(LedgerError) in
+            RefundPlace(
+                answerBy: Instant(milliseconds: rows.int8(row, 1)),
+                customer: try rows.identifier(row, 0))
+        }
+    }
+
+    /// Where refunds were asked for that may be answered about after an instant and were not.
+    package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
+        try list(Statement.listAskedRefunds(.int8(instant.milliseconds))) {
+            rows, row throws(LedgerError) in
+            guard let environment = Environment(rawValue: rows.text(row, 1)) else {
+                throw .unreadable("the environment of a refund")
+            }
+            return ProjectPart(
+                project: try rows.identifier(row, 0), environment: environment)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import Core
+import Postgres
+import SQL
+import Telemetry
+
+extension Ledger {
+    /// The last position of each shard, by the shard's number.
+    package func heads() throws(Fault) -> [Int64] {
+        let epoch = known.epoch
+        let marks = try list(Statement.listShards()) { rows, row in ShardMark(rows, row) }
+        known.note(marks, askedIn: epoch)
+        return marks.map(\.head)
+    }
+
+    /// Many customers of one project and the project now: one round trip.
+    ///
+    /// What is known of their states is not read again, and states are not kept: who asks for a
+    /// thousand together must not push those out of memory that are in use.
+    package func customers(_ streams: [Stream]) throws(Fault) -> [CustomerSnapshot] {
+        guard let project = streams.first?.project else { return [] }
+        measures.bulkSizes.record(Int64(streams.count))
+        do throws(LedgerError) {
+            var epoch = 0
+            let (snapshots, marks) = try pool.settled { connection throws(LedgerError) in
+                epoch = known.epoch
+                return try connection.snapshots(of: streams, in: project, cache: cache)
+            }
+            known.note(marks, askedIn: epoch)
+            return snapshots
+        } catch {
+            throw error.fault
+        }
+    }
+}
+
+extension Connection {
+    fileprivate mutating func snapshots(
+        of streams: [Stream], in project: ProjectID, cache: StateCache
+    ) throws(LedgerError) -> ([CustomerSnapshot], [ShardMark]) {
+        let wanted = Array(Set(streams).union([.ofProject(project)]))
+        let seenHeads = cache.seenHeads
+        let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
+        var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
+        let heads = try load(wanted, after: known.map(\.version), seenHeads: seenHeads) {
+            row throws(LedgerError) in
+            let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
+            states[recorded.stream]?.apply(recorded)
+        }
+        try cache.observe(heads.ends, askedAfter: seenHeads)
+        let rules = states[.ofProject(project)]?.project ?? ProjectState()
+        let snapshots = streams.map { stream in
+            CustomerSnapshot(
+                customer: states[stream]?.customer ?? CustomerState(), project: rules,
+                position: Position(shard: stream.shard, sequence: heads[stream.shard]))
+        }
+        return (snapshots, heads.marks)
+    }
+}

@@ -1,0 +1,75 @@
+import Core
+
+/// What a stream's first events come to: its state, and the causes that it has obeyed.
+///
+/// The causes are folded and not looked up: a decision has the fold of the whole stream at hand,
+/// and an index over every cause would cost each write more than remembering them does.
+struct Fold: Sendable {
+    private(set) var state: StreamState
+    private var causes: [CauseMark: ObeyedCause] = [:]
+
+    init(emptyFor stream: Stream) {
+        state = StreamState(emptyFor: stream)
+    }
+
+    var version: Int64 { state.version }
+
+    mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
+        state.apply(recorded)
+        let mark = CauseMark(recorded.cause)
+        let wish = WishMark(causeDigest)
+        causes[mark, default: ObeyedCause(wish: wish, first: recorded.version, last: 0)].last =
+            recorded.version
+    }
+
+    /// What the cause led to, if the stream has obeyed it.
+    func obeyed(_ cause: Cause) -> ObeyedCause? { causes[CauseMark(cause.text)] }
+
+    /// The bytes that it takes in memory, roughly: a fold grows with its events.
+    var weight: Int { 500 + 400 * Int(version) }
+}
+
+/// The events with which a stream obeyed a cause: they are consecutive.
+struct ObeyedCause: Sendable {
+    let wish: WishMark
+    let first: Int64
+    fileprivate(set) var last: Int64
+}
+
+/// Tells causes apart by 128 bits: texts of up to 300 bytes would fill the memory. The hash is keyed
+/// by each process for itself, so that no sender can choose two causes that look alike.
+private struct CauseMark: Hashable, Sendable {
+    private let first: Int
+    private let second: Int
+
+    init(_ text: String) {
+        first = CauseMark.hash(of: text, salt: 1)
+        second = CauseMark.hash(of: text, salt: 2)
+    }
+
+    /// By its bytes: Swift compares texts more loosely than the database does.
+    private static func hash(of text: String, salt: UInt8) -> Int {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        var text = text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize()
+    }
+}
+
+/// Tells one wish from another under the same cause.
+struct WishMark: Hashable, Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    init(_ digest: [UInt8]) {
+        (first, second) = firstHalf(of: digest)
+    }
+}
+
+private func firstHalf(of digest: [UInt8]) -> (UInt64, UInt64) {
+    func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    return (word(digest.prefix(8)), word(digest.dropFirst(8).prefix(8)))
+}

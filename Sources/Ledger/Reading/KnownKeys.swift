@@ -1,0 +1,61 @@
+import Core
+import Crypto
+import JSON
+import Synchronization
+import Telemetry
+
+/// The keys that a project's own stream records. A row of `deed.keys` alone opens nothing.
+final class KnownKeys: Sendable {
+    /// Rows without an event, as of the last look, lest each look tell the operator again.
+    private let forged = Mutex<Set<LiveKey>>([])
+    private let log: Log
+
+    init(log: Log) {
+        self.log = log
+    }
+
+    /// How many rows have no event in the log.
+    var forgedCount: Int { forged.withLock { $0.count } }
+
+    /// Those of the keys that the projects' own states know as live.
+    func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
+        let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
+            switch states[key.project]?.standing(of: key) {
+            case .live: parts.0.append(key)
+            // Between the two looks, or by hand: either way it opens nothing any more.
+            case .revoked: break
+            case .unknown, nil: parts.1.insert(key)
+            }
+        }
+        let new = forged.withLock { forged in
+            defer { forged = wrong }
+            return wrong.subtracting(forged)
+        }
+        for key in new { alarm(key) }
+        return right
+    }
+
+    private func alarm(_ key: LiveKey) {
+        log.error(
+            "key_forged",
+            [
+                "key": .string(key.key.text), "project": .string(key.project.text),
+                "reason": .string(
+                    "A row of deed.keys has no event behind it, so its key opens nothing. Something other "
+                        + "than Deed writes to the database; run deed audit --projections."),
+            ])
+    }
+}
+
+private enum Standing {
+    case live, revoked, unknown
+}
+
+extension ProjectState {
+    fileprivate func standing(of live: LiveKey) -> Standing {
+        guard let key = key(live.key), key.created.role == live.role,
+            Digest32(hex: key.created.digest) == Digest32(bytes: live.digest)
+        else { return .unknown }
+        return key.revokedAt == nil ? .live : .revoked
+    }
+}

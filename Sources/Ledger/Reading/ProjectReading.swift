@@ -1,0 +1,86 @@
+package import Core
+import Postgres
+import SQL
+
+extension Ledger {
+    package func projects() throws(Fault) -> [ListedProject] {
+        try list(Statement.listProjects()) { rows, row throws(LedgerError) in
+            ListedProject(
+                project: try rows.identifier(row, 0),
+                createdAt: Instant(milliseconds: rows.int8(row, 1)))
+        }
+    }
+
+    /// Every app of every project.
+    package func apps() throws(Fault) -> [ListedApp] {
+        try list(Statement.listApps(), over: watching) { rows, row throws(LedgerError) in
+            guard let store = Store(rawValue: rows.text(row, 0)),
+                let receipts = ReceiptJudge(rawValue: rows.text(row, 4))
+            else { throw .unreadable("the store of an app, or who judges its receipts") }
+            return ListedApp(
+                app: AppKey(store: store, id: try rows.identifier(row, 1)),
+                project: try rows.identifier(row, 2),
+                appleID: rows.optionalInt8(row, 3), receipts: receipts,
+                countsSandbox: rows.bool(row, 5))
+        }
+    }
+
+    /// The projects' states, read past those who wait for readers: what is known of them and what came
+    /// since.
+    private func states(
+        forWatching projects: Set<ProjectID>
+    ) throws(Fault) -> [ProjectID: ProjectState] {
+        let streams = projects.map { Stream.ofProject($0) }
+        do throws(LedgerError) {
+            let folds = try watching.settled { connection throws(LedgerError) in
+                let seenHeads = cache.seenHeads
+                var folds: [Stream: Fold] = [:]
+                for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
+                let versions = streams.map { folds[$0]?.version ?? 0 }
+                let heads = try connection.load(streams, after: versions, seenHeads: seenHeads) {
+                    row throws(LedgerError) in
+                    let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
+                    folds[row.stream]?.apply(recorded, causeDigest: row.causeDigest)
+                }
+                try cache.observe(heads.ends, askedAfter: seenHeads)
+                return folds
+            }
+            for (stream, fold) in folds { cache.keep(fold, of: stream) }
+            return Dictionary(
+                folds.compactMap { stream, fold in
+                    fold.state.project.map { (stream.project, $0) }
+                }
+            ) { first, _ in first }
+        } catch {
+            throw error.fault
+        }
+    }
+
+    /// Every live key that its project's own stream records.
+    package func liveKeys() throws(Fault) -> [LiveKey] {
+        let keys = try list(Statement.listKeys(), over: watching) {
+            rows, row throws(LedgerError) -> LiveKey? in
+            // A role of a newer release opens nothing here, and keeps no other key from being seen.
+            guard let role = Role(rawValue: rows.text(row, 3)) else { return nil }
+            return LiveKey(
+                digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),
+                key: try rows.identifier(row, 2), role: role)
+        }
+        let live = keys.compactMap(\.self)
+        let states = try states(forWatching: Set(live.map(\.project)))
+        known.know(states.values.flatMap(\.acceptances))
+        return knownKeys.filter(live, by: states)
+    }
+}
+
+extension Rows {
+    func identifier<Kind>(
+        _ row: Int, _ column: Int
+    ) throws(LedgerError) -> Identifier<Kind> {
+        do {
+            return try Identifier(text(row, column))
+        } catch {
+            throw .unreadable("an identifier that \(error)")
+        }
+    }
+}

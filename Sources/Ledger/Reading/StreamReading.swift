@@ -1,0 +1,41 @@
+import Core
+import Postgres
+import SQL
+
+extension Connection {
+    /// Hands over what was recorded of each stream after the version that is known, and tells where
+    /// the streams' shards ended at the same time.
+    mutating func load(
+        _ streams: [Stream], after versions: [Int64], seenHeads: [Int64],
+        _ take: (EventRow) throws(LedgerError) -> Void
+    ) throws(LedgerError) -> LoadedHeads {
+        var heads = LoadedHeads()
+        let seen = streams.map { seenHeads[Int($0.shard.number)] }
+        let call = Statement.readStreams(streams, .int8s(versions), .int8s(seen))
+        try read([call]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                heads.take(rows, row)
+                if EventRow.isThere(in: rows, row) { try take(EventRow(rows, row)) }
+            }
+        }
+        return heads
+    }
+}
+
+/// Where shards end: a few of them, each once.
+struct LoadedHeads {
+    private(set) var marks: [ShardMark] = []
+
+    subscript(shard: Shard) -> Int64 { marks.first { $0.shard == shard }?.head ?? 0 }
+
+    var ends: [(shard: Shard, sequence: Int64)] { marks.map { ($0.shard, $0.head) } }
+
+    fileprivate mutating func take(_ rows: borrowing Rows, _ row: Int) {
+        let shard = Shard(number: rows.int2(row, EventRow.columnCount))
+        if marks.contains(where: { $0.shard == shard }) { return }
+        let head = EventRow.columnCount + 1
+        marks.append(
+            ShardMark(
+                shard: shard, head: rows.int8(row, head), chain: rows.bytes(row, head + 1)))
+    }
+}

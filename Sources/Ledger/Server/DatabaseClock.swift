@@ -1,0 +1,109 @@
+import Core
+import JSON
+import Telemetry
+import Threading
+
+/// How far the machine's clock is from the database's, as every connection and every commit finds it.
+///
+/// What an instance records must not be ahead of all other clocks: what comes after it in its shard
+/// could not be recorded earlier any more.
+final class DatabaseClock: Sendable {
+    /// The lead in milliseconds beyond which operators are warned.
+    private static let warningLimit: Int64 = 2000
+    /// The lead in milliseconds beyond which nothing is written.
+    private static let limit: Int64 = 30_000
+    private static let pauseBetweenWarnings: Int64 = 60_000
+
+    private struct State {
+        /// By how much the machine's clock is ahead, at least; below zero where it is behind.
+        var lead: Int64 = 0
+        /// When the log last warned, by the clock that only moves forward.
+        var warnedAt = Int64.min / 2
+        var isRefusing = false
+    }
+    private let state = Monitor(State())
+    private let machineClock: (@Sendable () -> Instant)?
+    private let log: Log
+
+    /// Without the machine's clock nothing is compared.
+    init(_ machineClock: (@Sendable () -> Instant)?, log: Log, metrics: Metrics) {
+        self.machineClock = machineClock
+        self.log = log
+        metrics.gauge(
+            "deed_clock_lead_milliseconds",
+            "How far the machine's clock is ahead of the database's."
+        ) { [state] in state.change(wake: .none) { $0.lead } }
+    }
+
+    /// When the database was asked for its time, by both of the machine's clocks.
+    struct Beginning {
+        fileprivate let instant: Instant
+        fileprivate let time: Int64
+    }
+
+    /// To be taken before the database is asked for its time.
+    func begin() -> Beginning? {
+        machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
+    }
+
+    /// Takes in what the database's clock showed at some time since `beginning`. How long the answer took
+    /// makes no clock look wrong.
+    func compare(_ database: Instant, since beginning: Beginning?) {
+        guard let beginning, let end = machineClock?() else { return }
+        // A clock that was set in between shows now what it would have shown then.
+        let passed = monotonicMilliseconds() - beginning.time
+        let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
+        let lead =
+            start > database
+            ? start.milliseconds - database.milliseconds
+            : min(0, end.milliseconds - database.milliseconds)
+        let (isRefusing, wasRefusing, isWarned) = state.change(wake: .none) { state in
+            let was = state.isRefusing
+            state.lead = lead
+            state.isRefusing = lead.magnitude > DatabaseClock.limit
+            let time = monotonicMilliseconds()
+            let isWarned =
+                lead.magnitude > DatabaseClock.warningLimit
+                && time - state.warnedAt > DatabaseClock.pauseBetweenWarnings
+            if isWarned { state.warnedAt = time }
+            return (state.isRefusing, was, isWarned)
+        }
+        if isRefusing != wasRefusing || isWarned { tell(lead, isRefusing) }
+    }
+
+    /// What keeps this instance from writing; `nil` where the clocks agree well enough.
+    var impediment: Impediment? {
+        let (lead, isRefusing) = state.change(wake: .none) { ($0.lead, $0.isRefusing) }
+        return isRefusing ? .clocksApart(by: lead) : nil
+    }
+
+    func requireNearness() throws(LedgerError) {
+        if let impediment { throw .impeded(impediment) }
+    }
+
+    private func tell(_ lead: Int64, _ isRefusing: Bool) {
+        let details: JSON = [
+            "lead_milliseconds": .integer(lead),
+            "reason": .string(Impediment.clocksApart(by: lead).sentence),
+        ]
+        if isRefusing {
+            log.error("clock_apart", details)
+        } else if lead.magnitude > DatabaseClock.warningLimit {
+            log.warning("clock_apart", details)
+        } else {
+            log.info("clock_right", ["lead_milliseconds": .integer(lead)])
+        }
+    }
+}
+
+extension Impediment {
+    fileprivate static func clocksApart(by lead: Int64) -> Impediment {
+        let (seconds, thousandths) = lead.magnitude.quotientAndRemainder(dividingBy: 1000)
+        let fraction = String(String(thousandths + 1000).dropFirst())
+        return Impediment(
+            .clockApart,
+            "The clock of this machine is \(seconds).\(fraction) s "
+                + "\(lead < 0 ? "behind" : "ahead of") PostgreSQL's. Set the one that is wrong, and keep "
+                + "both right with NTP. Nothing is written while they are more than 30 s apart.")
+    }
+}

@@ -1,0 +1,122 @@
+import Core
+import JSON
+import Telemetry
+import Threading
+
+/// What a look at the database found.
+struct DatabaseLook: Sendable {
+    let isReadOnly: Bool
+    /// How many standbys must confirm a commit, and how many there are that do.
+    let standbysNeeded: Int64
+    let standbysPresent: Int64
+    /// Commits that have waited for their standbys for long.
+    let waitingCommits: Int64
+
+    fileprivate var impediments: [Impediment] {
+        (isReadOnly ? [.readOnly] : []) + (lacksStandby ? [.standbyMissing(self)] : [])
+            + (!lacksStandby && waitingCommits > 0 ? [.standbySilent(self)] : [])
+    }
+
+    fileprivate var lacksStandby: Bool { standbysPresent < standbysNeeded }
+}
+
+/// What keeps the database from being written to, as far as was found when it was looked at or written to.
+final class DatabaseCondition: Sendable {
+    /// A look that is older says nothing about now.
+    private static let patience: Int64 = 2000
+    private struct State {
+        var look: DatabaseLook?
+        var lookedAt: Int64 = 0
+        /// Whether a write failed for lack of room, and none has succeeded since.
+        var isFull = false
+        /// What the log was last told.
+        var told: Set<Impediment.Kind> = []
+
+        var impediments: [Impediment] {
+            (look?.impediments ?? []) + (isFull ? [.full] : [])
+        }
+    }
+    private let state = Monitor(State())
+    private let log: Log
+
+    init(log: Log) {
+        self.log = log
+    }
+
+    /// What keeps the database from being written to; empty when nothing does.
+    var impediments: [Impediment] {
+        state.change(wake: .none) { $0.impediments }
+    }
+
+    /// What a write would run into for sure.
+    var barrier: Impediment? {
+        state.change(wake: .none) { state in
+            guard let look = state.look,
+                monotonicMilliseconds() - state.lookedAt < DatabaseCondition.patience
+            else { return nil }
+            return look.lacksStandby ? .standbyMissing(look) : look.isReadOnly ? .readOnly : nil
+        }
+    }
+
+    /// Whether the disk was full when it was written to last.
+    var isFull: Bool { state.change(wake: .none) { $0.isFull } }
+
+    func note(_ look: DatabaseLook) {
+        change { state in
+            state.look = look
+            state.lookedAt = monotonicMilliseconds()
+        }
+    }
+
+    func noteFull() { change { $0.isFull = true } }
+
+    /// Something was written, or there is room for it again.
+    func noteRoom() {
+        if isFull { change { $0.isFull = false } }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (new, isOver) = state.change(wake: .none) { state in
+            body(&state)
+            let impediments = state.impediments
+            let kinds = Set(impediments.map(\.kind))
+            defer { state.told = kinds }
+            return (
+                impediments.filter { !state.told.contains($0.kind) },
+                kinds.isEmpty && !state.told.isEmpty
+            )
+        }
+        for impediment in new {
+            log.error(impediment.kind.rawValue, ["reason": .string(impediment.sentence)])
+        }
+        if isOver { log.info("database_writable") }
+    }
+}
+
+extension Impediment {
+    static let full = Impediment(
+        .full,
+        "The disk of the database is full: PostgreSQL cannot write any more. Make room where its data and "
+            + "its write-ahead log are.")
+
+    static let readOnly = Impediment(
+        .readOnly,
+        "The database accepts no writes: it is a standby, or default_transaction_read_only is on. Promote "
+            + "it, or switch that off.")
+
+    fileprivate static func standbyMissing(_ look: DatabaseLook) -> Impediment {
+        let needed = look.standbysNeeded == 1 ? "1 standby" : "\(look.standbysNeeded) standbys"
+        let found = look.standbysPresent == 0 ? "none is" : "\(look.standbysPresent) are"
+        return Impediment(
+            .noStandby,
+            "Commits wait for \(needed) and \(found) connected. Start a standby, or change "
+                + "synchronous_standby_names.")
+    }
+
+    fileprivate static func standbySilent(_ look: DatabaseLook) -> Impediment {
+        Impediment(
+            .noStandby,
+            "Commits (\(look.waitingCommits) now) have waited for a standby for more than 2 s. Check that the "
+                + "standby runs and that it keeps up, or change synchronous_standby_names.")
+    }
+}

@@ -1,0 +1,261 @@
+package import Core
+package import Crypto
+import JSON
+import Postgres
+import SQL
+import Telemetry
+import Threading
+
+/// Holds every server that a connection meets against what this instance has seen of the log.
+///
+/// A standby that took over may lack the last commits, an old primary that comes back lacks what its
+/// successor wrote, and a backup lacks whatever came after it. To go on with one of them would be a second
+/// history that differs from past answers. The chain shows it: an event is there, with the chain that was seen, or
+/// something else is in its place.
+package final class LogGuard: Sendable {
+    private struct State {
+        var seen = SeenLog()
+        /// How often the log began anew.
+        var epoch = 0
+        /// What the log was last found to lack.
+        var impediment: Impediment?
+        var isChanged = false
+        var hasRecalled = false
+        /// Whether what could not be recalled was given up, and may be overwritten.
+        var isGivenUp = false
+        /// Which losses had been accepted when it was found that what was seen cannot be recalled.
+        var acceptedBefore: Set<AcceptanceID>?
+        var isTold = false
+    }
+    private let state = Monitor(State())
+    private let memory: LogMemory
+    private let log: Log
+
+    init(_ memory: LogMemory, log: Log) {
+        self.memory = memory
+        self.log = log
+    }
+
+    /// Why the server is not worked with that was met last; `nil` when it is.
+    package var impediment: Impediment? { state.change(wake: .none) { $0.impediment } }
+
+    /// How often the log began anew. It has to be taken before the log is asked for its marks.
+    var epoch: Int { state.change(wake: .none) { $0.epoch } }
+
+    /// Notes how far the log was seen to reach by one who asked in that epoch: what was asked for before
+    /// a loss was accepted may be of the log that was given up.
+    func note(_ marks: [ShardMark], askedIn epoch: Int) {
+        state.change(wake: .none) { state in
+            if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
+        }
+    }
+
+    /// Notes which losses were accepted by now: they excuse no later one.
+    func know(_ acceptances: some Sequence<AcceptanceID>) {
+        state.change(wake: .none) { state in
+            for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
+                state.isChanged = true
+            }
+        }
+    }
+
+    /// Writes down what is new since the last time, for when this instance starts again.
+    package func keep() {
+        let new = state.change(wake: .none) { state -> (seen: SeenLog, isGivenUp: Bool)? in
+            guard state.isChanged, state.seen.root != nil else { return nil }
+            state.isChanged = false
+            return (state.seen, state.isGivenUp)
+        }
+        guard let new else { return }
+        guard let reason = memory.keep(new.seen, new.isGivenUp) else {
+            return state.change(wake: .none) { $0.isGivenUp = false }
+        }
+        let isTold = state.change(wake: .none) { state in
+            state.isChanged = true
+            defer { state.isTold = true }
+            return state.isTold
+        }
+        if isTold { return }
+        log.warning(
+            "log_not_remembered",
+            [
+                "reason": .string(reason),
+                "remedy": .string(
+                    "let Deed write to --data-dir: what it has seen of the log is kept there for its next "
+                        + "start"),
+            ])
+    }
+
+    // MARK: Meeting a server
+
+    /// Throws unless the server has everything that was seen of the log; compares its clock, too.
+    func greet(
+        _ connection: inout Connection, _ clock: DatabaseClock
+    ) throws(PostgresError) {
+        do throws(LedgerError) {
+            try meet(&connection)
+            let askedAt = clock.begin()
+            try connection.read([Statement.readClock()]) { _, rows in
+                clock.compare(Instant(milliseconds: rows.int8(0, 0)), since: askedAt)
+            }
+        } catch {
+            switch error {
+            case .postgres(let reason): throw reason
+            case .impeded(let impediment):
+                throw PostgresError(.unwanted, serverMessage: impediment.sentence)
+            default: throw PostgresError(.unexpected, serverMessage: error.description)
+            }
+        }
+    }
+
+    /// Throws unless the server has everything that was seen of the log.
+    private func meet(_ connection: inout Connection) throws(LedgerError) {
+        let server = try connection.identifiedServer()
+        try recall(over: &connection, to: server)
+        let (seen, epoch) = state.change(wake: .none) { ($0.seen, $0.epoch) }
+        if let shortage = try connection.shortage(of: seen, at: server) {
+            let accepted = try connection.acceptances().subtracting(seen.acceptances)
+            if accepted.isEmpty { throw .impeded(refuse(shortage.impediment)) }
+            let marks = try connection.shardMarks()
+            let isBegun = state.change(wake: .none) { state in
+                state.isChanged = true
+                let isBegun = state.seen.begin(
+                    anew: marks, at: server.identity, accepting: accepted)
+                if !isBegun { return false }
+                state.epoch += 1
+                // Together, so that who asks in the new epoch does not ask the server of before.
+                connection.outliveOthers()
+                return true
+            }
+            // Another connection has begun with it, or with another one: this one is held against that.
+            if !isBegun { return try meet(&connection) }
+            tell(of: accepted, lacking: shortage.impediment)
+        } else if seen.isEmpty {
+            note(try connection.shardMarks(), askedIn: epoch)
+        }
+        // What other connections were made to is not what is worked with from now on.
+        if welcome(server) { connection.outliveOthers() }
+    }
+
+    /// Has what was seen before this start, once it is known of which log.
+    private func recall(
+        over connection: inout Connection, to server: MetServer
+    ) throws(LedgerError) {
+        if state.change(wake: .none, { $0.hasRecalled }) { return }
+        guard let root = try connection.logRoot() else { return }
+        let recalled: SeenLog?
+        var isGivenUp = false
+        do throws(LogMemory.NotRecalled) {
+            recalled = try memory.recall(root, server.identity)
+        } catch {
+            recalled = try unknown(because: error, over: &connection, to: server)
+            isGivenUp = true
+        }
+        state.change(wake: .none) { state in
+            if state.hasRecalled { return }
+            state.hasRecalled = true
+            if let recalled { state.seen.merge(recalled) }
+            state.isGivenUp = isGivenUp
+            state.seen.root = root
+            state.isChanged = true
+        }
+    }
+
+    /// Nothing was seen, where that has been accepted since it was found that it cannot be recalled.
+    private func unknown(
+        because error: LogMemory.NotRecalled, over connection: inout Connection,
+        to server: MetServer
+    ) throws(LedgerError) -> SeenLog {
+        var unknown = SeenLog()
+        unknown.acceptances = try connection.acceptances()
+        let before = state.change(wake: .none) { state in
+            let before = state.acceptedBefore ?? unknown.acceptances
+            state.acceptedBefore = before
+            return before
+        }
+        let impediment = error.impediment(at: server)
+        let accepted = unknown.acceptances.subtracting(before)
+        if accepted.isEmpty { throw .impeded(refuse(impediment, as: "log_not_recalled")) }
+        tell(of: accepted, lacking: impediment)
+        return unknown
+    }
+
+    private func tell(of accepted: Set<AcceptanceID>, lacking impediment: Impediment) {
+        log.warning(
+            "log_accepted",
+            [
+                "acceptances": .array(
+                    accepted.map { .string($0.text) }.sorted { $0.text < $1.text }),
+                "lacking": .string(impediment.sentence),
+            ])
+    }
+
+    private func refuse(_ impediment: Impediment, as event: String? = nil) -> Impediment {
+        let isNew = state.change(wake: .none) { state in
+            defer { state.impediment = impediment }
+            return state.impediment == nil
+        }
+        if isNew {
+            log.error(
+                event ?? impediment.kind.rawValue, ["reason": .string(impediment.sentence)])
+        }
+        return impediment
+    }
+
+    /// Whether another server was worked with before, or an earlier history of this one.
+    private func welcome(_ server: MetServer) -> Bool {
+        let (isOver, isAnother) = state.change(wake: .none) { state in
+            let isFirst = state.seen.server == nil
+            let isNew = state.seen.note(server.identity)
+            if isNew { state.isChanged = true }
+            defer { state.impediment = nil }
+            return (state.impediment != nil, isNew && !isFirst)
+        }
+        if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
+        return isAnother
+    }
+}
+
+/// Where it is kept what an instance has seen of logs.
+package struct LogMemory: Sendable {
+    /// Something was seen, and it cannot be told what.
+    package struct NotRecalled: Error {
+        package let reason: String
+        /// Whether it is another user's to tell.
+        package let isForbidden: Bool
+
+        package init(_ reason: String, isForbidden: Bool = false) {
+            self.reason = reason
+            self.isForbidden = isForbidden
+        }
+    }
+    package typealias Recall =
+        @Sendable (_ root: Digest32, _ server: ServerIdentity?)
+        throws(NotRecalled) -> SeenLog?
+    package typealias Keep = @Sendable (_ seen: SeenLog, _ isGivenUp: Bool) -> String?
+
+    /// What was seen of the log with that first event: in that server's database, or else in another one.
+    package var recall: Recall
+    /// Keeps it; why it could not, where that is so. What cannot be read there is overwritten only where
+    /// it was given up.
+    package var keep: Keep
+
+    package init(recall: @escaping Recall, keep: @escaping Keep) {
+        self.recall = recall
+        self.keep = keep
+    }
+
+    /// For a process that has no part in it.
+    package static let none = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
+}
+
+extension LogMemory.NotRecalled {
+    fileprivate func impediment(at server: MetServer) -> Impediment {
+        Impediment(
+            .behind,
+            "What this instance has seen of the log cannot be read (\(reason)), so it cannot tell whether "
+                + "the PostgreSQL server at \(server.name) lacks anything. It is not read and not written. "
+                + "Let the user that serves read that file. If the file is damaged and this server is the "
+                + "right one, say so with: deed accept-log --reason '…'")
+    }
+}

@@ -1,0 +1,79 @@
+package import Core
+package import Crypto
+
+/// What was seen of a log: the furthest end of each shard, and the server that had it.
+package struct SeenLog: Hashable, Sendable {
+    /// The chain of its first event, which tells it from other logs; `nil` while it has none.
+    package var root: Digest32?
+    package var server: ServerIdentity?
+    /// The losses that were accepted by then.
+    package var acceptances: Set<AcceptanceID> = []
+    /// Where shards end that have events.
+    package private(set) var marks: [Shard: ShardMark] = [:]
+
+    package init() {}
+
+    var isEmpty: Bool { marks.isEmpty }
+
+    /// False where that was known.
+    @discardableResult
+    package mutating func note(_ newer: some Sequence<ShardMark>) -> Bool {
+        var isNew = false
+        for mark in newer where mark.head > marks[mark.shard]?.head ?? 0 {
+            marks[mark.shard] = mark
+            isNew = true
+        }
+        return isNew
+    }
+
+    /// False where that was known.
+    mutating func note(_ identity: ServerIdentity?) -> Bool {
+        guard let identity, identity != server else { return false }
+        if let server, identity.isEarlier(than: server) { return false }
+        server = identity
+        return true
+    }
+
+    /// Goes on from where the log ends, after losses were accepted. False where those were known.
+    mutating func begin(
+        anew ends: [ShardMark], at identity: ServerIdentity?, accepting accepted: Set<AcceptanceID>
+    ) -> Bool {
+        if accepted.isSubset(of: acceptances) { return false }
+        acceptances.formUnion(accepted)
+        server = identity
+        marks = [:]
+        note(ends)
+        return true
+    }
+
+    /// Takes in what another process has seen of the same log in the same database. Who knows of more
+    /// accepted losses knows better where it ends.
+    package mutating func merge(_ other: SeenLog) {
+        if acceptances.isStrictSuperset(of: other.acceptances) { return }
+        if acceptances.isStrictSubset(of: other.acceptances) {
+            self = other
+            return
+        }
+        acceptances.formUnion(other.acceptances)
+        note(other.marks.values)
+        _ = note(other.server)
+    }
+}
+
+/// A database of a cluster and the cluster's history: each promotion begins a new timeline.
+package struct ServerIdentity: Hashable, Sendable {
+    package let system: String
+    package let database: String
+    package let timeline: Int64
+
+    package init(system: String, database: String, timeline: Int64) {
+        self.system = system
+        self.database = database
+        self.timeline = timeline
+    }
+
+    /// Whether it is what the other one was before a promotion.
+    func isEarlier(than other: ServerIdentity) -> Bool {
+        system == other.system && timeline < other.timeline
+    }
+}

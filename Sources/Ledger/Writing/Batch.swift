@@ -1,0 +1,399 @@
+import Core
+import Crypto
+import JSON
+
+/// Where a shard stood when its row was locked, and where this batch takes it.
+struct ShardHead {
+    var sequence: Int64
+    var chain: [UInt8]
+    var recordedAt: Instant
+}
+
+/// An event that is decided and not yet written.
+struct NewEntry {
+    let header: EventHeader
+    let event: Event
+    let payload: String
+    let link: ChainLink
+
+    var recorded: RecordedEvent {
+        RecordedEvent(
+            stream: header.stream, version: header.version, position: header.position,
+            event: event, record: header.record)
+    }
+}
+
+/// A command, and what is known by now that its decision needs in addition to its own stream.
+struct Candidate: Sendable {
+    let command: Command
+    /// Streams of those whom it concerns, too.
+    var others: Set<Stream> = []
+    /// The purchases whose holders have to be known.
+    var purchases: [HeldPurchase]
+    /// Where the events are with which its cause was obeyed before.
+    var replay: Replay?
+
+    init(_ command: Command) {
+        self.command = command
+        purchases = command.purchases
+        others = Set(command.customers.map { command.stream.neighbour($0) })
+    }
+
+    var holderKeys: [HolderKey] {
+        purchases.map { HolderKey($0, in: command.stream) }
+    }
+
+    var claimedKeys: [TokenKey] {
+        command.claimedTokens.map { TokenKey($0, in: command.stream) }
+    }
+
+    /// Whether it concerns only its own customer.
+    var isAlone: Bool {
+        others.isEmpty && purchases.isEmpty && command.tokens.isEmpty
+            && command.claimedTokens.isEmpty
+    }
+
+    /// Takes in what was found to be lacking.
+    mutating func learn(_ lack: Lack) {
+        others.formUnion(lack.streams)
+        purchases += lack.purchases
+        replay = lack.replay ?? replay
+    }
+}
+
+/// Some events of one stream, one behind the other.
+struct Replay: Hashable, Sendable {
+    let stream: Stream
+    let first: Int64
+    let last: Int64
+}
+
+/// What has to be loaded before a command can be decided.
+struct Lack: Error {
+    var streams: Set<Stream> = []
+    var purchases: [HeldPurchase] = []
+    var replay: Replay?
+}
+
+/// Why a batch did not decide a command.
+enum Undecided: Error {
+    case refused(Refusal)
+    case lacking(Lack)
+    /// What should never happen.
+    case broken(String)
+}
+
+/// Commands decided one after the other in memory, on streams that are locked in the database.
+/// Pure: what was loaded goes in, what is to be written comes out.
+struct Batch {
+    let now: Instant
+    private(set) var heads: [Shard: ShardHead]
+    private(set) var folds: [Stream: Fold] = [:]
+    private(set) var holders: Holders
+    private(set) var entries: [NewEntry] = []
+    private(set) var evidence: [KeptEvidence] = []
+    private(set) var waitingCredits = WaitingCreditRows()
+    /// What rows say waits under a token, and its keeper does not have.
+    private(set) var strays: [Stream: PurchaseID] = [:]
+    private var tokens = KnownTokens()
+    private var replayed: [Replay: [RecordedEvent]] = [:]
+
+    init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
+        self.now = now
+        self.heads = heads
+        self.holders = holders
+    }
+
+    /// Where the shards end that it writes.
+    var marks: [ShardMark] {
+        heads.map { ShardMark(shard: $0.key, head: $0.value.sequence, chain: $0.value.chain) }
+    }
+
+    /// Whether there is anything to write.
+    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty }
+
+    /// The streams that have new events, each once, in the order of their first one.
+    var changedStreams: [Stream] {
+        var seen = Set<Stream>()
+        return entries.map(\.header.stream).filter { seen.insert($0).inserted }
+    }
+
+    mutating func load(_ fold: Fold, of stream: Stream) {
+        folds[stream] = fold
+    }
+
+    /// Takes in an event that was recorded after the fold that is loaded.
+    mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
+        // Taken out of the dictionary for this, so that it is changed in place.
+        var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
+        fold.apply(recorded, causeDigest: causeDigest)
+        folds[recorded.stream] = fold
+    }
+
+    mutating func load(_ customer: CustomerID, holding key: HolderKey) {
+        holders.load(customer, of: key)
+    }
+
+    mutating func load(_ customer: CustomerID, owning token: TokenKey) {
+        tokens.owners[token] = customer
+    }
+
+    mutating func load(_ purchase: HeldPurchase, waitingUnder token: TokenKey) {
+        tokens.add(purchase, under: token)
+    }
+
+    mutating func load(_ events: [RecordedEvent], of replay: Replay) {
+        replayed[replay] = events
+    }
+
+    /// Decides a command on the states that the ones before it left.
+    mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
+        let command = candidate.command
+        if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
+        let situation = try situation(of: candidate)
+        let decision: Decision
+        do throws(Refusal) {
+            decision = try command.decide(situation)
+        } catch {
+            throw .refused(error)
+        }
+        let events = try append(decision, of: command)
+        noteStrays(of: candidate)
+        return outcome(of: command, events, items: decision.items)
+    }
+
+    /// What still waits under a token behind the command that claimed it, and that its keeper lacks. Such
+    /// a row would be in the way of the token for ever.
+    private mutating func noteStrays(of candidate: Candidate) {
+        for held in tokens.waiting(for: candidate).values.joined() {
+            let keeper = candidate.command.stream.neighbour(.unclaimed(held.purchase))
+            guard let fold = folds[keeper], fold.state.customer?.purchase(held.purchase) == nil
+            else { continue }
+            strays[keeper] = held.purchase
+            tokens.remove(held.purchase, of: keeper)
+        }
+    }
+
+    /// The events with which the command's twin was obeyed, if there was one.
+    private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
+        guard let obeyed = folds[command.stream]?.obeyed(command.cause) else { return nil }
+        if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
+        let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
+        if let events = replayed[replay] { return events }
+        let new = entries.lazy.filter {
+            $0.header.stream == replay.stream
+                && (replay.first...replay.last).contains($0.header.version)
+        }
+        if new.isEmpty { throw .lacking(Lack(replay: replay)) }
+        return new.map(\.recorded)
+    }
+
+    private func situation(of candidate: Candidate) throws(Undecided) -> Situation {
+        let command = candidate.command
+        let stream = command.stream
+        let knownElsewhere = try knownElsewhere(of: command)
+        if candidate.isAlone {
+            let state = folds[stream]?.state.customer ?? CustomerState()
+            return Situation(
+                now: now, project: project(of: stream), states: [stream.customer: state],
+                knownElsewhere: knownElsewhere)
+        }
+        var holding: [PurchaseID: CustomerID] = [:]
+        for held in candidate.purchases {
+            holding[held.purchase] = holders[HolderKey(held, in: stream)]
+        }
+        var owners: [String: CustomerID] = [:]
+        for token in command.tokens {
+            owners[token] = tokens.owners[TokenKey(token, in: stream)]
+        }
+        let waiting = tokens.waiting(for: candidate)
+        // Where more wait than are taken, that is all that the decision has to know.
+        let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
+        var states: [CustomerID: CustomerState] = [:]
+        var lacking = Set<Stream>()
+        let concerned =
+            [stream.customer] + command.customers + holding.values + owners.values
+            + claimed.map { .unclaimed($0.purchase) }
+        for customer in Set(concerned) {
+            let stream = stream.neighbour(customer)
+            if let fold = folds[stream] {
+                states[customer] = fold.state.customer
+            } else {
+                lacking.insert(stream)
+            }
+        }
+        let known = Set(candidate.purchases)
+        let unknown = claimed.filter { !known.contains($0) }
+        if !lacking.isEmpty || !unknown.isEmpty {
+            throw .lacking(Lack(streams: lacking, purchases: unknown))
+        }
+        return Situation(
+            now: now, project: project(of: stream), states: states, holders: holding,
+            tokenOwners: owners, waiting: waiting.mapValues { $0.map(\.purchase) },
+            knownElsewhere: knownElsewhere)
+    }
+
+    /// Those of the command's customers who have events in the other environment only, asked where
+    /// an id could be taken for another one: an id that either world knows is not new.
+    private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
+        func isImproper(_ customer: CustomerID) -> Bool {
+            customer.improperForm != nil && !customer.isReserved
+        }
+        var improper = command.customers.filter(isImproper)
+        if isImproper(command.stream.customer) { improper.append(command.stream.customer) }
+        var (known, lacking) = (Set<CustomerID>(), Set<Stream>())
+        for customer in improper {
+            let stream = command.stream.neighbour(customer)
+            if let fold = folds[stream], fold.version > 0 { continue }
+            guard let fold = folds[stream.inOtherEnvironment] else {
+                lacking.insert(stream.inOtherEnvironment)
+                continue
+            }
+            if fold.version > 0 { known.insert(customer) }
+        }
+        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
+        return known
+    }
+
+    /// The project of a stream, as it is or as this batch has changed it.
+    func project(of stream: Stream) -> ProjectState {
+        folds[.ofProject(stream.project)]?.state.project ?? ProjectState()
+    }
+
+    private func outcome(
+        of command: Command, _ events: [RecordedEvent], items: [ItemOutcome]? = nil
+    ) -> Outcome {
+        let shard = command.stream.shard
+        return Outcome(
+            events: events.filter { $0.stream == command.stream },
+            state: folds[command.stream]?.state ?? StreamState(emptyFor: command.stream),
+            project: project(of: command.stream),
+            position: Position(shard: shard, sequence: heads[shard]?.sequence ?? 0),
+            items: items ?? [], isRepetition: items == nil)
+    }
+}
+
+extension Batch {
+    /// Appends what was decided, all of it or nothing.
+    private mutating func append(
+        _ decision: Decision, of command: Command
+    ) throws(Undecided) -> [RecordedEvent] {
+        let streams = decision.parts.map { command.stream.neighbour($0.customer) }
+        var holders = holders
+        for (stream, part) in zip(streams, decision.parts) {
+            for event in part.events { try holders.apply(event, of: stream) }
+        }
+        self.holders = holders
+        let changed = changed(decision, streams)
+        for stream in changed { publishDue(of: stream) }
+        var counts: [Stream: Int16] = [:]
+        var events: [RecordedEvent] = []
+        for (stream, part) in zip(streams, decision.parts) {
+            let evidence = part.restsOn.map { command.evidence[$0].digest }
+            for event in part.events {
+                events.append(
+                    append(event, to: stream, of: command, restingOn: evidence, &counts))
+                tokens.apply(event, of: stream)
+                waitingCredits.add(event, of: stream, by: project(of: stream).catalog)
+            }
+        }
+        for stream in changed {
+            for event in regained(by: stream) {
+                events.append(append(event, to: stream, of: command, &counts))
+            }
+        }
+        let restsOn = decision.restsOn
+        for (index, record) in command.evidence.enumerated()
+        where record.isKeptAlways || restsOn.contains(index) {
+            evidence.append(KeptEvidence(record: record, stream: command.stream, at: now))
+        }
+        return events
+    }
+
+    /// The streams that have events in the decision, each once.
+    private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
+        if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
+        var seen = Set<Stream>()
+        return zip(streams, decision.parts).compactMap { stream, part in
+            part.events.isEmpty || !seen.insert(stream).inserted ? nil : stream
+        }
+    }
+
+    private mutating func append(
+        _ event: Event, to stream: Stream, of command: Command,
+        restingOn evidence: [UInt8]? = nil, _ counts: inout [Stream: Int16]
+    ) -> RecordedEvent {
+        let cause = EventCause(
+            actor: command.actor,
+            text: stream == command.stream ? command.cause.text : command.linkedCause,
+            digest: command.cause.digest, index: counts[stream, default: 0], evidence: evidence)
+        counts[stream, default: 0] += 1
+        return append(event, to: stream, because: cause)
+    }
+
+    @discardableResult
+    mutating func append(
+        _ event: Event, to stream: Stream, because cause: EventCause
+    ) -> RecordedEvent {
+        guard var head = heads[stream.shard], folds[stream] != nil else {
+            preconditionFailure("shard \(stream.shard.number) was not locked for this batch")
+        }
+        head.sequence += 1
+        head.recordedAt = max(head.recordedAt, now)
+        let header = EventHeader(
+            position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
+            version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
+            record: EventRecord(
+                occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
+                actor: cause.actor, cause: cause.text,
+                catalogVersion: project(of: stream).catalogVersion),
+            causeIndex: cause.index, causeDigest: cause.digest, evidence: cause.evidence)
+        let payload = event.payload.text
+        let link = ChainLink(after: head.chain, header: header, payload: payload)
+        head.chain = link.chain.bytes
+        heads[stream.shard] = head
+        let entry = NewEntry(header: header, event: event, payload: payload, link: link)
+        entries.append(entry)
+        let recorded = entry.recorded
+        apply(recorded, causeDigest: cause.digest)
+        return recorded
+    }
+}
+
+/// Who and what made an event happen.
+struct EventCause {
+    let actor: Actor
+    let text: String
+    let digest: [UInt8]
+    /// Its place among the events of the cause in one stream.
+    let index: Int16
+    /// The digest of the evidence that it rests on.
+    let evidence: [UInt8]?
+}
+
+extension Command {
+    /// The cause of events in the streams of others. It differs from every cause of theirs, and
+    /// says nothing about whose command it was.
+    fileprivate var linkedCause: String {
+        let parts = [
+            stream.project.text, stream.environment.rawValue, stream.customer.text, cause.text,
+        ]
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+        return "linked:\(SHA256.digest(Array(text.utf8)).hex)"
+    }
+}
+
+extension Stream {
+    /// The stream of another customer of the same project and environment.
+    func neighbour(_ customer: CustomerID) -> Stream {
+        customer == self.customer
+            ? self : Stream(project: project, environment: environment, customer: customer)
+    }
+}
+
+/// Evidence on which events of a stream rest.
+struct KeptEvidence: Sendable {
+    let record: EvidenceRecord
+    let stream: Stream
+    let at: Instant
+}

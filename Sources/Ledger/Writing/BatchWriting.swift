@@ -1,0 +1,104 @@
+import Core
+import Crypto
+import Postgres
+import SQL
+
+extension Batch {
+    /// The calls that write what was decided, with the rows of its evidence, and commit it.
+    func writes(with evidence: EvidenceRows) -> [Call] {
+        (entries.isEmpty ? [] : insertions + holders.calls + projections)
+            + evidence.calls + [Statement.commit()]
+    }
+
+    private var insertions: [Call] {
+        entries.isEmpty ? [] : [insertEvents, advanceShards]
+    }
+
+    private var insertEvents: Call {
+        let headers = entries.map(\.header)
+        let records = headers.map(\.record)
+        return Statement.insertEvents(
+            .int2s(headers.map(\.position.shard.number)),
+            .int8s(headers.map(\.position.sequence)),
+            .texts(headers.map(\.stream.project.text)),
+            .texts(headers.map(\.stream.environment.rawValue)),
+            .texts(headers.map(\.stream.customer.text)),
+            .int8s(headers.map(\.version)),
+            .texts(headers.map(\.type)),
+            .texts(entries.map(\.payload)),
+            .byteas(entries.map(\.link.digest.bytes)),
+            .byteas(entries.map(\.link.chain.bytes)),
+            .int8s(records.map(\.occurredAt.milliseconds)),
+            .int8s(records.map(\.recordedAt.milliseconds)),
+            .texts(records.map(\.actor.text)),
+            .texts(records.map(\.cause)),
+            .int2s(headers.map(\.causeIndex)),
+            .byteas(headers.map(\.causeDigest)),
+            .int8s(records.map(\.catalogVersion)),
+            .byteas(headers.map(\.evidence)))
+    }
+
+    private var advanceShards: Call {
+        let firsts = Dictionary(
+            entries.map(\.header.position).map { ($0.shard, $0.sequence) }
+        ) { first, _ in first }
+        let heads = heads.filter { firsts[$0.key] != nil }.sorted { $0.key < $1.key }
+        return Statement.advanceShards(
+            .int2s(heads.map(\.key.number)),
+            .int8s(heads.map { (firsts[$0.key] ?? 0) - 1 }),
+            .int8s(heads.map(\.value.sequence)),
+            .byteas(heads.map(\.value.chain)),
+            .int8s(heads.map(\.value.recordedAt.milliseconds)))
+    }
+
+    private var projections: [Call] {
+        var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays)
+        for stream in changedStreams {
+            guard let customer = folds[stream]?.state.customer else { continue }
+            rows.add(customer, of: stream, by: project(of: stream))
+        }
+        for entry in entries {
+            let stream = entry.header.stream
+            switch folds[stream]?.state {
+            case .customer(let state):
+                rows.add(entry, state, by: project(of: stream).catalog)
+            case .project(let state): rows.add(entry.event, of: stream.project, state)
+            case nil: break
+            }
+        }
+        return rows.calls
+    }
+
+    /// The calls that write what was published of customers, with all of their rows by the catalog of
+    /// now, and commit that.
+    func reprojection(of streams: [Stream]) -> [Call] {
+        writes(projecting: streams) { $0.addAll($1, of: $2, by: project(of: $2)) }
+    }
+
+    /// The same with the rows that publishing changes: those of the customers themselves.
+    func publication(of streams: [Stream]) -> [Call] {
+        writes(projecting: streams) { $0.add($1, of: $2, by: project(of: $2)) }
+    }
+
+    /// The same with every row that the customers' events name.
+    func rewriting(_ streams: [Stream]) -> [Call] {
+        let rows = streams.flatMap { stream in
+            folds[stream]?.state.customer.map {
+                ProjectedRows.all(of: $0, stream, by: project(of: stream))
+            } ?? []
+        }
+        return insertions + rows + [Statement.commit()]
+    }
+
+    private func writes(
+        projecting streams: [Stream],
+        _ add: (inout ProjectedRows, CustomerState, Stream) -> Void
+    ) -> [Call] {
+        var rows = ProjectedRows()
+        for stream in streams {
+            guard let customer = folds[stream]?.state.customer else { continue }
+            add(&rows, customer, stream)
+        }
+        return insertions + rows.calls + [Statement.commit()]
+    }
+}

@@ -1,0 +1,61 @@
+import Threading
+
+/// What waits for the thread that does it, many at a time; bounded.
+final class BoundedQueue<Item: Sendable>: Sendable {
+    private struct State {
+        var waiting: [Item] = []
+        var isClosed = false
+
+        mutating func take(upTo count: Int) -> [Item] {
+            let batch = Array(waiting.prefix(count))
+            waiting.removeFirst(batch.count)
+            return batch
+        }
+    }
+    private let state = Monitor(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var depth: Int { state.change(wake: .none) { $0.waiting.count } }
+
+    /// False when the queue is full or closed.
+    func add(_ item: Item) -> Bool {
+        state.change(wake: .one) { state in
+            if state.isClosed || state.waiting.count >= limit { return false }
+            state.waiting.append(item)
+            return true
+        }
+    }
+
+    /// Adds all of them, also beyond the limit: what comes of something that was let in has a place.
+    func add(_ items: [Item]) {
+        if items.isEmpty { return }
+        state.change(wake: .one) { $0.waiting += items }
+    }
+
+    /// Everything that waits, up to `count`; `nil` once the queue is closed and empty.
+    func take(upTo count: Int) -> [Item]? {
+        state.wait { state -> [Item]?? in
+            if state.waiting.isEmpty { return state.isClosed ? .some(nil) : nil }
+            return state.take(upTo: count)
+        }
+    }
+
+    /// The same after a wait of that length at most; maybe nothing.
+    func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
+        state.wait(milliseconds: milliseconds) { $0.waiting.isEmpty ? nil : $0.take(upTo: count) }
+            ?? []
+    }
+
+    /// What waits now, up to `count`, maybe nothing.
+    func takeWaiting(upTo count: Int) -> [Item] {
+        state.change(wake: .none) { $0.take(upTo: count) }
+    }
+
+    func close() {
+        state.change { $0.isClosed = true }
+    }
+}

@@ -1,0 +1,350 @@
+import Core
+import Following
+import JSON
+import Postgres
+import SQL
+import Telemetry
+import Threading
+
+/// Writes the commands of some shards: all that wait in one transaction, in two round trips.
+///
+/// While it commits, the next batch gathers. A command that turns out to concern further streams is
+/// decided again with those locked, too. A batch that the database refuses is redone one by one, so
+/// that only the command to blame is refused. When the connection breaks, no one can know whether
+/// the batch was committed; it is run again, and the causes that were recorded tell.
+struct Committer: ~Copyable {
+    typealias Given = GivenAnswer<PendingCommand.Answer>
+
+    static let batchLimit = 512
+    /// A batch of this size shows that many senders are at work, and is not large yet.
+    private static let crowd = 8..<16
+    private static let gatheringPause: Int64 = 1
+    /// How often a batch pauses at most.
+    private static let pauseLimit = 4
+    private static let pauseBetweenAttempts: Int64 = 20
+    /// How long a batch waits for shards that another session has locked. Then the others go first.
+    private static let lockPatience = 300
+    /// How often a command may turn out to concern yet another stream, or to have been overtaken by
+    /// another customer who claimed the same purchase.
+    private static let roundLimit = 8
+
+    private let queue: BoundedQueue<PendingCommand>
+    private let announced: Announced
+    private let answers: BoundedQueue<Given>
+    private let cache: StateCache
+    private let filed = FiledCertificates()
+    private let subscribers: LogSubscribers
+    private let clocks: Clocks
+    private let condition: DatabaseCondition
+    private let known: LogGuard
+    private let log: Log
+    private let batchSizes: Histogram
+    private let commitTimes: Histogram
+    private let blocked: Counter
+    /// When the log was last told of an event in the way, by shard.
+    private var alarms: [Shard: Int64] = [:]
+    private static let pauseBetweenAlarms: Int64 = 60_000
+    private var link: Link
+    /// Commands for shards that another session has held for long.
+    private var setAside: [Errand] = []
+    private var turns = 0
+    private static let turnsToQueue = 10
+
+    init(
+        queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
+        cache: StateCache, subscribers: LogSubscribers, settings: LedgerSettings,
+        clocks: Clocks, condition: DatabaseCondition, known: LogGuard,
+        greet: @escaping Greeting, log: Log, measures: LedgerMeasures
+    ) {
+        self.queue = queue
+        self.announced = announced
+        self.answers = answers
+        self.cache = cache
+        self.subscribers = subscribers
+        self.log = log
+        self.clocks = clocks
+        self.condition = condition
+        self.known = known
+        batchSizes = measures.batchSizes
+        commitTimes = measures.commitTimes
+        blocked = measures.blocked
+        var connection = settings.connection
+        connection.lockTimeoutMilliseconds = Committer.lockPatience
+        link = Link(connection) {
+            [filed] connection, isFirst throws(PostgresError) in
+            try greet(&connection, isFirst)
+            if !isFirst { filed.forget() }
+        }
+    }
+
+    /// Commits until the queue is closed and empty.
+    mutating func run() {
+        while true {
+            if setAside.isEmpty {
+                guard let batch = queue.take(upTo: Committer.batchLimit) else { break }
+                commit(gathered(batch).map(Errand.init))
+            } else {
+                let more = queue.take(
+                    upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
+                commitFree(more.map(Errand.init))
+            }
+        }
+        answers.close()
+    }
+
+    /// Commits what lies in shards that no other session holds, while the rest waits for those: the holder may
+    /// be a process that stands still.
+    private mutating func commitFree(_ new: [Errand]) {
+        let errands = withoutOverdue(setAside + new, .busy)
+        setAside = []
+        turns += 1
+        // Now and then it queues for the lock: where many want it, it would never be found free.
+        if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
+        commit(settingAside(errands))
+    }
+
+    /// Those whose shards are free. The others are set aside.
+    private mutating func settingAside(_ errands: [Errand]) -> [Errand] {
+        let shards = Set(errands.flatMap(\.shards)).sorted()
+        var free = Set<Shard>()
+        do throws(LedgerError) {
+            try link.settled { connection throws(LedgerError) in
+                let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
+                // A lock leaves a trace in PostgreSQL's log: a commit would sync, and wait for a standby.
+                try connection.read([Statement.begin(), find, Statement.rollback()]) {
+                    index, rows in
+                    if index != 1 { return }
+                    for row in 0..<rows.count { free.insert(Shard(number: rows.int2(row, 0))) }
+                }
+            }
+        } catch {
+            // Whatever is wrong with the database, the next attempt to commit tells.
+            if !error.isLockedOut { free = Set(shards) }
+        }
+        let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
+            if errand.shards.isSubset(of: free) {
+                parts.0.append(errand)
+            } else {
+                parts.1.append(errand)
+            }
+        }
+        setAside += held
+        return going
+    }
+
+    /// The batch, and where many are about to send, what else comes in a moment: a commit costs about
+    /// the same whether a dozen wait for it or fifty.
+    private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
+        var batch = batch
+        var pauses = 0
+        while batch.count < Committer.crowd.upperBound, pauses < Committer.pauseLimit,
+            announced.areMany || pauses == 0 && Committer.crowd.contains(batch.count)
+        {
+            pause(milliseconds: Committer.gatheringPause)
+            let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
+            // What is announced goes to another committer, or comes to nothing.
+            if more.isEmpty { break }
+            batch += more
+            pauses += 1
+        }
+        return batch
+    }
+
+    /// A command with what was learned of it in earlier rounds. A class, so that handing it on counts one
+    /// reference and not one for each text in it.
+    private final class Errand {
+        let pending: PendingCommand
+        var candidate: Candidate
+        var rounds = 0
+
+        init(_ pending: PendingCommand) {
+            self.pending = pending
+            candidate = Candidate(pending.command)
+        }
+
+        /// Those that it writes, as far as is known.
+        var shards: Set<Shard> {
+            Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
+        }
+
+        /// Whether it takes its time to be decided.
+        var isLarge: Bool { candidate.purchases.count > 64 }
+    }
+
+    /// Tries until every command has its answer: committed, refused, or out of time.
+    private mutating func commit(_ errands: [Errand]) {
+        var waiting = withoutOverdue(errands)
+        var (attempts, overtaken) = (0, 0)
+        while !waiting.isEmpty {
+            do throws(LedgerError) {
+                if let barrier = condition.barrier { throw .impeded(barrier) }
+                attempts += 1
+                waiting = withoutExhausted(
+                    try attempt(waiting, isSlow: attempts > 1 || waiting.contains(where: \.isLarge))
+                )
+                if attempts > 1 { log.info("commit_succeeded", ["attempts": .integer(attempts)]) }
+                attempts = 0
+            } catch {
+                if error.isOvertaken {
+                    overtaken += 1
+                    waiting = withoutExhausted(waiting)
+                    // Twice may be one command's fault: the others are not to wait for it.
+                    guard overtaken > 1, waiting.count > 1 else { continue }
+                    isolate(waiting, error)
+                    return
+                }
+                if error.isLackOfRoom { condition.noteFull() }
+                if case .impeded = error.fault, !error.isPassing {
+                    // The part that noticed it writes the log line.
+                    for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
+                    return
+                }
+                if error.isLockedOut {
+                    waiting = settingAside(withoutOverdue(waiting, .busy))
+                    continue
+                }
+                // What takes too long twice may be one command's fault: no other is to wait for it.
+                let isTooLong = error.isTooLong && attempts > 1 && waiting.count > 1
+                guard error.isPassing, !isTooLong else {
+                    isolate(waiting, error)
+                    return
+                }
+                if attempts == 1 {
+                    log.warning("commit_retried", ["reason": .string(error.description)])
+                }
+                waiting = withoutOverdue(waiting, error.fault)
+                if !waiting.isEmpty { pause(milliseconds: Committer.pauseBetweenAttempts) }
+            }
+        }
+    }
+
+    private func answer(_ pending: PendingCommand, _ answer: PendingCommand.Answer) {
+        give([Given(answer: answer, respond: pending.respond)])
+    }
+
+    private func give(_ given: [Given]) {
+        // No limit: the callers of these count among the requests in flight, which have one.
+        answers.add(given)
+    }
+
+    /// Those that may still be obeyed in time; `fault` is why the others are not.
+    private func withoutOverdue(
+        _ errands: [Errand], _ fault: Fault = .unavailable
+    ) -> [Errand] {
+        let now = monotonicMilliseconds()
+        return errands.filter { errand in
+            if errand.pending.deadline > now { return true }
+            answer(errand.pending, .failure(.fault(fault)))
+            return false
+        }
+    }
+
+    /// Those that may go another round.
+    private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
+        errands.filter { errand in
+            if !errand.candidate.isAlone { errand.rounds += 1 }
+            if errand.rounds < Committer.roundLimit { return true }
+            answer(errand.pending, .failure(.fault(.busy)))
+            return false
+        }
+    }
+
+    /// Gives each command a transaction of its own; the one that is to blame gets the error.
+    private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
+        if errands.count > 1 {
+            for errand in errands { commit([errand]) }
+        } else if let refusal = error.refusal {
+            for errand in errands { answer(errand.pending, .failure(.refused(refusal))) }
+        } else {
+            if error.isBlocked {
+                alarm(errands)
+            } else {
+                log.error("command_failed", ["reason": .string(error.description)])
+            }
+            for errand in errands { answer(errand.pending, .failure(.fault(error.fault))) }
+        }
+    }
+
+    /// Counts each command that an event beyond the head is in the way of, and logs each shard once
+    /// in a while.
+    private mutating func alarm(_ errands: [Errand]) {
+        let now = monotonicMilliseconds()
+        for shard in errands.map(\.pending.command.stream.shard) {
+            blocked.add()
+            if let last = alarms[shard], now - last < Committer.pauseBetweenAlarms { continue }
+            alarms[shard] = now
+            log.error(
+                "log_blocked",
+                [
+                    "shard": .integer(Int(shard.number)),
+                    "reason": .string(Fault.blockedSentence),
+                ])
+        }
+    }
+
+    /// Commits what can be decided, answers it, and returns what has to be decided again.
+    private mutating func attempt(
+        _ errands: [Errand], isSlow: Bool
+    ) throws(LedgerError) -> [Errand] {
+        let started = monotonicMicroseconds()
+        let listeners = subscribers.listeners
+        var decisions: [Result<Outcome, Undecided>] = []
+        var certificates: Set<KeptCertificate> = []
+        var epoch = 0
+        let decided = try link.settled { connection throws(LedgerError) in
+            epoch = known.epoch
+            var batch = try connection.lockAndLoad(
+                errands.map(\.candidate), cache: cache, clocks, isSlow: isSlow)
+            decisions = errands.map { errand in
+                Result { () throws(Undecided) in try batch.decide(errand.candidate) }
+            }
+            if !batch.isEmpty {
+                let evidence = EvidenceRows(batch.evidence, besides: filed)
+                certificates = evidence.certificates
+                try connection.execute(batch.writes(with: evidence))
+            } else if decisions.contains(where: \.isObeyed) {
+                // What is answered on behalf of an earlier commit is as safe as a new one: by this, a
+                // standby that has to confirm has confirmed that one, too.
+                try connection.execute([Statement.commit()])
+            }
+            return batch
+        }
+        known.note(decided.marks, askedIn: epoch)
+        if !decided.isEmpty { condition.noteRoom() }
+        filed.add(certificates)
+        cache.observe(decided.heads)
+        for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
+        if !listeners.isEmpty {
+            let commit = decided.commit
+            for listener in listeners { listener.subscriber.hear(commit, since: listener.moment) }
+        }
+        var given: [Given] = []
+        var again: [Errand] = []
+        for (errand, decision) in zip(errands, decisions) {
+            let answer: PendingCommand.Answer
+            switch decision {
+            case .success(let outcome): answer = .success(outcome)
+            case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
+            case .failure(.broken(let what)):
+                log.error("command_failed", ["reason": .string(what)])
+                answer = .failure(.fault(.broken(what)))
+            case .failure(.lacking(let lack)):
+                errand.candidate.learn(lack)
+                again.append(errand)
+                continue
+            }
+            given.append(Given(answer: answer, respond: errand.pending.respond))
+        }
+        // First, so that a caller with an answer finds the commit among those that were measured.
+        batchSizes.record(Int64(given.count))
+        commitTimes.record(monotonicMicroseconds() - started)
+        give(given)
+        return again
+    }
+}
+
+extension Result where Success == Outcome, Failure == Undecided {
+    fileprivate var isObeyed: Bool {
+        if case .success = self { true } else { false }
+    }
+}

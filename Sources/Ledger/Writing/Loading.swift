@@ -1,0 +1,224 @@
+import Core
+import Postgres
+import SQL
+
+extension Connection {
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
+    /// decisions need, as far as is known by now: one round trip. A batch that `isSlow` may say nothing
+    /// for longer while it is decided.
+    mutating func lockAndLoad(
+        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, isSlow: Bool
+    ) throws(LedgerError) -> Batch {
+        var written = Set(candidates.map(\.command.stream))
+        for candidate in candidates { written.formUnion(candidate.others) }
+        let wanted = Wanted(candidates)
+        let pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
+        var loaded = try lockAndLoad(written, wanted, cache: cache, clocks, pace)
+        for candidate in candidates {
+            guard let replay = candidate.replay else { continue }
+            loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
+        }
+        return loaded.batch
+    }
+
+    /// The same for streams that are written without a command. With `lockPatience` in milliseconds it gives up
+    /// where another session has locked a shard for longer.
+    mutating func lockAndLoad(
+        _ streams: Set<Stream>, cache: StateCache, _ clocks: Clocks, lockPatience: Int? = nil
+    ) throws(LedgerError) -> Batch {
+        let pace = lockPatience.map { [ConnectionSettings.impatientTransaction(.text("\($0)"))] }
+        return try lockAndLoad(streams, Wanted([]), cache: cache, clocks, pace ?? []).batch
+    }
+
+    private mutating func lockAndLoad(
+        _ written: Set<Stream>, _ wanted: Wanted, cache: StateCache, _ clocks: Clocks,
+        _ pace: [Call]
+    ) throws(LedgerError) -> Loaded {
+        let askedAt = clocks.database.begin()
+        // The catalog is read and not written: its shard need not be locked.
+        let streams = Array(written.union(written.map { .ofProject($0.project) }))
+        let shards = Set(written.map(\.shard)).sorted()
+        let seenHeads = cache.seenHeads
+        let known = streams.map { cache[$0] ?? Fold(emptyFor: $0) }
+        var rows = LoadedRows()
+        let steps = wanted.steps
+        let beginning = [Statement.begin()] + pace
+        let calls = [
+            Statement.lockShards(
+                .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
+            Statement.loadStreams(
+                of: streams, after: known.map(\.version), seenHeads: seenHeads),
+        ]
+        try read(beginning + calls + steps.map(\.call)) { index, found throws(LedgerError) in
+            for row in 0..<found.count {
+                switch index - beginning.count {
+                case ..<0: break
+                case 0: rows.takeHead(found, row)
+                case 1: rows.newer.append(try EventRow(found, row))
+                case let place: try rows.take(found, row, of: steps[place - 2].kind)
+                }
+            }
+        }
+        if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
+        try clocks.database.requireNearness()
+        // A shard that ends before what was seen is not found.
+        let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
+        try cache.observe(heads, askedAfter: seenHeads)
+        var batch = Batch(
+            now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
+        for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
+        for row in rows.newer {
+            let version = batch.folds[row.stream]?.version ?? 0
+            batch.apply(try row.recorded(after: version), causeDigest: row.causeDigest)
+        }
+        for (key, customer) in rows.holders { batch.load(customer, holding: key) }
+        for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
+        for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
+        return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
+    }
+}
+
+/// By what instant is recorded, and what tells whether that may be.
+struct Clocks: Sendable {
+    let now: @Sendable () -> Instant
+    let database: DatabaseClock
+}
+
+private struct Loaded {
+    var batch: Batch
+    let replayed: [Replay: [RecordedEvent]]
+}
+
+/// What commands need beside streams. Most need none of it, and then it is not asked for.
+private struct Wanted {
+    enum Kind { case holders, tokenOwners, waiting, replays }
+    var holders: Set<HolderKey> = []
+    var tokens: Set<TokenKey> = []
+    var claimedTokens: Set<TokenKey> = []
+    var replays: Set<Replay> = []
+
+    init(_ candidates: [Candidate]) {
+        for candidate in candidates {
+            holders.formUnion(candidate.holderKeys)
+            let stream = candidate.command.stream
+            tokens.formUnion(candidate.command.tokens.map { TokenKey($0, in: stream) })
+            claimedTokens.formUnion(candidate.claimedKeys)
+            if let replay = candidate.replay { replays.insert(replay) }
+        }
+    }
+
+    var steps: [(kind: Kind, call: Call)] {
+        var steps: [(kind: Kind, call: Call)] = []
+        if !holders.isEmpty { steps.append((.holders, Holders.lookUp(holders))) }
+        if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
+        if !claimedTokens.isEmpty {
+            steps.append((.waiting, TokenKey.lookUpWaiting(claimedTokens)))
+        }
+        if !replays.isEmpty { steps.append((.replays, Replay.load(replays))) }
+        return steps
+    }
+}
+
+/// The rows that came, taken apart.
+private struct LoadedRows {
+    var heads: [Shard: ShardHead] = [:]
+    var newer: [EventRow] = []
+    var holders: [HolderKey: CustomerID] = [:]
+    var tokenOwners: [TokenKey: CustomerID] = [:]
+    var waiting: [(TokenKey, HeldPurchase)] = []
+    /// What the database's clock showed when the last shard was locked.
+    private(set) var shownAt: Instant?
+    private var earlier: [EventRow] = []
+
+    mutating func takeHead(_ rows: borrowing Rows, _ row: Int) {
+        shownAt = Instant(milliseconds: rows.int8(row, 4))
+        heads[Shard(number: rows.int2(row, 0))] = ShardHead(
+            sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
+            recordedAt: Instant(milliseconds: rows.int8(row, 3)))
+    }
+
+    mutating func take(
+        _ rows: borrowing Rows, _ row: Int, of kind: Wanted.Kind
+    ) throws(LedgerError) {
+        switch kind {
+        case .holders: holders[try Holders.key(rows, row)] = try rows.identifier(row, 5)
+        case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)
+        case .waiting:
+            waiting.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
+        case .replays: earlier.append(try EventRow(rows, row))
+        }
+    }
+
+    func replayed(
+        for replays: Set<Replay>
+    ) throws(LedgerError) -> [Replay: [RecordedEvent]] {
+        var replayed: [Replay: [RecordedEvent]] = [:]
+        for row in earlier {
+            let recorded = try row.recorded()
+            for replay in replays
+            where replay.stream == row.stream && (replay.first...replay.last).contains(row.version)
+            {
+                replayed[replay, default: []].append(recorded)
+            }
+        }
+        return replayed
+    }
+}
+
+extension Statement {
+    static func loadStreams(
+        of streams: [Stream], after versions: [Int64], seenHeads: [Int64]
+    ) -> Call {
+        let seen = streams.map { seenHeads[Int($0.shard.number)] }
+        return Call(
+            statement: loadStreams,
+            binds: streamColumns(streams) + [.int8s(versions), .int8s(seen)])
+    }
+}
+
+extension Replay {
+    fileprivate static func load(_ replays: Set<Replay>) -> Call {
+        let replays = Array(replays)
+        let versions: [Bind] = [.int8s(replays.map(\.first)), .int8s(replays.map(\.last))]
+        return Call(
+            statement: .loadVersions, binds: streamColumns(replays.map(\.stream)) + versions)
+    }
+}
+
+extension TokenKey {
+    fileprivate static func lookUp(_ tokens: Set<TokenKey>) -> Call {
+        let tokens = Array(tokens)
+        return Statement.loadTokens(
+            .texts(tokens.map(\.project.text)), .texts(tokens.map(\.environment.rawValue)),
+            .texts(tokens.map(\.token)))
+    }
+
+    fileprivate static func lookUpWaiting(_ tokens: Set<TokenKey>) -> Call {
+        let tokens = Array(tokens)
+        return Statement.loadUnclaimed(
+            .texts(tokens.map(\.project.text)), .texts(tokens.map(\.environment.rawValue)),
+            .texts(tokens.map(\.token)), .int8(Int64(Situation.claimLimit + 1)))
+    }
+
+    /// Reads a row of `load_tokens` or `load_unclaimed`.
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        guard let environment = Environment(rawValue: rows.text(row, 1)) else {
+            throw .unreadable("the environment of a token")
+        }
+        project = try rows.identifier(row, 0)
+        self.environment = environment
+        token = rows.text(row, 2)
+    }
+}
+
+extension HeldPurchase {
+    /// Reads a row of `load_unclaimed`.
+    fileprivate init(waiting rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        guard let store = Store(rawValue: rows.text(row, 3)) else {
+            throw .unreadable("the store of a purchase that no customer claimed")
+        }
+        self.init(
+            app: try rows.identifier(row, 5),
+            purchase: PurchaseID(store: store, original: try rows.identifier(row, 4)))
+    }
+}

@@ -1,0 +1,97 @@
+package import Core
+import Crypto
+import Postgres
+import SQL
+
+/// Writes the rows of many new customers as text for COPY: events with their chain, and the rows that
+/// are projected from them. It is for filling databases that measure; nothing else may write at the same time.
+package struct LogCopy {
+    private var batch: Batch
+    private let project: ProjectID
+
+    /// Goes on where the log of a project stands.
+    package init(_ ledger: Ledger, _ project: ProjectID, now: Instant) throws(Fault) {
+        self.project = project
+        let heads = try ledger.shardHeads()
+        batch = Batch(now: now, heads: heads, holders: Holders(asking: []))
+        let stream = Stream.ofProject(project)
+        var fold = Fold(emptyFor: stream)
+        for entry in try ledger.events(of: stream, after: 0, limit: 10_000) {
+            fold.apply(entry.recorded, causeDigest: [])
+        }
+        batch.load(fold, of: stream)
+    }
+
+    /// A customer's first event is that grant.
+    package mutating func add(_ given: GrantGiven, to customer: CustomerID) {
+        let stream = Stream(project: project, environment: .production, customer: customer)
+        batch.load(Fold(emptyFor: stream), of: stream)
+        let text = "copy:\(given.grant)"
+        batch.append(
+            .grantGiven(given), to: stream,
+            because: EventCause(
+                actor: Actor(prefix: "deed:", random: "copy"), text: text,
+                digest: SHA256.digest(Array(text.utf8)).bytes, index: 0, evidence: nil))
+    }
+
+    /// The rows of what was added since, and forgets them.
+    package mutating func take() -> (events: String, customers: String) {
+        let calls = batch.copied
+        batch = batch.continued(of: project)
+        func text(_ name: String) -> String {
+            calls.first { $0.statement.name == name }?.copyText ?? ""
+        }
+        return (text("insert_events"), text("project_customers"))
+    }
+
+    /// The statement that moves the heads of the shards behind all that was added.
+    package var headsText: String {
+        batch.heads.sorted { $0.key < $1.key }.map { shard, head in
+            "update deed.shards set head = \(head.sequence), chain = '\\x\(head.chain.hex)', "
+                + "recorded_at = \(head.recordedAt.milliseconds) where shard = \(shard.number);"
+        }.joined(separator: "\n")
+    }
+}
+
+extension Ledger {
+    /// Where each shard stands.
+    fileprivate func shardHeads() throws(Fault) -> [Shard: ShardHead] {
+        let heads = try list(Statement.listShards()) { rows, row in
+            (
+                Shard(number: rows.int2(row, 0)),
+                ShardHead(
+                    sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
+                    recordedAt: Instant(milliseconds: rows.int8(row, 3)))
+            )
+        }
+        return Dictionary(heads) { first, _ in first }
+    }
+}
+
+extension Batch {
+    /// The calls that would write it.
+    fileprivate var copied: [Call] { writes(with: EvidenceRows([], besides: FiledCertificates())) }
+
+    /// An empty one that goes on where this one ends.
+    fileprivate func continued(of project: ProjectID) -> Batch {
+        var next = Batch(now: now, heads: heads, holders: Holders(asking: []))
+        let stream = Stream.ofProject(project)
+        if let fold = folds[stream] { next.load(fold, of: stream) }
+        return next
+    }
+}
+
+extension Call {
+    /// Its rows as COPY reads them.
+    fileprivate var copyText: String {
+        rows.map { row in
+            row.map { $0.map(escaped) ?? "\\N" }.joined(separator: "\t") + "\n"
+        }.joined()
+    }
+}
+
+private func escaped(_ text: String) -> String {
+    text.utf8.contains { [0x5C, 0x09, 0x0A, 0x0D].contains($0) }
+        ? text.replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
+            .replacing("\n", with: "\\n").replacing("\r", with: "\\r") : text
+}

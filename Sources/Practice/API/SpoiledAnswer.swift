@@ -1,0 +1,58 @@
+internal import Crypto
+internal import HTTPServer
+internal import JSON
+
+extension ServerAPI {
+    /// The answer with a wrong signature under one of the statements in it; the number decides under which.
+    func spoil(_ answer: Response, _ which: UInt64) -> Response {
+        guard let body = try? JSON.read(answer.body) else { return answer }
+        let count = body.statementCount
+        if count == 0 { return answer }
+        var spoiled = answer
+        var left = Int(which % UInt64(count))
+        spoiled.body = store.authority.spoil(body, &left).bytes
+        return spoiled
+    }
+}
+
+extension Authority {
+    /// Spoils the statement before which `left` others stand; -1 when that is done. What a statement holds
+    /// stands behind it.
+    fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
+        if left < 0 { return json }
+        switch json {
+        case .array(let elements): return .array(elements.map { spoil($0, &left) })
+        case .object(let object):
+            var changed = JSONObject(capacity: object.members.count)
+            for member in object.members {
+                changed.append(member.name, spoil(member.value, &left))
+            }
+            return .object(changed)
+        default:
+            guard let payload = json.payload else { return json }
+            left -= 1
+            if left < 0 { return .string(spoil(payload)) }
+            let inner = spoil(payload, &left)
+            return left < 0 ? .string(sign(inner)) : json
+        }
+    }
+}
+
+extension JSON {
+    /// What it states, where it is a text that the store signed.
+    fileprivate var payload: JSON? {
+        guard let parts = string?.split(separator: "."), parts.count == 3,
+            parts[0].hasPrefix("eyJ"), let bytes = Base64.url.decode(Array(parts[1].utf8))
+        else { return nil }
+        return try? JSON.read(bytes)
+    }
+
+    /// How many statements are in it, those that others hold included.
+    fileprivate var statementCount: Int {
+        switch self {
+        case .array(let elements): elements.reduce(0) { $0 + $1.statementCount }
+        case .object(let object): object.members.reduce(0) { $0 + $1.value.statementCount }
+        default: payload.map { 1 + $0.statementCount } ?? 0
+        }
+    }
+}

@@ -1,0 +1,226 @@
+package import Core
+
+/// What the store does by itself as time goes on.
+extension PracticeWorld {
+    /// The earliest instant at which something is due.
+    package var nextDue: Instant? { nextItem?.at }
+
+    /// What is due next. Of several at one instant, the store's own come first, then the steps of
+    /// lives, then what is posted.
+    private var nextItem: (at: Instant, item: Item)? {
+        var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
+        if let plan = plans.first, found.map({ plan.at < $0.at }) ?? true {
+            found = (plan.at, .plan)
+        }
+        for index in openPostings {
+            guard let next = postings[index].next else { continue }
+            if found.map({ next < $0.at }) ?? true { found = (next, .posting(index)) }
+        }
+        return found
+    }
+
+    /// The subscription that the store itself will do something about next.
+    var nextRenewal: (at: Instant, original: String)? {
+        subscriptions.values
+            .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
+            .min { $0 < $1 }
+            .map { (at: $0.0, original: $0.1) }
+    }
+
+    mutating func renewWhatIsDue() {
+        while let due = nextRenewal, due.at <= now { renewOrEnd(due.original) }
+    }
+
+    private enum Item {
+        case subscription(String)
+        case plan
+        case posting(Int)
+    }
+
+    /// What came of doing the next thing that is due.
+    package enum Done: Sendable {
+        /// Nothing is due until then.
+        case nothing
+        case changed(Outcome)
+        /// The posting has to be tried, and what comes of it recorded.
+        case post(Int)
+        /// A life's step that the store refused.
+        case refused(Step, PracticeError)
+    }
+
+    /// Does the next thing that is due by `limit`, at its instant.
+    package mutating func doNext(by limit: Instant) -> Done {
+        forgetOldPostings()
+        guard let (at, item) = nextItem, at <= limit else {
+            now = max(now, limit)
+            return .nothing
+        }
+        now = max(now, at)
+        switch item {
+        case .posting(let index): return .post(index)
+        case .subscription(let original):
+            renewOrEnd(original)
+            let subscription = subscriptions[original]
+            return .changed(
+                Outcome(
+                    customer: subscription?.customer, transaction: subscription?.latest,
+                    note: subscription.map { "\($0.product) is \($0.phase.rawValue)" }))
+        case .plan:
+            let plan = plans.removeFirst()
+            var changed = self
+            do throws(PracticeError) {
+                var outcome = try changed.perform(plan.step)
+                outcome.note = outcome.note ?? plan.step.do.rawValue
+                self = changed
+                return .changed(outcome)
+            } catch {
+                return .refused(plan.step, error)
+            }
+        }
+    }
+
+    /// Notes what steps lives take later.
+    package mutating func plan(_ steps: [(at: Instant, step: Step)]) {
+        var number = (plans.map(\.number).max() ?? -1) + 1
+        for (at, step) in steps {
+            plans.append(Plan(at: max(at, now), number: number, step: step))
+            number += 1
+        }
+        plans.sort { ($0.at, $0.number) < ($1.at, $1.number) }
+    }
+
+    /// Does what is due about a subscription.
+    mutating func renewOrEnd(_ original: String) {
+        guard let subscription = subscriptions[original] else { return }
+        defer { lastChange = now }
+        switch subscription.phase {
+        case .active: endPeriod(subscription)
+        case .grace:
+            if subscription.willRenew {
+                subscriptions[original]?.phase = .retry
+                subscriptions[original]?.graceUntil = nil
+                tell("GRACE_PERIOD_EXPIRED", nil, original)
+            } else {
+                end(original, .cancelled, "VOLUNTARY")
+            }
+        case .retry: end(original, .billing, "BILLING_RETRY")
+        case .ended, .revoked: break
+        }
+    }
+
+    private mutating func endPeriod(_ subscription: Subscription) {
+        let original = subscription.original
+        let isCommitted = isCommitted(subscription)
+        let isLast = isLastOfCommitment(subscription)
+        if !subscription.willRenew || isCommitted && isLast && !subscription.willCommitAgain {
+            end(original, .cancelled, "VOLUNTARY")
+        } else if isWithdrawn(subscription.nextProduct), !isCommitted || isLast {
+            end(original, .withdrawn, "PRODUCT_NOT_FOR_SALE")
+        } else if let change = subscription.change, !change.isConsented {
+            end(original, .priceRefused, "PRICE_INCREASE")
+        } else if brokenCards.contains(subscription.customer) {
+            failToRenew(subscription, isCommitted)
+        } else {
+            renew(original, from: subscription.ends)
+            tell("DID_RENEW", nil, original)
+        }
+    }
+
+    private func isWithdrawn(_ product: String) -> Bool {
+        withdrawn.contains(product) || shop.article(product) == nil
+    }
+
+    private mutating func failToRenew(_ subscription: Subscription, _ isCommitted: Bool) {
+        let original = subscription.original
+        // The store tries to collect for sixty days, and for ninety what was committed to.
+        subscriptions[original]?.retryUntil = pace.end(
+            ofDays: isCommitted ? 90 : 60, after: subscription.ends)
+        subscriptions[original]?.intent = .billing
+        guard !isCommitted, let grace = shop.article(subscription.product)?.grace else {
+            subscriptions[original]?.phase = .retry
+            tell("DID_FAIL_TO_RENEW", nil, original)
+            return
+        }
+        subscriptions[original]?.phase = .grace
+        subscriptions[original]?.graceUntil = pace.end(of: grace, after: subscription.ends)
+        tell("DID_FAIL_TO_RENEW", "GRACE_PERIOD", original)
+    }
+
+    mutating func renew(_ original: String, from start: Instant) {
+        guard let subscription = subscriptions[original] else { return }
+        let offer = renewalOffer(of: subscription)
+        subscriptions[original]?.nextOffer = nil
+        let streakStart = streakStart(of: subscription, from: start)
+        subscriptions[original]?.streakStart = streakStart
+        openPeriod(of: original, from: start, isRenewal: true, offer: offer)
+    }
+
+    /// The offer that the next period has, if there is a next one.
+    func renewalOffer(of subscription: Subscription) -> Article.Offer? {
+        subscription.nextOffer ?? (subscription.paymentsLeft > 0 ? subscription.offer : nil)
+    }
+
+    /// What the next period costs.
+    func renewalPrice(of subscription: Subscription) -> Int64 {
+        if let price = price(under: renewalOffer(of: subscription)) { return price }
+        if let change = subscription.change { return change.price }
+        guard subscription.nextProduct != subscription.product,
+            let next = shop.article(subscription.nextProduct)
+        else { return subscription.price }
+        return price(of: next)
+    }
+
+    /// When the run of periods began that goes on with one that starts then: a gap of less than sixty
+    /// days does not end it.
+    func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
+        start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
+    }
+
+    /// What may win back a customer who left.
+    func winBackOffers(for subscription: Subscription) -> [String] {
+        guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
+        let offers = shop.article(subscription.product)?.offers ?? []
+        return offers.filter { $0.kind == .winBack }.map(\.id)
+    }
+
+    mutating func end(_ original: String, _ intent: Subscription.Intent, _ subtype: String) {
+        subscriptions[original]?.phase = .ended
+        subscriptions[original]?.intent = intent
+        subscriptions[original]?.willRenew = false
+        subscriptions[original]?.graceUntil = nil
+        tell("EXPIRED", subtype, original)
+    }
+}
+
+extension PracticeWorld {
+    /// How a purchase stands now, by the store's own books.
+    package struct Standing: Hashable, Sendable {
+        package let original: String
+        package let product: String
+        package let isActive: Bool
+        /// Whether another period follows; `nil` for what has none.
+        package let renews: Bool?
+        /// When access ends if nothing else happens; `nil` for what has no end or ends by a catalog.
+        package let until: Instant?
+        package let word: String
+    }
+
+    package func standings(of customer: String) -> [Standing] {
+        let renewing = subscriptions(of: customer).map { subscription in
+            let end = subscription.phase == .grace ? subscription.graceUntil : subscription.ends
+            return Standing(
+                original: subscription.original, product: subscription.product,
+                isActive: subscription.isServing && end.map { now < $0 } ?? false,
+                renews: subscription.willRenew,
+                until: subscription.isServing ? end : nil, word: subscription.phase.rawValue)
+        }
+        let others = sales(of: customer).filter { $0.kind != .autoRenewable }.map { sale in
+            let isRevoked = sale.revocation != nil
+            return Standing(
+                original: sale.original, product: sale.product, isActive: !isRevoked, renews: nil,
+                until: nil,
+                word: isRevoked ? "revoked" : sale.kind == .consumable ? "sold" : "active")
+        }
+        return renewing + others
+    }
+}

@@ -1,0 +1,90 @@
+package import Core
+
+/// Lives of customers as a file tells them.
+package struct Scenario: Codable, Sendable {
+    package struct Life: Codable, Sendable {
+        package struct Moment: Sendable {
+            /// How long after the beginning.
+            package let at: Wait
+            package let step: Step
+        }
+        package var customer: String
+        package var steps: [Moment]
+    }
+
+    package var title: String
+    /// Where the test clock begins; without it, where the store's clock stands.
+    package var start: Instant?
+    package var trouble: Trouble?
+    package var lives: [Life]
+    /// How long the lives go on after the beginning.
+    package var until: Wait
+    /// How each customer's purchases stand in the end, by product.
+    package var expect: [String: [String: String]]?
+
+    package init(_ bytes: [UInt8]) throws(PracticeError) {
+        self = try readStrictly(bytes)
+        let steps = lives.flatMap(\.steps).map(\.step)
+        if let mistake = trouble?.mistake ?? steps.lazy.compactMap(\.mistake).first {
+            throw .invalid(mistake)
+        }
+    }
+}
+
+extension Scenario.Life.Moment: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case at
+    }
+
+    package init(from decoder: any Decoder) throws {
+        at = try decoder.container(keyedBy: CodingKeys.self).decode(Wait.self, forKey: .at)
+        step = try Step(from: decoder)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(at, forKey: .at)
+        try step.encode(to: encoder)
+    }
+}
+
+extension PracticeWorld {
+    /// Notes the steps of a scenario, and gives the instant at which it is over.
+    package mutating func plan(_ scenario: Scenario) throws(PracticeError) -> Instant {
+        if let start = scenario.start {
+            guard start >= now else {
+                throw .refused(
+                    "the scenario begins at \(start.text), and the clock stands at \(now.text)")
+            }
+            if nextDue == nil, clockOffset == nil { now = start }
+        }
+        if let trouble = scenario.trouble { make(trouble) }
+        let start = max(now, scenario.start ?? now)
+        var steps: [(at: Instant, step: Step)] = []
+        for life in scenario.lives {
+            for moment in life.steps {
+                let at = pace.end(of: moment.at, after: start)
+                steps.append(
+                    (at, moment.step.changed { $0.customer = $0.customer ?? life.customer }))
+            }
+        }
+        plan(steps)
+        return pace.end(of: scenario.until, after: start)
+    }
+}
+
+extension PracticeWorld {
+    /// What did not come as the scenario says, in sentences.
+    package func unmet(_ scenario: Scenario) -> [String] {
+        (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
+            var found: [String: String] = [:]
+            for standing in standings(of: customer) { found[standing.product] = standing.word }
+            return Set(products.keys).union(found.keys).sorted().compactMap { product in
+                let (wanted, word) = (
+                    products[product] ?? "not bought", found[product] ?? "not bought"
+                )
+                return wanted == word ? nil : "\(product) of \(customer) is \(word), not \(wanted)"
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package import Core
+
+/// The app and what it sells, as the file `shop.json` says it.
+package struct Shop: Hashable, Sendable, Codable {
+    package struct App: Hashable, Sendable, Codable {
+        package var bundleID: String
+        package var appleID: Int64
+        /// The version that customers install.
+        package var version: String
+        /// What verifyReceipt wants as its password.
+        package var sharedSecret: String
+        /// Where notifications are posted; `nil`: nowhere.
+        package var notificationURL: String?
+        /// How often a notification is tried: as `production` does, or once, as `sandbox` does.
+        package var retries: Retries
+        /// How much of the server API's production limits there is, in percent; 10 is the sandbox's.
+        package var rateLimitPercent: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case bundleID = "bundle_id"
+            case appleID = "apple_id"
+            case version
+            case sharedSecret = "shared_secret"
+            case notificationURL = "notification_url"
+            case retries
+            case rateLimitPercent = "rate_limit_percent"
+        }
+    }
+
+    package enum Retries: String, Sendable, Codable {
+        case production
+        case sandbox
+    }
+
+    package var app: App
+    package var products: [Article]
+
+    package init(app: App, products: [Article]) {
+        self.app = app
+        self.products = products
+    }
+
+    package func article(_ id: String) -> Article? { products.first { $0.id == id } }
+}
+
+/// A product of the shop.
+package struct Article: Hashable, Sendable, Codable {
+    package struct Offer: Hashable, Sendable, Codable {
+        package enum Kind: String, Sendable, Codable {
+            case introductory
+            case promotional
+            case code
+            case winBack = "win_back"
+        }
+        package enum Discount: String, Sendable, Codable {
+            case freeTrial = "free_trial"
+            case payAsYouGo = "pay_as_you_go"
+            case payUpFront = "pay_up_front"
+        }
+        package var id: String
+        package var kind: Kind
+        package var discount: Discount
+        /// How long it lasts; of an offer paid as you go, how long each payment lasts.
+        package var period: Wait
+        /// How many payments an offer paid as you go has.
+        package var payments: Int?
+        package var price: Int64?
+    }
+
+    package var id: String
+    package var kind: ProductKind
+    /// What one costs, in thousandths of the currency's unit.
+    package var price: Int64
+    package var currency: String?
+    /// Of an auto-renewable subscription: what it belongs to, how high it stands there, and how long
+    /// one period lasts.
+    package var group: String?
+    package var level: Int?
+    package var period: Wait?
+    /// How long access goes on when a renewal cannot be paid.
+    package var grace: Wait?
+    /// Whether it is sold for twelve months that are paid one by one.
+    package var commitment: Bool?
+    package var familyShareable: Bool?
+    package var offers: [Offer]?
+
+    enum CodingKeys: String, CodingKey {
+        case id, kind, price, currency, group, level, period, grace, commitment, offers
+        case familyShareable = "family_shareable"
+    }
+
+    package init(id: String, kind: ProductKind, price: Int64) {
+        self.id = id
+        self.kind = kind
+        self.price = price
+    }
+
+    var isRenewing: Bool { kind == .autoRenewable }
+
+    /// What anything may cost.
+    static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
+
+    /// What is wrong with it, if anything is.
+    var mistake: String? {
+        for price in [price] + (offers ?? []).compactMap(\.price)
+        where !Self.prices.contains(price) {
+            return "has the price \(price); it is from 0 to \(Self.prices.upperBound)"
+        }
+        for payments in (offers ?? []).compactMap(\.payments) where !(1...1000).contains(payments) {
+            return "has an offer of \(payments) payments; there are 1 to 1000"
+        }
+        if !isRenewing { return nil }
+        if group == nil { return "has no group; name the one that it belongs to" }
+        if level == nil { return "has no level; the lowest is 1" }
+        guard let period, period.milliseconds > 0 else {
+            return "has no period; say how long it lasts, like P1M"
+        }
+        // The store extends a renewal that it could not collect by no more than the period itself.
+        if let grace, grace.milliseconds > period.milliseconds {
+            return "has a longer grace than period"
+        }
+        return nil
+    }
+}
+
+extension Shop {
+    /// Reads the file; throws a sentence that says what is wrong with it.
+    package init(_ bytes: [UInt8]) throws(PracticeError) {
+        self = try readStrictly(bytes)
+        var seen: Set<String> = []
+        for article in products {
+            if let mistake = article.mistake { throw .invalid("\(article.id) \(mistake)") }
+            if !seen.insert(article.id).inserted {
+                throw .invalid("\(article.id) is listed twice; remove one")
+            }
+        }
+    }
+
+    /// What a new store sells.
+    package static let example: Shop = {
+        let trial = Article.Offer(
+            id: "trial", kind: .introductory, discount: .freeTrial, period: Wait(days: 7))
+        func renewing(_ id: String, _ level: Int, _ period: String, _ price: Int64) -> Article {
+            var article = Article(id: id, kind: .autoRenewable, price: price)
+            article.group = "membership"
+            article.level = level
+            article.period = Wait(period)
+            article.grace = Wait(days: 16)
+            article.familyShareable = true
+            article.offers = [trial]
+            return article
+        }
+        var month = renewing("pro.month", 2, "P1M", 9990)
+        month.offers = [
+            trial,
+            Article.Offer(
+                id: "first-months", kind: .introductory, discount: .payAsYouGo,
+                period: Wait(text: "P1M"), payments: 3, price: 1990),
+            Article.Offer(
+                id: "come-back", kind: .promotional, discount: .payUpFront,
+                period: Wait(text: "P2M"), price: 4990),
+            Article.Offer(
+                id: "FRIENDS", kind: .code, discount: .freeTrial, period: Wait(text: "P1M")),
+        ]
+        var committed = renewing("pro.commitment", 2, "P1M", 7990)
+        committed.commitment = true
+        committed.offers = nil
+        let basic = renewing("basic.month", 1, "P1M", 4990)
+        let year = renewing("pro.year", 2, "P1Y", 79_990)
+        let premium = renewing("premium.month", 3, "P1M", 14_990)
+        let other = renewing("pro.month.plus", 2, "P1M", 9990)
+        var map = Article(id: "level2", kind: .nonConsumable, price: 2990)
+        map.familyShareable = true
+        return Shop(
+            app: App(
+                bundleID: "com.example.game", appleID: 1_234_567_890, version: "2.1",
+                sharedSecret: "practice-shared-secret", notificationURL: nil, retries: .production),
+            products: [
+                month, year, basic, premium, other, committed,
+                Article(id: "coins.100", kind: .consumable, price: 990), map,
+                Article(id: "season", kind: .nonRenewing, price: 5990),
+            ])
+    }()
+}
+
+extension Wait {
+    /// One that is known to be well written.
+    init(text: String) {
+        guard let wait = Wait(text) else { preconditionFailure("\(text) is not a length of time") }
+        self = wait
+    }
+}

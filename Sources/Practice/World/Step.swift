@@ -1,0 +1,104 @@
+internal import Core
+
+/// One thing that happens to a customer of the store, as scenarios and the control API write it.
+package struct Step: Codable, Hashable, Sendable {
+    package enum Act: String, Codable, Hashable, Sendable, CaseIterable {
+        case install
+        case buy
+        case cancel
+        case resume
+        case change
+        case refund
+        case reverse
+        case requestRefund = "request_refund"
+        case declineRefund = "decline_refund"
+        case failBilling = "fail_billing"
+        case fixBilling = "fix_billing"
+        case extend
+        case share
+        case unshare
+        case approve
+        case decline
+        case raisePrice = "raise_price"
+        case consent
+        case withdraw
+        case setToken = "set_token"
+        case finish
+        case rescindConsent = "rescind_consent"
+        case testNotification = "test_notification"
+    }
+
+    /// Why a customer wants money back, as the store asks the back end about it.
+    package enum Reason: String, Codable, Hashable, Sendable {
+        case unintendedPurchase = "unintended_purchase"
+        case fulfillmentIssue = "fulfillment_issue"
+        case unsatisfied = "unsatisfied_with_purchase"
+        case legal
+        case other
+    }
+
+    package var `do`: Act
+    /// Whom it happens to; a life's steps leave it out.
+    package var customer: String?
+    package var product: String?
+    package var quantity: Int64?
+    package var offer: String?
+    /// The app account token that a purchase carries.
+    package var token: String?
+    /// The version of the app that was first installed.
+    package var version: String?
+    /// Which transaction it is about; without it, the newest one of the product, or of all.
+    package var transaction: String?
+    /// The share of the price that a refund pays back, in percent; all of it without this.
+    package var percent: Double?
+    /// Whether a refund pays back what is left of a period, or of what was not consumed.
+    package var prorated: Bool?
+    /// Whether a refund was the app's fault.
+    package var forApp: Bool?
+    /// By how many days a subscription is extended.
+    package var days: Int64?
+    /// The family member with whom a purchase is shared.
+    package var with: String?
+    /// Whether a purchase waits until a parent approves it.
+    package var ask: Bool?
+    package var price: Int64?
+    /// Why money is wanted back.
+    package var reason: Reason?
+    /// Whether a higher price needs the customer's consent.
+    package var needsConsent: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case `do`, customer, product, quantity, offer, token, version, transaction, percent
+        case prorated, days, with, ask, price, reason
+        case forApp = "for_app"
+        case needsConsent = "needs_consent"
+    }
+
+    package init(_ act: Act, customer: String? = nil, product: String? = nil) {
+        self.do = act
+        self.customer = customer
+        self.product = product
+    }
+
+    /// The same step with changes.
+    package func changed(_ change: (inout Step) -> Void) -> Step {
+        var step = self
+        change(&step)
+        return step
+    }
+
+    /// What is wrong with its numbers, if anything is.
+    var mistake: String? {
+        if let quantity, !(1...1000).contains(quantity) { return "quantity is from 1 to 1000" }
+        if let price, !Article.prices.contains(price) {
+            return "price is from 0 to \(Article.prices.upperBound)"
+        }
+        if let percent, !(percent > 0 && percent <= 100) {
+            return "percent is above 0 and at most 100"
+        }
+        return nil
+    }
+
+    /// Whether it is about the shop, not about one customer.
+    var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(`do`) }
+}

@@ -1,0 +1,315 @@
+internal import Core
+
+/// What came of a step.
+package struct Outcome: Sendable {
+    package var customer: String?
+    /// The transaction that it made or was about.
+    package var transaction: String?
+    /// What the store adds to that.
+    package var note: String?
+
+    package init(customer: String? = nil, transaction: String? = nil, note: String? = nil) {
+        self.customer = customer
+        self.transaction = transaction
+        self.note = note
+    }
+}
+
+extension PracticeWorld {
+    /// Takes a step at the store's present instant.
+    package mutating func perform(_ step: Step) throws(PracticeError) -> Outcome {
+        if let mistake = step.mistake { throw .invalid(mistake) }
+        tick()
+        defer { lastChange = now }
+        if step.isForAll { return try performForAll(step) }
+        guard let customer = step.customer, !customer.isEmpty else {
+            throw .invalid("\(step.do.rawValue) needs a customer")
+        }
+        install(customer, version: step.version)
+        var outcome = Outcome(customer: customer)
+        switch step.do {
+        case .install: break
+        case .buy: outcome = try buy(step, for: customer)
+        case .approve, .decline: outcome = try decide(step, for: customer)
+        case .refund: outcome.transaction = try refund(step, of: customer)
+        case .reverse: outcome.transaction = try reverse(step, of: customer)
+        case .requestRefund, .declineRefund:
+            let sale = try sale(step, of: customer)
+            if step.do == .requestRefund {
+                let reason = step.reason ?? .unintendedPurchase
+                post("CONSUMPTION_REQUEST", about: sale.id, because: reason)
+            } else {
+                post("REFUND_DECLINED", about: sale.id)
+            }
+            outcome.transaction = sale.id
+        case .failBilling:
+            brokenCards.insert(customer)
+            outcome.note = "payments of \(customer) fail from now on"
+        case .fixBilling: outcome = fixBilling(of: customer)
+        case .share: outcome = try share(step, of: customer)
+        case .unshare: outcome.transaction = try unshare(step, of: customer)
+        case .setToken: try setToken(step, of: customer)
+        case .finish:
+            let sale = try sale(step, of: customer)
+            changeSale(sale.id) { $0.isFinished = true }
+            outcome.transaction = sale.id
+        case .rescindConsent: postRescindedConsent(of: customer)
+        default: outcome.transaction = try performOnSubscription(step, of: customer)
+        }
+        return outcome
+    }
+
+    /// Two changes never happen at one instant: which statement is the newer one must be plain. What the
+    /// store would do by itself at the later instant comes first.
+    mutating func tick() {
+        renewWhatIsDue()
+        while lastChange >= now {
+            now = lastChange.advanced(byMilliseconds: 1)
+            renewWhatIsDue()
+        }
+    }
+
+    private mutating func performForAll(_ step: Step) throws(PracticeError) -> Outcome {
+        if step.do == .testNotification {
+            post("TEST", about: nil)
+            return Outcome(note: postings.last?.id)
+        }
+        guard let id = step.product, let article = shop.article(id) else {
+            throw .invalid("\(step.do.rawValue) needs a product of the shop; see shop.json")
+        }
+        if step.do == .withdraw {
+            withdrawn.insert(article.id)
+            return Outcome(note: "\(id) is not sold any more, and does not renew")
+        }
+        guard let price = step.price, price > self.price(of: article) else {
+            throw .invalid("raise_price needs a price above \(self.price(of: article))")
+        }
+        prices[id] = price
+        let needsConsent = step.needsConsent ?? false
+        for original in renewals(of: id) {
+            subscriptions[original]?.change = Subscription.PriceChange(
+                price: price, needsConsent: needsConsent, isConsented: !needsConsent)
+            tell("PRICE_INCREASE", needsConsent ? "PENDING" : "ACCEPTED", original)
+        }
+        return Outcome(note: "\(id) costs \(price) from the next renewal on")
+    }
+
+    /// The subscriptions that will renew as that product, in order.
+    private func renewals(of product: String) -> [String] {
+        subscriptions.values
+            .filter { $0.nextProduct == product && $0.isServing && $0.sharedFrom == nil }
+            .map(\.original).sorted()
+    }
+
+    private mutating func performOnSubscription(
+        _ step: Step, of customer: String
+    ) throws(PracticeError) -> String? {
+        let subscription = try subscription(step, of: customer)
+        let original = subscription.original
+        switch step.do {
+        case .cancel: try cancel(subscription)
+        case .resume: try resume(subscription)
+        case .change: try change(subscription, step)
+        case .extend:
+            if let mistake = extend(original, byDays: step.days ?? 0) {
+                throw .refused(mistake.sentence)
+            }
+        case .consent:
+            guard subscription.change?.isConsented == false else {
+                throw .refused("no price of \(original) waits for consent")
+            }
+            subscriptions[original]?.change?.isConsented = true
+            tell("PRICE_INCREASE", "ACCEPTED", original)
+        default: throw .invalid("\(step.do.rawValue) cannot be done to a subscription")
+        }
+        return subscriptions[original]?.latest
+    }
+
+    func article(_ id: String) throws(PracticeError) -> Article {
+        guard let article = shop.article(id) else {
+            throw .invalid("the shop has no product \(id); see shop.json")
+        }
+        return article
+    }
+
+    /// The transaction that a step is about.
+    func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
+        if let id = step.transaction {
+            guard let sale = sale(id), sale.customer == customer else {
+                throw .refused("\(customer) has no transaction \(id); see: deed-practice show")
+            }
+            return sale
+        }
+        if let product = step.product { _ = try article(product) }
+        let found = sales.last {
+            $0.customer == customer && (step.product == nil || $0.product == step.product)
+        }
+        guard let found else {
+            throw .refused("\(customer) has bought no \(step.product ?? "product") yet")
+        }
+        return found
+    }
+
+    /// The subscription that a step is about: the one whose product it names, else the newest of those
+    /// that go on, else the newest.
+    private func subscription(
+        _ step: Step, of customer: String
+    ) throws(PracticeError) -> Subscription {
+        var group: String?
+        if let id = step.product {
+            group = try article(id).group
+            if group == nil {
+                throw .invalid("\(id) is not a subscription; name one, or leave the product out")
+            }
+        }
+        let all = subscriptions(of: customer).filter { group == nil || $0.group == group }
+        guard let found = all.last(where: { $0.phase != .ended }) ?? all.last else {
+            throw .refused("\(customer) has no subscription\(group.map { " of \($0)" } ?? "")")
+        }
+        return found
+    }
+}
+
+extension PracticeWorld {
+    private mutating func cancel(_ subscription: Subscription) throws(PracticeError) {
+        let original = subscription.original
+        if subscription.sharedFrom != nil {
+            throw .refused("\(original) is shared by another; that customer cancels it")
+        }
+        if subscription.phase == .ended || subscription.phase == .revoked {
+            throw .refused("\(original) has ended already")
+        }
+        if isCommitted(subscription) {
+            subscriptions[original]?.willCommitAgain = false
+        } else {
+            guard subscription.willRenew else { throw .refused("\(original) is cancelled already") }
+            subscriptions[original]?.willRenew = false
+        }
+        tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", original)
+        if subscription.phase == .retry {
+            lastChange = now
+            tick()
+            end(original, .cancelled, "VOLUNTARY")
+        }
+    }
+
+    private mutating func resume(_ subscription: Subscription) throws(PracticeError) {
+        let isOff = !subscription.willRenew || !subscription.willCommitAgain
+        guard subscription.isServing, isOff, subscription.sharedFrom == nil else {
+            throw .refused("\(subscription.original) is not cancelled, or is over: buy it again")
+        }
+        subscriptions[subscription.original]?.willRenew = true
+        subscriptions[subscription.original]?.willCommitAgain = true
+        tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", subscription.original)
+    }
+
+    /// An upgrade begins immediately, a downgrade with the next period.
+    private mutating func change(_ old: Subscription, _ step: Step) throws(PracticeError) {
+        let original = old.original
+        guard old.phase == .active, old.sharedFrom == nil else {
+            throw .refused("\(original) is \(old.phase.rawValue); only an active one is changed")
+        }
+        guard let target = step.product.flatMap(shop.article), target.group == old.group,
+            let present = shop.article(old.product)
+        else { throw .invalid("change needs a product of the group \(old.group)") }
+        let offer = try offer(step.offer, of: target, for: old.customer)
+        if target.id == old.product {
+            guard old.nextProduct != old.product else {
+                throw .refused("\(original) is and stays \(target.id)")
+            }
+            subscriptions[original]?.nextProduct = target.id
+            tell("DID_CHANGE_RENEWAL_PREF", nil, original)
+            return
+        }
+        let (level, oldLevel) = (target.level ?? 1, present.level ?? 1)
+        let isNow = level > oldLevel || level == oldLevel && target.period == present.period
+        subscriptions[original]?.willRenew = true
+        subscriptions[original]?.nextProduct = target.id
+        if isNow {
+            markUpgraded(old.latest)
+            subscriptions[original]?.change = nil
+            openPeriod(of: original, from: now, isRenewal: false, offer: offer)
+        } else {
+            subscriptions[original]?.nextOffer = offer
+        }
+        tell(
+            offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED",
+            isNow ? "UPGRADE" : "DOWNGRADE", original)
+    }
+
+    /// Puts the payments of a customer right, and collects what could not be collected.
+    private mutating func fixBilling(of customer: String) -> Outcome {
+        brokenCards.remove(customer)
+        var outcome = Outcome(customer: customer, note: "payments of \(customer) are fine again")
+        for subscription in subscriptions(of: customer)
+        where subscription.sharedFrom == nil && subscription.willRenew {
+            let start: Instant
+            switch subscription.phase {
+            case .grace: start = subscription.ends
+            case .retry: start = now
+            default: continue
+            }
+            renew(subscription.original, from: start)
+            tell("DID_RENEW", "BILLING_RECOVERY", subscription.original)
+            outcome.transaction = subscriptions[subscription.original]?.latest
+        }
+        return outcome
+    }
+
+    private mutating func setToken(
+        _ step: Step, of customer: String
+    ) throws(PracticeError) {
+        guard let token = step.token else { throw .invalid("set_token needs a token") }
+        let sale = try sale(step, of: customer)
+        setToken(token, of: sale.original)
+    }
+
+    /// Everything of that purchase carries the token from now on.
+    mutating func setToken(_ token: String, of original: String) {
+        for sale in sales where sale.original == original {
+            changeSale(sale.id) { $0.token = token }
+        }
+        subscriptions[original]?.token = token
+    }
+}
+
+/// Why a subscription cannot be extended, by the server API's code.
+struct ExtensionRefusal: Sendable {
+    let code: Int64
+    let sentence: String
+}
+
+extension PracticeWorld {
+    /// Moves the end of the present period; `nil` when that was done.
+    mutating func extend(_ original: String, byDays days: Int64) -> ExtensionRefusal? {
+        guard let subscription = subscriptions[original] else {
+            return ExtensionRefusal(code: 4_040_005, sentence: "Original transaction id not found.")
+        }
+        if !(1...90).contains(days) {
+            return ExtensionRefusal(code: 4_000_009, sentence: "Invalid extend by days value.")
+        }
+        if subscription.sharedFrom != nil {
+            return ExtensionRefusal(
+                code: 4_030_007, sentence: "Family-shared subscriptions cannot be extended.")
+        }
+        if subscription.phase != .active || subscription.offer?.discount == .freeTrial {
+            return ExtensionRefusal(
+                code: 4_030_004, sentence: "The subscription is not eligible for an extension.")
+        }
+        let year = now.advanced(byMilliseconds: -365 * 86_400_000)
+        if subscription.extensions.count(where: { $0 > year }) >= 2 {
+            return ExtensionRefusal(
+                code: 4_030_005, sentence: "The subscription was extended twice within a year.")
+        }
+        let ends = pace.end(ofDays: days, after: subscription.ends)
+        subscriptions[original]?.ends = ends
+        subscriptions[original]?.extensions.append(now)
+        changeSale(subscription.latest) { $0.expires = ends }
+        for child in shares(of: original) {
+            subscriptions[child.original]?.ends = ends
+            changeSale(child.latest) { $0.expires = ends }
+        }
+        tell("RENEWAL_EXTENDED", nil, original)
+        return nil
+    }
+}

@@ -1,0 +1,126 @@
+package import Core
+
+/// A purchase that an admin moved.
+package struct MoveAnswer: Hashable, Sendable {
+    /// Of who held it before.
+    package let stream: Stream
+    package let moved: PurchaseDetached
+    package let position: Position
+}
+
+extension Ports {
+    /// The wish to move a purchase from the customer who holds it to another one.
+    package func transferring(
+        _ purchase: PurchaseID, from stream: Stream, to customer: CustomerID, reason: AdminReason,
+        by sender: Sender
+    ) -> Wish<MoveAnswer> {
+        let cause = secrets.cause(
+            of: sender, "transfer", [purchase.description, customer.text] + reason.arguments)
+        return moving(purchase, of: stream, actor: sender.actor, cause: cause) {
+            holder, catalog in
+            MovePurchase(
+                purchase, from: holder.customer, to: customer,
+                cause: .admin(reason.reason, ticket: reason.ticket), catalog: catalog)
+        }
+    }
+
+    /// The wish to move a purchase back to its previous holder.
+    package func undoingTransfer(
+        _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
+    ) -> Wish<MoveAnswer> {
+        let cause = secrets.cause(
+            of: sender, "undo_transfer", [purchase.description] + reason.arguments)
+        return moving(purchase, of: stream, actor: sender.actor, cause: cause) {
+            holder, catalog throws(Refusal) in
+            try .undoing(
+                purchase, heldBy: holder, reason: reason.reason, ticket: reason.ticket,
+                catalog: catalog)
+        }
+    }
+
+    private func moving(
+        _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
+        wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
+    ) -> Wish<MoveAnswer> {
+        lookingAgain(at: purchase) { () throws(CommandError) in
+            let command = try move(purchase, of: stream, actor: actor, cause: cause, wish: wish)
+            return Wish(command) { outcome throws(CommandError) in
+                guard let recorded = outcome.events.first,
+                    case .purchaseDetached(let moved) = recorded.event
+                else { throw .fault(.broken("moving a purchase recorded no move")) }
+                return MoveAnswer(stream: stream, moved: moved, position: recorded.position)
+            }
+        }
+    }
+
+    /// The wish that a look at the purchase leads to; looks again where that changed between the look and
+    /// the decision.
+    func lookingAgain<Answer>(
+        at purchase: PurchaseID, attempts: Int = 3,
+        _ look: @escaping @Sendable () throws(CommandError) -> Wish<Answer>
+    ) -> Wish<Answer> {
+        Wish.look(look).then { result in
+            guard attempts > 1,
+                case .failure(.refused(.purchaseChangedMeanwhile(purchase))) = result
+            else { return .answered(result) }
+            return lookingAgain(at: purchase, attempts: attempts - 1, look)
+        }
+    }
+
+    private func move(
+        _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
+        wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
+    ) throws(CommandError) -> Command {
+        let snapshot = try obtain(ledger.customer(stream))
+        let concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
+        var command = Command(stream: stream, actor: actor, cause: cause) {
+            situation throws(Refusal) in
+            let holder = Holder(stream.customer, situation.customer(stream.customer))
+            let wish = try wish(holder, situation.project.catalog)
+            let held = holder.state.purchase(purchase)?.heldPurchases ?? []
+            // What was looked up beforehand is all that is locked and known.
+            if !held.isEmpty, wish.to != concerned?.receiver || !concerned.names(held) {
+                throw .purchaseChangedMeanwhile(purchase)
+            }
+            let move = try wish.decide(
+                from: holder.state, to: situation.customer(wish.to), now: situation.now)
+            return Decision(parts: [
+                Decision.Part(customer: wish.from, events: move.leaving),
+                Decision.Part(customer: wish.to, events: move.arriving),
+            ])
+        }
+        command.purchases = concerned?.held ?? []
+        command.customers = concerned.map { [$0.receiver] } ?? []
+        return command
+    }
+}
+
+/// Whom a move concerns in addition to the holder, and what leads to its purchase.
+private struct Concerned: Sendable {
+    let receiver: CustomerID
+    let held: [HeldPurchase]
+}
+
+extension Concerned? {
+    fileprivate func names(_ held: [HeldPurchase]) -> Bool {
+        Set(held).isSubset(of: Set(self?.held ?? []))
+    }
+}
+
+extension CustomerSnapshot {
+    /// `nil` when nothing can move, or nothing any more: then the decision tells why, or what came
+    /// of the command's twin.
+    fileprivate func concerned(
+        by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
+        holder: CustomerID
+    ) -> Concerned? {
+        guard let held = customer.purchase(purchase),
+            let wish = try? wish(Holder(holder, customer), project.catalog)
+        else { return nil }
+        return Concerned(receiver: wish.to, held: held.heldPurchases)
+    }
+}
+
+extension AdminReason {
+    fileprivate var arguments: [String?] { [reason.text, ticket?.text] }
+}

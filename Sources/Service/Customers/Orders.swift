@@ -1,0 +1,147 @@
+package import Core
+
+/// An order as it is at an instant, and a place in the log that contains it.
+package struct OrderAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let order: Order
+    package let at: Instant
+    package let position: Position
+}
+
+/// Some orders of a customer as they are at an instant, oldest first.
+package struct OrdersAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let orders: [Order]
+    package let at: Instant
+    package let position: Position
+    /// How many orders come before the next page; `nil` when there is no more.
+    package let next: Int?
+}
+
+/// An account token that is the customer's.
+package struct TokenAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let token: AccountToken
+    package let position: Position
+}
+
+extension Ports {
+    /// The wish to announce a purchase. Without an id of the sender's the order gets one.
+    package func openingOrder(
+        _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
+        by sender: Sender, allowingUnknown: Bool = false
+    ) -> Wish<OrderAnswer> {
+        let wish = OpenOrder(
+            order: id ?? secrets.newID(prefix: "o_"),
+            token: AccountToken(random: secrets.randomBytes(16)), product: product,
+            lifetime: lifetime)
+        let cause = secrets.cause(
+            of: sender, "open_order", [id?.text, product?.text, lifetime?.text])
+        let command = Command.claiming(
+            wish.token, for: stream, actor: sender.actor, cause: cause
+        ) { situation throws(Refusal) in
+            if let product, !allowingUnknown {
+                try situation.project.require(.product(product))
+            }
+            return try situation.customer(stream.customer).decide(
+                wish, settings: situation.project.settings, now: situation.now)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            guard case .orderOpened(let opened) = outcome.events.first?.event,
+                let last = outcome.events.last
+            else { throw .fault(.broken("opening an order recorded no order")) }
+            // What it claimed immediately is in the events of this very command.
+            var customer = CustomerState()
+            for recorded in outcome.events { customer.apply(recorded.event) }
+            return OrderAnswer(
+                stream: stream, order: customer.order(opened.order) ?? Order(opened),
+                at: opened.openedAt, position: last.position)
+        }
+    }
+
+    /// The wish to wait for the order's purchase no longer; the same answer when that was done before.
+    package func closingOrder(
+        _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
+    ) -> Wish<OrderAnswer> {
+        let wish = CloseOrder(order: id, cause: cause)
+        let command = Command.customer(
+            stream, actor: sender.actor,
+            cause: secrets.cause(of: sender, "close_order", [id.text] + cause.arguments)
+        ) { state, _, now throws(Refusal) in try state.decide(wish, now: now) }
+        return Wish(command) { [now] outcome throws(CommandError) in
+            guard let order = outcome.state.customer?.order(id) else {
+                throw .fault(.broken("closing an order left no order"))
+            }
+            // A repetition tells what its twin did, whatever became of the order since.
+            guard let recorded = outcome.events.first,
+                case .orderClosed(let closed) = recorded.event
+            else {
+                return OrderAnswer(
+                    stream: stream, order: order, at: now(), position: outcome.position)
+            }
+            return OrderAnswer(
+                stream: stream, order: Order(order.opened, closed: closed), at: closed.at,
+                position: recorded.position)
+        }
+    }
+
+    /// An order, whosever it is.
+    package func order(
+        _ id: OrderID, of project: ProjectID, in environment: Environment
+    ) throws(CommandError) -> OrderAnswer {
+        let found = try obtain(findOrder(id, project, environment))
+        guard let found else { throw .refused(.orderUnknown(id)) }
+        return found
+    }
+
+    private func findOrder(
+        _ id: OrderID, _ project: ProjectID, _ environment: Environment
+    ) throws(Fault) -> OrderAnswer? {
+        guard let stream = try directory.owner(id, project, environment) else { return nil }
+        let snapshot = try ledger.customer(stream)
+        return snapshot.customer.order(id).map {
+            OrderAnswer(stream: stream, order: $0, at: now(), position: snapshot.position)
+        }
+    }
+
+    /// Up to `limit` orders of a customer after the first `after`.
+    package func orders(
+        of stream: Stream, after count: Int, limit: Int
+    ) throws(Fault) -> OrdersAnswer {
+        let snapshot = try ledger.customer(stream)
+        let rest = snapshot.customer.orders.dropFirst(count)
+        return OrdersAnswer(
+            stream: stream, orders: Array(rest.prefix(limit)), at: now(),
+            position: snapshot.position, next: rest.count > limit ? count + limit : nil)
+    }
+
+    /// The wish that whatever carries the token be the customer's from now on, and whatever waits
+    /// under it.
+    package func registeringToken(
+        _ token: AccountToken, for stream: Stream, by sender: Sender
+    ) -> Wish<TokenAnswer> {
+        let cause = secrets.cause(of: sender, "register_token", [token.text])
+        let command = Command.claiming(token, for: stream, actor: sender.actor, cause: cause) {
+            situation throws(Refusal) in
+            if let owner = situation.tokenOwners[token.text], owner != stream.customer {
+                throw .tokenTaken
+            }
+            return try situation.customer(stream.customer).decide(RegisterToken(token: token))
+        }
+        return Wish(command) { outcome in
+            TokenAnswer(
+                stream: stream, token: token,
+                position: outcome.events.last?.position ?? outcome.position)
+        }
+    }
+}
+
+extension OrderClosed.Cause {
+    fileprivate var arguments: [String?] {
+        switch self {
+        case .stale: ["stale"]
+        case .cancelled(let reason, let ticket): ["cancelled", reason.text, ticket?.text]
+        case .settled(let reason, let ticket): ["settled", reason.text, ticket?.text]
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import Core
+
+/// Everything about a customer at one instant.
+package struct CustomerAnswer: Sendable {
+    package let view: CustomerView
+    package let entitlements: EntitlementsAnswer
+    package let subscriptions: [SubscriptionStatus]
+}
+
+/// Why a customer may use something, or why not.
+package struct ExplanationAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let entitlement: EntitlementID
+    package let at: Instant
+    package let explanation: Explanation
+    package let position: Position
+    /// What was recorded about whatever gives a right.
+    package let events: [RecordedEvent]
+}
+
+/// A customer's balances, and the place in the log up to which they hold.
+package struct BalancesAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let balances: Balances
+    /// Those of the sandbox, next to production's, if it counts for the customer.
+    package let sandboxBalances: Balances?
+    package let position: Position
+}
+
+/// Some events of a stream.
+package struct EventsAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let entries: [LogEntry]
+    package let position: Position
+    /// The version to ask for next; `nil` when there is no more.
+    package let next: Int64?
+}
+
+extension Ports {
+    /// What the customer may use at `at` (now, when it is not given), from what was recorded by
+    /// `known` (everything, when that is not given).
+    package func entitlements(
+        of stream: Stream, at: Instant?, known: Instant?
+    ) throws(Fault) -> EntitlementsAnswer {
+        let view = try view(of: stream, known: known)
+        return EntitlementsAnswer(view, at: at ?? now())
+    }
+
+    /// Everything about the customer, at the same two instants.
+    package func customer(
+        _ stream: Stream, at: Instant?, known: Instant?
+    ) throws(Fault) -> CustomerAnswer {
+        let view = try view(of: stream, known: known)
+        let at = at ?? now()
+        return CustomerAnswer(
+            view: view, entitlements: EntitlementsAnswer(view, at: at),
+            subscriptions: view.customer.subscriptions(at: at, catalog: view.project.catalog))
+    }
+
+    /// The facts, rules and boundaries behind the answer about one entitlement.
+    package func explanation(
+        of entitlement: EntitlementID, for stream: Stream, at: Instant?, known: Instant?
+    ) throws(Fault) -> ExplanationAnswer {
+        let view = try view(of: stream, known: known)
+        let at = at ?? now()
+        let explanation = view.customer.explanation(
+            of: entitlement, at: at, catalog: view.project.catalog)
+        return ExplanationAnswer(
+            stream: stream, entitlement: entitlement, at: at, explanation: explanation,
+            position: view.position, events: try events(behind: explanation, in: view, known))
+    }
+
+    /// What was recorded about the sources of the reasons, oldest first, the sandbox's behind.
+    private func events(
+        behind explanation: Explanation, in view: CustomerView, _ known: Instant?
+    ) throws(Fault) -> [RecordedEvent] {
+        let sources = Set(explanation.reasons.map(\.source))
+        if sources.isEmpty { return [] }
+        var events = try history(of: view.stream)
+        if view.sandbox != nil { events += try history(of: view.stream.inSandbox) }
+        return events.filter { recorded in
+            recorded.recordedAt <= known ?? .distantFuture
+                && sources.contains { recorded.event.isAbout($0) }
+        }
+    }
+
+    /// What the customer has of each currency now.
+    package func balances(of stream: Stream) throws(Fault) -> BalancesAnswer {
+        let view = try view(of: stream)
+        return BalancesAnswer(
+            stream: stream, balances: view.customer.balances,
+            sandboxBalances: view.sandboxBalances, position: view.position)
+    }
+
+    /// Every event of a stream.
+    func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        while true {
+            let page = try ledger.events(stream, events.last?.version ?? 0, 1000)
+            if page.isEmpty { return events }
+            events += page.map(\.recorded)
+        }
+    }
+
+    /// Up to `limit` events of a customer after a version.
+    package func events(
+        of stream: Stream, after version: Int64, limit: Int
+    ) throws(Fault) -> EventsAnswer {
+        let head = try reading.heads()[Int(stream.shard.number)]
+        let entries = try ledger.events(stream, version, limit + 1)
+        let page = Array(entries.prefix(limit))
+        return EventsAnswer(
+            stream: stream, entries: page,
+            position: Position(shard: stream.shard, sequence: head),
+            next: entries.count > limit ? page.last?.recorded.version : nil)
+    }
+}

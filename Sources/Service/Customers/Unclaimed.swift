@@ -1,0 +1,121 @@
+package import Core
+
+/// A purchase that no customer claimed, with what is known of it.
+package struct UnclaimedAnswer: Hashable, Sendable {
+    package let stream: Stream
+    package let since: Instant
+    package let purchase: Purchase
+    package let catalog: Catalog
+
+    /// The account tokens that it carries, in order, each once.
+    package var tokens: [String] {
+        let facts = purchase.evidence.map(\.effective.accountToken)
+        let all = facts + purchase.renewals.map(\.accountToken)
+        return Set(all.compactMap(\.self).compactMap(AccountToken.init).map(\.text)).sorted()
+    }
+}
+
+/// Some purchases that no customer claimed, in order of store and id.
+package struct UnclaimedListAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+    package let purchases: [UnclaimedAnswer]
+    /// The purchase after which the next page begins; `nil` when there is no more.
+    package let next: PurchaseID?
+}
+
+/// A purchase that an admin gave to a customer.
+package struct AttachAnswer: Hashable, Sendable {
+    /// Of the customer who holds it now.
+    package let stream: Stream
+    package let attached: PurchaseAttached
+    package let position: Position
+}
+
+extension Ports {
+    /// Up to `limit` purchases that no customer claimed, behind one of them.
+    package func unclaimed(
+        of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
+    ) throws(CommandError) -> UnclaimedListAnswer {
+        let catalog = try existing(project).catalog
+        let found = try obtain(directory.unclaimed(project, environment, last, limit + 1))
+        let purchases = found.prefix(limit).compactMap { listed in
+            listed.state.purchase(listed.purchase).map {
+                UnclaimedAnswer(
+                    stream: Stream(
+                        project: project, environment: environment,
+                        customer: .unclaimed(listed.purchase)),
+                    since: listed.since, purchase: $0, catalog: catalog)
+            }
+        }
+        return UnclaimedListAnswer(
+            project: project, environment: environment, purchases: purchases,
+            next: found.count > limit ? found[limit - 1].purchase : nil)
+    }
+
+    /// One purchase that no customer claimed.
+    package func unclaimed(
+        _ id: PurchaseID, of project: ProjectID, in environment: Environment
+    ) throws(CommandError) -> UnclaimedAnswer {
+        let stream = Stream(project: project, environment: environment, customer: .unclaimed(id))
+        let snapshot = try obtain(ledger.customer(stream))
+        let first = try obtain(ledger.events(stream, 0, 1)).first
+        guard let purchase = snapshot.customer.purchase(id), let first else {
+            throw .refused(.notUnclaimed(id))
+        }
+        return UnclaimedAnswer(
+            stream: stream, since: purchase.arrival?.at ?? first.recorded.recordedAt,
+            purchase: purchase,
+            catalog: snapshot.project.catalog)
+    }
+
+    /// The wish to give a purchase that no customer claimed to a customer, on an admin's word.
+    package func attaching(
+        _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
+    ) -> Wish<AttachAnswer> {
+        let cause = secrets.cause(
+            of: sender, "attach", [purchase.description, reason.reason.text, reason.ticket?.text])
+        return lookingAgain(at: purchase) { () throws(CommandError) in
+            let command = try attach(purchase, to: stream, reason, sender.actor, cause)
+            return Wish(command) { outcome throws(CommandError) in
+                guard case .purchaseAttached(let attached) = outcome.events.first?.event,
+                    let last = outcome.events.last
+                else { throw .fault(.broken("attaching a purchase recorded no move")) }
+                return AttachAnswer(stream: stream, attached: attached, position: last.position)
+            }
+        }
+    }
+
+    private func attach(
+        _ purchase: PurchaseID, to stream: Stream, _ reason: AdminReason, _ actor: Actor,
+        _ cause: Cause
+    ) throws(CommandError) -> Command {
+        let keeper = CustomerID.unclaimed(purchase)
+        let kept = Stream(
+            project: stream.project, environment: stream.environment, customer: keeper)
+        let snapshot = try obtain(ledger.customer(kept))
+        let known = snapshot.customer.purchase(purchase)?.heldPurchases ?? []
+        var command = Command(stream: stream, actor: actor, cause: cause) {
+            situation throws(Refusal) in
+            let waiting = situation.customer(keeper)
+            guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
+            // What was looked up beforehand is all that is locked and known.
+            if !Set(held.heldPurchases).isSubset(of: known) {
+                throw .purchaseChangedMeanwhile(purchase)
+            }
+            let move = try MovePurchase(
+                purchase, from: keeper, to: stream.customer,
+                cause: .admin(reason.reason, ticket: reason.ticket),
+                catalog: situation.project.catalog
+            ).decide(
+                from: waiting, to: situation.customer(stream.customer), now: situation.now)
+            return Decision(parts: [
+                Decision.Part(customer: stream.customer, events: move.arriving),
+                Decision.Part(customer: keeper, events: move.leaving),
+            ])
+        }
+        command.purchases = known
+        command.customers = [keeper]
+        return command
+    }
+}

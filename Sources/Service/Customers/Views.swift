@@ -1,0 +1,54 @@
+package import Core
+
+extension Ports {
+    /// The customer now, or as it was known at an instant.
+    func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
+        let own = try snapshot(of: stream, known: known)
+        guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
+        let sandbox = try snapshot(of: stream.inSandbox, known: known)
+        return CustomerView(own, of: stream, including: sandbox)
+    }
+
+    /// The customer now. It does not block; `then` is called exactly once.
+    package func view(
+        of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
+    ) {
+        ledger.read(stream) { [ledger] own in
+            guard case .success(let own) = own, own.includesSandbox(of: stream) else {
+                then(own.map { CustomerView($0, of: stream) })
+                return
+            }
+            ledger.read(stream.inSandbox) { sandbox in
+                then(sandbox.map { CustomerView(own, of: stream, including: $0) })
+            }
+        }
+    }
+
+    /// Many customers of one project now, each once: one round trip, and a second one where sandboxes
+    /// count.
+    package func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {
+        let snapshots = try reading.customers(streams)
+        let including = zip(streams, snapshots).filter { $1.includesSandbox(of: $0) }
+        let sandboxes = including.isEmpty ? [] : try reading.customers(including.map(\.0.inSandbox))
+        let sandboxOf = Dictionary(
+            zip(including.map(\.0), sandboxes), uniquingKeysWith: { first, _ in first })
+        var views: [Stream: CustomerView] = [:]
+        for (stream, own) in zip(streams, snapshots) {
+            views[stream] = CustomerView(own, of: stream, including: sandboxOf[stream])
+        }
+        return views
+    }
+
+    /// A customer and its project, as they were known at an instant if one is given.
+    private func snapshot(
+        of stream: Stream, known: Instant?
+    ) throws(Fault) -> CustomerSnapshot {
+        let snapshot = try ledger.customer(stream)
+        guard let known else { return snapshot }
+        return CustomerSnapshot(
+            customer: CustomerState(folding: try history(of: stream), known: known),
+            project: ProjectState(
+                folding: try history(of: .ofProject(stream.project)), known: known),
+            position: snapshot.position)
+    }
+}

@@ -1,0 +1,163 @@
+package import Core
+import Synchronization
+
+/// Judges what is queued, one item at a time, and has recorded what is believed.
+///
+/// The commit that records comes before the row says so. A worker that dies in between leaves an item that
+/// is judged again; its cause was obeyed, so nothing is recorded twice.
+package struct IntakeWorker: Sendable {
+    /// What was done about one item.
+    package struct Work: Sendable {
+        package let item: IntakeItem
+        /// False when the item was changed in between: then that change holds.
+        package let isKept: Bool
+        /// Whether this try is the one at which an operator should look.
+        package let isAlarming: Bool
+    }
+    /// How many may work at once in one process.
+    package static let count = 4
+
+    private let submissions: Submissions
+    private var intake: Intake { submissions.intake }
+    private let visits = StoreVisits()
+
+    package init(_ submissions: Submissions) {
+        self.submissions = submissions
+    }
+
+    /// Judges the item that is due and was tried least; `nil` when none is due.
+    package func work() throws(CommandError) -> Work? {
+        let taken = try obtain(
+            visits.begin { full, isFull throws(Fault) in
+                try intake.queue.take(intake.ports.now(), full, isFull)
+            })
+        guard let taken else { return nil }
+        defer { visits.end(taken) }
+        let judgement = judgeAndRecord(taken)
+        let jitter = intake.ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
+        let item = taken.item.judged(judgement, now: intake.ports.now(), jitter: jitter)
+        let isKept = try intake.queue.change(item)
+        return Work(
+            item: item, isKept: isKept,
+            isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
+    }
+
+    private func judgeAndRecord(
+        _ taken: TakenIntake
+    ) -> Judgement<[IntakeResult], Postponement> {
+        do throws(CommandError) {
+            switch try judge(taken) {
+            case .believed(let proven):
+                let all = receipt(of: taken, beside: proven) + [proven]
+                let wish = submissions.recording(taken.item, all, cause(of: taken.item))
+                return .believed(try intake.ports.perform(wish))
+            case .refused(let refused): return .refused(refused)
+            case .undecided(let wait): return .undecided(wait)
+            }
+        } catch {
+            let reason = IntakeReason(error)
+            // The same evidence is as much the next time.
+            if case .refused(.tooMuchAtOnce) = error {
+                return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
+            }
+            // What is genuine is never given up because it could not be recorded this time.
+            return .tryAgain(reason)
+        }
+    }
+
+    private func judge(
+        _ taken: TakenIntake
+    ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
+        let heading = taken.item.wish.heading
+        let project = try intake.ports.existing(taken.item.wish.project)
+        guard let app = project.app(heading.key) else {
+            throw .refused(.appUnknown(heading.app))
+        }
+        if heading.kind.isForStoreToJudge, app.receipts == .store {
+            return intake.judge(
+                ReceiptInquiry(
+                    receipt: taken.evidence, project: taken.item.wish.project, app: app,
+                    environment: heading.environment, tries: taken.item.tries,
+                    formerReason: taken.item.reason, now: intake.ports.evidenceClock))
+        }
+        return Judgement { () throws(RefusedEvidence) in
+            try intake.prove(taken.evidence, for: [app.trusted])
+        }
+    }
+
+    /// The receipt itself, where the store vouched for it with a reply of its own: kept, it need not be
+    /// sent to the store again.
+    private func receipt(
+        of taken: TakenIntake, beside reply: ProvenEvidence
+    ) -> [ProvenEvidence] {
+        guard reply.kind != taken.evidence.kind else { return [] }
+        let app = TrustedApp(
+            id: reply.app, appleID: nil, environments: [reply.environment])
+        // What Deed cannot read of it, the reply tells.
+        let read = try? intake.read(vouchedFor: taken.evidence, for: app)
+        return [read].compactMap(\.self)
+    }
+
+    /// The same at every try, whatever the store says of the evidence by then.
+    private func cause(of item: IntakeItem) -> Cause {
+        let text = "intake:\(item.id)"
+        return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))
+    }
+}
+
+/// The receipts that are being judged, by app. A store that hangs for one app must not keep every worker,
+/// nor one that hangs for all: other evidence needs no store.
+private final class StoreVisits: Sendable {
+    private static let limitPerApp = 2
+
+    private let counts = Mutex<[AppID: Int]>([:])
+
+    /// Takes an item of an app that is below its limit, and no receipt for a store when all workers but one
+    /// have one.
+    func begin(
+        _ take: (_ full: [AppID], _ isFull: Bool) throws(Fault) -> TakenIntake?
+    ) throws(Fault) -> TakenIntake? {
+        try counts.withLock { counts throws(Fault) -> TakenIntake? in
+            let full = counts.filter { $0.value >= StoreVisits.limitPerApp }
+            let isFull = counts.values.reduce(0, +) >= IntakeWorker.count - 1
+            let taken = try take(Array(full.keys), isFull)
+            if let taken, taken.isReceipt { counts[taken.item.wish.heading.app, default: 0] += 1 }
+            return taken
+        }
+    }
+
+    func end(_ taken: TakenIntake) {
+        if !taken.isReceipt { return }
+        counts.withLock { counts in
+            let app = taken.item.wish.heading.app
+            let left = counts[app, default: 1] - 1
+            counts[app] = left > 0 ? left : nil
+        }
+    }
+}
+
+extension TakenIntake {
+    fileprivate var isReceipt: Bool { item.wish.heading.kind.isForStoreToJudge }
+}
+
+extension IntakeReason {
+    fileprivate init(_ error: CommandError) {
+        switch error {
+        case .refused(let refusal): self.init(code: refusal.code, sentence: refusal.sentence)
+        case .fault(.busy):
+            self.init(code: "busy", sentence: "The service is overloaded; Deed tries again.")
+        case .fault(.unavailable):
+            self.init(
+                code: "database_unavailable", sentence: "The database could not be reached.")
+        case .fault(.impeded(let impediment)):
+            self.init(code: impediment.kind.rawValue, sentence: impediment.publicSentence)
+        case .fault(.logBlocked):
+            self.init(
+                code: "log_blocked",
+                sentence: "An event lies beyond the head of the log; see deed audit --quarantine.")
+        case .fault(.broken):
+            // The log has the reason; it may hold what the reader must not see.
+            self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package import Core
+
+/// What came of a piece of evidence: what cannot be judged yet waits in the queue.
+typealias JudgedPiece = Judgement<ProvenEvidence, IntakeID>
+
+extension Submissions {
+    /// Looks at each piece of evidence by itself. What cannot be judged yet is queued.
+    func judge(
+        _ request: SubmissionRequest, of stream: Stream
+    ) throws(CommandError) -> [JudgedPiece] {
+        let purpose: IntakeWish.Purpose =
+            request.isRestore ? .restore(stream.customer) : .submit(stream.customer)
+        var judged: [Int: JudgedPiece] = [:]
+        for (index, piece) in request.pieces.enumerated() where piece.kind.namesApp {
+            switch try judge(piece, of: stream.project) {
+            case .believed(let proven): judged[index] = .believed(proven)
+            case .refused(let refused): judged[index] = .refused(refused)
+            case .undecided(let heading):
+                judged[index] = try queue(
+                    piece, heading, purpose, request.order, of: stream.project)
+            }
+        }
+        let beside = judged.values.compactMap(\.belief)
+        for (index, piece) in request.pieces.enumerated() where !piece.kind.namesApp {
+            judged[index] = judge(renewal: piece, beside: beside, of: stream.project)
+        }
+        return request.pieces.indices.compactMap { judged[$0] }
+    }
+
+    /// Looks at a renewal info. It names no app, so it goes with a transaction of the same subscription
+    /// that came with it, and counts for that one's app.
+    private func judge(
+        renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
+    ) -> JudgedPiece {
+        for app in Set(proven.map(\.app)) {
+            var piece = piece
+            piece.companion = app
+            do throws(RefusedEvidence) {
+                let renewal = try prove(piece, of: project)
+                let originals = renewal.facts.renewals.map(\.original)
+                let isBeside = proven.contains { one in
+                    one.app == app && one.environment == renewal.environment
+                        && one.facts.transactions.contains { originals.contains($0.original) }
+                }
+                if isBeside { return .believed(renewal) }
+            } catch {
+                return .refused(error)
+            }
+        }
+        return .refused(.withoutTransaction)
+    }
+
+    /// What can be told of it now; by its heading it can be queued.
+    private func judge(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
+        guard let (app, heading) = try forStore(piece, of: project) else {
+            return try prove(own: piece, of: project)
+        }
+        let isKnown = try obtain(intake.wasBelieved(heading.digest))
+        if !isKnown { return .undecided(heading) }
+        do throws(RefusedEvidence) {
+            return .believed(try intake.read(vouchedFor: piece, for: app.trusted))
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    /// The app, where its settings want only the store to judge its receipts, and this is one.
+    private func forStore(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
+        guard piece.kind.isForStoreToJudge, let heading = try? intake.heading(of: piece) else {
+            return nil
+        }
+        let app = try obtain(apps.find(heading.key))
+        guard let app, app.project == project, app.receipts == .store else { return nil }
+        return (app, heading)
+    }
+
+    /// What can be told of it without asking the store.
+    private func prove(
+        own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
+    ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
+        do throws(RefusedEvidence) {
+            return .believed(try prove(piece, of: project))
+        } catch {
+            let mayCount = error.cure == .time || !isSecond && error.cure == .settingTheApp
+            guard mayCount, let heading = try ownHeading(of: piece, in: project) else {
+                return .refused(error)
+            }
+            if error.cure == .time { return .undecided(heading) }
+        }
+        // Another instance may have set or changed the app a moment ago.
+        try obtain(apps.refresh())
+        return try prove(own: piece, of: project, isSecond: true)
+    }
+
+    /// What the evidence says of itself, where it names an app of the project, after a look into the
+    /// database if need be.
+    private func ownHeading(
+        of piece: RawEvidence, in project: ProjectID
+    ) throws(CommandError) -> EvidenceHeading? {
+        guard let heading = try? intake.heading(of: piece) else { return nil }
+        let app = try obtain(apps.find(heading.key))
+        return app?.project == project ? heading : nil
+    }
+
+    /// Has it judged later. Where no more may wait it is refused, and may be sent again.
+    private func queue(
+        _ piece: RawEvidence, _ heading: EvidenceHeading, _ purpose: IntakeWish.Purpose,
+        _ order: OrderID?, of project: ProjectID
+    ) throws(CommandError) -> JudgedPiece {
+        do throws(CommandError) {
+            return .undecided(
+                try intake.hold(piece, purpose, order: order, heading: heading, of: project).id)
+        } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            return .refused(
+                RefusedEvidence(code: refusal.code, sentence: refusal.sentence, cure: .time))
+        }
+    }
+}
+
+extension Submissions {
+    /// The wish to record queued evidence that is believed by now, under the cause that every try has.
+    package func recording(
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
+    ) -> Wish<[IntakeResult]> {
+        recording(item, proven, cause, order: item.wish.order).then { result in
+            // What is genuine is recorded, whatever was said of an order that there is not.
+            guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
+            return recording(item, proven, cause, order: nil)
+        }
+    }
+
+    private func recording(
+        _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause, order: OrderID?
+    ) -> Wish<[IntakeResult]> {
+        let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
+        let submission = Submission(pieces, by: item.wish.purpose.bearer, order: order)
+        let environment = proven.first?.environment ?? item.wish.heading.environment
+        let stream = submission.stream(in: item.wish.project, environment)
+        let command = Command(
+            submission, in: stream, on: proven.map(\.record), by: .intake, cause: cause)
+        return Wish(command) { outcome in
+            notice(outcome, in: item.wish.project)
+            return submission.outcomes(of: outcome).map(IntakeResult.init)
+        }
+    }
+}
+
+extension Submission {
+    /// The stream that obeys its cause: the customer's, or that of the keeper of unclaimed purchases.
+    func stream(in project: ProjectID, _ environment: Environment) -> Stream {
+        Stream(
+            project: project, environment: environment,
+            customer: bearer.customer ?? keepers.first ?? .noCustomer)
+    }
+
+    /// What came of each piece of evidence. A repetition has no items of its own: they follow from
+    /// what its twin did.
+    func outcomes(of outcome: Outcome) -> [ItemOutcome] {
+        var items = outcome.items
+        if items.isEmpty, let state = outcome.state.customer {
+            items = outcomes(repeating: outcome.events.map(\.event), in: state)
+        }
+        return noting(items, by: outcome.project.catalog)
+    }
+}
+
+extension IntakeWish.Purpose {
+    fileprivate var bearer: Submission.Bearer {
+        switch self {
+        case .submit(let customer): .customer(customer)
+        case .restore(let customer): .restorer(customer)
+        case .notification: .store
+        }
+    }
+}
+
+extension IntakeResult {
+    init(_ outcome: ItemOutcome) {
+        var order: OrderID?
+        var reason: IntakeReason?
+        switch outcome.result {
+        case .refused(let refusal):
+            reason = IntakeReason(code: refusal.code, sentence: refusal.sentence)
+        case .alreadySettled(let settled): order = settled
+        case .recorded, .alreadyKnown: break
+        }
+        self.init(
+            purchase: outcome.purchase?.description, transaction: outcome.transaction?.text,
+            outcome: outcome.result.word, order: order?.text, reason: reason,
+            unknownProduct: outcome.unknownProduct?.id.text)
+    }
+}
+
+extension RefusedEvidence {
+    fileprivate static let withoutTransaction = RefusedEvidence(
+        code: "renewal_without_transaction",
+        sentence:
+            "No transaction of the same subscription came with this renewal info, which names no "
+            + "app itself; send both in one call.")
+}

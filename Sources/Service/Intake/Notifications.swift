@@ -1,0 +1,167 @@
+package import Core
+
+/// What came of a store's notification.
+package enum NotificationAnswer: Hashable, Sendable {
+    /// It is kept, and so is what it tells, if any of it is new.
+    case kept(NotificationHead, Environment, isNew: Bool)
+    /// It is proven, and counts when our clock has come as far as the store's.
+    case queued(IntakeID)
+}
+
+/// Why a notification is not taken.
+package enum NotificationError: Error, Hashable, Sendable {
+    /// It cannot be read, so that sending it again is of no use.
+    case unreadable(RefusedEvidence)
+    /// It is not proven to be the store's.
+    case unproven(RefusedEvidence)
+    /// No project has the app, so far.
+    case unknownApp(AppID)
+    case fault(Fault)
+}
+
+extension Submissions {
+    /// The wish to record what a store reports by itself. The facts say whose it is, or the customer who
+    /// proves the purchase later.
+    ///
+    /// Any stranger may call: so what costs least is looked at first, and a signature is verified only
+    /// for an app that there is.
+    package func recordingNotification(
+        _ raw: RawEvidence
+    ) throws(NotificationError) -> Wish<NotificationAnswer> {
+        let (raw, heading) = try opened(raw)
+        let app = try addressee(of: heading)
+        for isFirst in [true, false] {
+            let proven: ProvenEvidence
+            do throws(RefusedEvidence) {
+                proven = try prove(raw, of: app.project)
+            } catch {
+                if error.cure == .time { break }
+                if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
+                // Another instance may have changed the app a moment ago.
+                try obtain(apps.refresh())
+                continue
+            }
+            return try recording(proven, for: app.project)
+        }
+        let id = try queue(raw, heading, of: app.project)
+        return .answered(.success(.queued(id)))
+    }
+
+    private func recording(
+        _ proven: ProvenEvidence, for project: ProjectID
+    ) throws(NotificationError) -> Wish<NotificationAnswer> {
+        guard let head = proven.notification else { throw .unproven(.noNotification) }
+        // One that names no purchase makes no event; the only news is that it is kept.
+        var isFirst = false
+        if proven.facts == Facts() {
+            isFirst = try !obtain(intake.wasBelieved(proven.record.digest))
+        }
+        let command = try command(recording: proven, head, for: project)
+        return Wish(command) { [isFirst] outcome throws(CommandError) in
+            notice(outcome, in: project)
+            return .kept(
+                head, proven.environment,
+                isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
+        }
+    }
+
+    /// The command to record a notification that the store was asked for. One that tells nothing new is
+    /// not kept: the store may have signed it again, and it is here already.
+    func replaying(
+        _ proven: ProvenEvidence, for project: ProjectID
+    ) throws(NotificationError) -> Command {
+        guard let head = proven.notification else { throw .unproven(.noNotification) }
+        var command = try command(recording: proven, head, for: project)
+        command.evidence = command.evidence.map(\.keptWhenNew)
+        return command
+    }
+
+    private func command(
+        recording proven: ProvenEvidence, _ head: NotificationHead, for project: ProjectID
+    ) throws(NotificationError) -> Command {
+        let submission = Submission(
+            [Submission.Item(index: 0, facts: proven.facts)], by: .store,
+            concerned: try concerned(by: proven, in: project))
+        return Command(
+            submission, in: submission.stream(in: project, proven.environment),
+            on: [proven.record], by: proven.kind.store.actor,
+            cause: intake.ports.secrets.cause(of: head, proven.record))
+    }
+
+    /// The customers of the accounts that it names.
+    private func concerned(
+        by proven: ProvenEvidence, in project: ProjectID
+    ) throws(NotificationError) -> [CustomerID] {
+        var customers = Set<CustomerID>()
+        for consent in proven.facts.consents {
+            customers.formUnion(
+                try obtain(
+                    intake.ports.accounts.holders(
+                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)))
+        }
+        return customers.sorted()
+    }
+
+    private func queue(
+        _ raw: RawEvidence, _ heading: EvidenceHeading, of project: ProjectID
+    ) throws(NotificationError) -> IntakeID {
+        do throws(CommandError) {
+            return try intake.hold(raw, .notification, order: nil, heading: heading, of: project).id
+        } catch {
+            switch error {
+            // As much waits as may: the store keeps it and sends it again.
+            case .refused: throw .fault(.busy)
+            case .fault(let fault): throw .fault(fault)
+            }
+        }
+    }
+
+    private func opened(
+        _ raw: RawEvidence
+    ) throws(NotificationError) -> (RawEvidence, EvidenceHeading) {
+        do throws(RefusedEvidence) {
+            let bare = try intake.bare(raw)
+            return (bare, try intake.heading(of: bare))
+        } catch {
+            throw .unreadable(error)
+        }
+    }
+
+    private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
+        let app = try obtain(apps.find(heading.key))
+        guard let app else { throw .unknownApp(heading.app) }
+        return app
+    }
+
+    private func obtain<Value>(
+        _ value: @autoclosure () throws(Fault) -> Value
+    ) throws(NotificationError) -> Value {
+        do throws(Fault) {
+            return try value()
+        } catch {
+            throw .fault(error)
+        }
+    }
+}
+
+extension Actor {
+    /// The worker of the queue.
+    package static let intake = Actor(prefix: "deed:", random: "intake")
+}
+
+extension RefusedEvidence {
+    fileprivate static let noNotification = RefusedEvidence(
+        code: "wrong_kind", sentence: "It is not a notification.")
+}
+
+extension SecretsPort {
+    /// The same for every repetition with the same content. A store may sign one notification again,
+    /// and the newer signature then counts.
+    fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
+        let content = hexDigest(record.digest).prefix(16)
+        // Whatever a store may write there one day, the log takes printable text of a bounded length.
+        let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
+        let id = isUsual ? head.id : String(hexDigest(Array(head.id.utf8)).prefix(32))
+        return Cause(text: "notification:\(id)/\(content)", digest: record.digest)
+    }
+}

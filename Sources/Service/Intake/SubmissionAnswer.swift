@@ -1,0 +1,93 @@
+package import Core
+
+/// What came of a submission, and what its customer has now.
+package struct SubmissionAnswer: Sendable {
+    /// In the order of the evidence.
+    package let items: [SubmittedItem]
+    /// The order that was named, as it is now.
+    package let order: Order?
+    package let entitlements: EntitlementsAnswer
+    package let balances: Balances
+    /// Those of the sandbox, next to production's, if it counts for the customer.
+    package let sandboxBalances: Balances?
+
+    /// Whether something is still to come of it.
+    package var isPending: Bool {
+        items.contains { if case .undecided = $0.result { true } else { false } }
+    }
+
+    /// With the customer as the snapshots show it, and its sandbox where that counts.
+    init(
+        items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
+        of stream: Stream, at instant: Instant
+    ) throws(CommandError) {
+        guard let own = snapshots[stream] else {
+            throw .fault(.broken("a submission was answered without its customer"))
+        }
+        let sandbox = own.includesSandbox(of: stream) ? snapshots[stream.inSandbox] : nil
+        let view = CustomerView(own, of: stream, including: sandbox)
+        self.items = items
+        self.order = order.flatMap(view.customer.order)
+        entitlements = EntitlementsAnswer(view, at: instant)
+        balances = view.customer.balances
+        sandboxBalances = view.sandboxBalances
+    }
+}
+
+/// What came of one piece of evidence for one purchase.
+package struct SubmittedItem: Hashable, Sendable {
+    /// What cannot be judged yet waits in the queue, which tells later what came of it.
+    package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
+
+    /// The place of the piece of evidence in the submission.
+    package let index: Int
+    /// Where it was recorded, when that is not the environment that is answered.
+    package let otherEnvironment: Environment?
+    package let purchase: PurchaseID?
+    package let transaction: TransactionID?
+    package let result: Result
+    /// The product that the catalog does not know, where that is so: then it brings nothing yet.
+    package let unknownProduct: ProductKey?
+}
+
+extension SubmittedItem {
+    fileprivate init(_ result: Result, at index: Int) {
+        self.init(
+            index: index, otherEnvironment: nil, purchase: nil, transaction: nil, result: result,
+            unknownProduct: nil)
+    }
+
+    fileprivate init(_ outcome: ItemOutcome, otherEnvironment: Environment?) {
+        self.init(
+            index: outcome.index, otherEnvironment: otherEnvironment, purchase: outcome.purchase,
+            transaction: outcome.transaction, result: .believed(outcome.result),
+            unknownProduct: outcome.unknownProduct)
+    }
+}
+
+extension SubmittedItem.Result {
+    /// Its stable name.
+    package var word: String {
+        switch self {
+        case .believed(let result): result.word
+        case .undecided: "queued"
+        case .refused: "refused"
+        }
+    }
+}
+
+extension [JudgedPiece] {
+    /// What is answered about each piece, from what came of those that were recorded.
+    func items(_ outcomes: [ItemOutcome], in environment: Environment) -> [SubmittedItem] {
+        let outcomes = Dictionary(grouping: outcomes, by: \.index)
+        return enumerated().flatMap { index, piece -> [SubmittedItem] in
+            switch piece {
+            case .refused(let refused): return [SubmittedItem(.refused(refused), at: index)]
+            case .undecided(let id): return [SubmittedItem(.undecided(id), at: index)]
+            case .believed(let proven):
+                let other = proven.environment == environment ? nil : proven.environment
+                return (outcomes[index] ?? []).map { SubmittedItem($0, otherEnvironment: other) }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package import Core
+
+/// Records what customers' back ends and the stores themselves hand in, once it is proven.
+package struct Submissions: Sendable {
+    /// How many transactions one piece of evidence may hold.
+    package static let transactionLimit = 5000
+
+    package let intake: Intake
+    package let apps: AppRing
+    /// Hears about each recorded purchase whose product the catalog does not know.
+    private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
+
+    package init(
+        _ intake: Intake, apps: AppRing,
+        noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
+    ) {
+        self.intake = intake
+        self.apps = apps
+        self.noticeUnknown = noticeUnknown
+    }
+
+    /// Reports products that the catalog does not know, if this very command recorded a
+    /// transaction of them that was not known.
+    func notice(_ outcome: Outcome, in project: ProjectID) {
+        for item in outcome.items where item.result == .recorded {
+            if let product = item.newUnknownProduct { noticeUnknown(project, product) }
+        }
+    }
+
+    /// The wish to record what the evidence states, for a customer. Nothing that is not proven is
+    /// part of it; what is made for the other environment is recorded there.
+    package func submitting(
+        _ request: SubmissionRequest, for stream: Stream, by sender: Sender
+    ) throws(CommandError) -> Wish<SubmissionAnswer> {
+        let judged = try judge(request, of: stream)
+        let parts = [
+            SubmissionPart(judged, request, in: stream, order: request.order),
+            SubmissionPart(judged, request, in: stream.inOtherEnvironment, order: nil),
+        ].compactMap(\.self)
+        let held = try obtain(unwritten(by: parts, around: stream))
+        let cause = intake.ports.secrets.cause(of: sender, request, judged)
+        let commands = parts.map { $0.command(by: sender.actor, cause: cause) }
+        // The request with all its bytes is released while it waits.
+        return Wish(commands) {
+            [now = intake.ports.now, order = request.order] results throws(CommandError) in
+            var outcomes: [ItemOutcome] = []
+            var snapshots = held
+            for (part, result) in zip(parts, results) {
+                let outcome = try result.get()
+                notice(outcome, in: stream.project)
+                outcomes += part.submission.outcomes(of: outcome)
+                snapshots[part.stream] = try CustomerSnapshot(outcome)
+            }
+            return try SubmissionAnswer(
+                items: judged.items(outcomes, in: stream.environment), order: order,
+                snapshots, of: stream, at: now())
+        }
+    }
+
+    /// What the answer is about and the commands do not write: where there is nothing to record for
+    /// the customer, and the customer's sandbox where that may count. Read before, so that no batch has
+    /// to wait for it when the commands are done.
+    private func unwritten(
+        by parts: [SubmissionPart], around stream: Stream
+    ) throws(Fault) -> [Stream: CustomerSnapshot] {
+        var wanted = [stream]
+        if stream.environment == .production,
+            apps.apps(of: stream.project).contains(where: \.countsSandbox)
+        {
+            wanted.append(stream.inSandbox)
+        }
+        var snapshots: [Stream: CustomerSnapshot] = [:]
+        for stream in wanted where !parts.contains(where: { $0.stream == stream }) {
+            snapshots[stream] = try intake.ports.ledger.customer(stream)
+        }
+        return snapshots
+    }
+
+    func prove(
+        _ piece: RawEvidence, of project: ProjectID
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        let trusted = apps.apps(of: project).filter { $0.app.store == piece.kind.store }
+            .map(\.trusted)
+        let proven = try intake.prove(piece, for: trusted)
+        if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
+        return proven
+    }
+}
+
+/// What a customer's back end hands in together.
+package struct SubmissionRequest: Sendable {
+    package static let signedTransactionLimit = 100
+
+    /// In the order in which they are answered.
+    package let pieces: [RawEvidence]
+    package let isRestore: Bool
+    /// The customer's order that this fulfils, for evidence that cannot name it itself.
+    package let order: OrderID?
+
+    package init(_ pieces: [RawEvidence], isRestore: Bool, order: OrderID?) {
+        self.pieces = pieces
+        self.isRestore = isRestore
+        self.order = order
+    }
+}
+
+/// What a request wants recorded in one environment.
+private struct SubmissionPart: Sendable {
+    let stream: Stream
+    let submission: Submission
+    private let evidence: [EvidenceRecord]
+
+    /// `nil` when the request wants nothing of that environment.
+    init?(
+        _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream, order: OrderID?
+    ) {
+        var items: [Submission.Item] = []
+        var evidence: [EvidenceRecord] = []
+        for (index, piece) in judged.enumerated() {
+            guard let proven = piece.belief, proven.environment == stream.environment else {
+                continue
+            }
+            items.append(Submission.Item(index: index, facts: proven.facts))
+            evidence.append(proven.record)
+        }
+        if items.isEmpty, order == nil { return nil }
+        self.stream = stream
+        self.evidence = evidence
+        submission = Submission(
+            items,
+            by: request.isRestore ? .restorer(stream.customer) : .customer(stream.customer),
+            order: order)
+    }
+
+    func command(by actor: Actor, cause: Cause) -> Command {
+        Command(submission, in: stream, on: evidence, by: actor, cause: cause)
+    }
+}
+
+extension Command {
+    /// The command to record a submission, resting on one piece of evidence for each of its items.
+    init(
+        _ submission: Submission, in stream: Stream, on evidence: [EvidenceRecord],
+        by actor: Actor, cause: Cause
+    ) {
+        self.init(stream: stream, actor: actor, cause: cause) { situation throws(Refusal) in
+            try submission.decide(situation)
+        }
+        purchases = submission.purchases
+        tokens = submission.tokens
+        customers = submission.keepers
+        self.evidence = evidence
+    }
+}
+
+extension CustomerSnapshot {
+    fileprivate init(_ outcome: Outcome) throws(CommandError) {
+        guard let customer = outcome.state.customer else {
+            throw .fault(.broken("a submission left no customer"))
+        }
+        self.init(customer: customer, project: outcome.project, position: outcome.position)
+    }
+}
+
+extension SecretsPort {
+    /// The sender's key, else a cause that tells what the events rest on and that no other
+    /// submission has.
+    fileprivate func cause(
+        of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
+    ) -> Cause {
+        guard sender.idempotencyKey == nil, let proven = judged.lazy.compactMap(\.belief).first
+        else {
+            return cause(
+                of: sender, request.isRestore ? "restore" : "submit",
+                [request.order?.text] + request.pieces.map { hexDigest($0.bytes) })
+        }
+        // No other request can come under this cause, so nothing need tell the two apart.
+        let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
+        return Cause(text: text, digest: digest(Array(text.utf8)))
+    }
+}
+
+extension RefusedEvidence {
+    fileprivate static let tooLong = RefusedEvidence(
+        code: "too_many_transactions",
+        sentence: "It contains more than \(Submissions.transactionLimit) transactions, the limit "
+            + "of one call; submit signed transactions instead.")
+}
+
+extension [UInt8] {
+    /// As lower-case hexadecimal digits.
+    fileprivate var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * count)
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,97 @@
+package import Core
+
+/// How many customers gain something, or lose something.
+package struct AccessTally: Hashable, Sendable {
+    /// Those who gain or lose at least one entitlement.
+    package private(set) var customers = 0
+    package private(set) var byEntitlement: [EntitlementID: Int] = [:]
+
+    package init() {}
+
+    mutating func add(_ entitlements: [EntitlementID]) {
+        if entitlements.isEmpty { return }
+        customers += 1
+        for entitlement in entitlements { byEntitlement[entitlement, default: 0] += 1 }
+    }
+}
+
+/// Who gains and who loses access at one instant when one catalog takes the place of another.
+package struct AccessCounts: Hashable, Sendable {
+    package static let listLimit = 1000
+
+    /// One of the customers concerned.
+    package struct Concerned: Hashable, Sendable {
+        package let stream: Stream
+        package let change: AccessChange
+    }
+
+    package private(set) var gains: [Environment: AccessTally] = [:]
+    package private(set) var losses: [Environment: AccessTally] = [:]
+    /// The first of those concerned, `listLimit` at most.
+    package private(set) var concerned: [Concerned] = []
+    /// Whether more are concerned than are listed; the tallies are of all.
+    package private(set) var hasMore = false
+    /// How many purchases of customers wait for each product that is new.
+    package private(set) var waiting: [ProductKey: Int] = [:]
+
+    package init() {}
+
+    /// The same in order of product.
+    package var waitingInOrder: [(product: ProductKey, purchases: Int)] {
+        waiting.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    mutating func add(
+        waiting products: Set<ProductKey>, in state: CustomerState, by catalog: Catalog
+    ) {
+        if products.isEmpty { return }
+        for purchase in state.purchases {
+            for product in purchase.products {
+                let key = ProductKey(store: purchase.id.store, id: product)
+                if products.contains(key), state.awaits(key, with: purchase, by: catalog) {
+                    waiting[key, default: 0] += 1
+                }
+            }
+        }
+    }
+
+    mutating func add(_ change: AccessChange, of stream: Stream) {
+        if change.isEmpty { return }
+        gains[stream.environment, default: AccessTally()].add(change.gained)
+        losses[stream.environment, default: AccessTally()].add(change.lost)
+        if concerned.count < AccessCounts.listLimit {
+            concerned.append(Concerned(stream: stream, change: change))
+        } else {
+            hasMore = true
+        }
+    }
+}
+
+extension Ports {
+    /// Who gains and who loses access now by the step, from the states of all customers of the
+    /// project. `report` gets how many were looked at so far.
+    package func accessCounts(
+        of step: CatalogStep, in project: ProjectID, report: (Int) -> Void = { _ in }
+    ) throws(CommandError) -> AccessCounts {
+        let pageLimit = 200
+        var counts = AccessCounts()
+        if step.changes.isEmpty { return counts }
+        let now = now()
+        let added = Set(step.new.products.map(\.key)).subtracting(step.old.products.map(\.key))
+        var seen = 0
+        var last: Stream?
+        while true {
+            let page = try obtain(directory.customers(project, last, pageLimit))
+            if page.isEmpty { return counts }
+            // A keeper of unclaimed purchases has no access to lose.
+            for customer in page where !customer.stream.customer.isReserved {
+                let change = customer.state.accessChange(from: step.old, to: step.new, now: now)
+                counts.add(change, of: customer.stream)
+                counts.add(waiting: added, in: customer.state, by: step.new)
+            }
+            last = page.last?.stream
+            seen += page.count
+            report(seen)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package import Core
+
+/// What a project has decided, and its apps.
+package struct SettingsAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let settings: ProjectSettings
+    package let apps: [App]
+    /// What each app shows the store, as far as it may be told; nothing for those that show nothing.
+    package let credentials: [AppKey: CredentialsStatus]
+}
+
+/// What came of setting or removing an app.
+package struct AppAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let key: AppKey
+    /// `nil` once it is removed.
+    package let app: App?
+    package let credentials: CredentialsStatus?
+}
+
+extension Ports {
+    package func settings(of project: ProjectID) throws(CommandError) -> SettingsAnswer {
+        let state = try existing(project)
+        return SettingsAnswer(
+            project: project, settings: state.settings, apps: state.apps,
+            credentials: try credentialsStatuses(of: project))
+    }
+
+    /// The wish to change what a project has decided; the answer has the settings that came of it.
+    package func changingSettings(
+        _ change: SettingsChange, of project: ProjectID, by sender: Sender,
+        allowingUnknown: Bool = false
+    ) -> Wish<ProjectSettings> {
+        let cause = secrets.cause(of: sender, "change_settings", change.arguments)
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            if !allowingUnknown { try state.requireCurrencies(of: change) }
+            return try state.change(change, of: project)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            if case .projectChanged(let settings) = outcome.events.first?.event {
+                return settings
+            }
+            guard let state = outcome.state.project else {
+                throw .fault(.broken("changing settings left no project"))
+            }
+            return state.settings
+        }
+    }
+
+    /// The wish to add an app to a project or to change it, and what it shows the store.
+    package func settingApp(
+        _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
+        of project: ProjectID, by sender: Sender
+    ) -> Wish<AppAnswer> {
+        let name = StoreApp(project: project, key: key)
+        return .look { () throws(CommandError) in
+            // Nothing is left of an app that was removed when it is set again.
+            try obtain(self.credentials.clean(name))
+            let digest = credentials.isEmpty ? nil : try self.credentials.digest(credentials)
+            return settingApp(key, change, digest, of: project, by: sender).thenLooking {
+                set throws(CommandError) in
+                let status =
+                    credentials.isEmpty
+                    ? try credentialsStatuses(of: project)[key]
+                    // After the app: what is kept for an app that there is not would wait for one.
+                    : try self.credentials.change(
+                        name, credentials, sender.actor, max(now(), set.at), set.repeatedSince)
+                return AppAnswer(project: project, key: key, app: set.app, credentials: status)
+            }
+        }
+    }
+
+    private func credentialsStatuses(
+        of project: ProjectID
+    ) throws(CommandError) -> [AppKey: CredentialsStatus] {
+        try obtain(credentials.statuses(project))
+    }
+
+    /// An app that was set, and when.
+    private struct SetApp: Sendable {
+        let app: App
+        let at: Instant
+        /// When an earlier twin of the wish was fulfilled. What was changed since then stays.
+        let repeatedSince: Instant?
+    }
+
+    private func settingApp(
+        _ key: AppKey, _ change: AppChange, _ credentials: [UInt8]?, of project: ProjectID,
+        by sender: Sender
+    ) -> Wish<SetApp> {
+        let cause = secrets.cause(
+            of: sender, "set_app",
+            [key.store.rawValue, key.id.text] + change.arguments
+                + (credentials.map { [secrets.hexDigest($0)] } ?? []))
+        // Without an event in the log, a repetition could not be told from a new wish.
+        let isRemembered = credentials != nil && sender.idempotencyKey != nil
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.set(key, change, of: project, isRemembered: isRemembered)
+        }
+        return Wish(command) { outcome throws(CommandError) in
+            let event = outcome.events.first
+            var app = outcome.state.project?.app(key)
+            if case .appSet(let set)? = event?.event { app = set }
+            guard let app else { throw .fault(.broken("setting an app left no app")) }
+            return SetApp(
+                app: app, at: event?.recordedAt ?? now(),
+                repeatedSince: outcome.isRepetition ? event?.recordedAt : nil)
+        }
+    }
+
+    /// The wish to take an app out of a project.
+    package func removingApp(
+        _ key: AppKey, of project: ProjectID, by sender: Sender
+    ) -> Wish<AppAnswer> {
+        let cause = secrets.cause(of: sender, "remove_app", [key.store.rawValue, key.id.text])
+        let command = Command.project(project, actor: sender.actor, cause: cause) {
+            state, _ throws(Refusal) in
+            try state.remove(key)
+        }
+        return Wish(command) { _ in
+            AppAnswer(project: project, key: key, app: nil, credentials: nil)
+        }.thenLooking { answer throws(CommandError) in
+            // Not those of an app that was set again since.
+            try obtain(credentials.clean(StoreApp(project: project, key: key)))
+            return answer
+        }
+    }
+}
+
+extension SettingsChange {
+    /// What tells one wish from another; "none" is what a missing rule for restoring is set to.
+    fileprivate var arguments: [String?] {
+        [
+            transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
+            orderLifetime?.text,
+        ]
+            + (refundReporting.map { $0?.arguments ?? ["no reports"] } ?? [])
+            + creditLimits.sorted { $0.key < $1.key }.flatMap { currency, limit in
+                [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
+            }
+    }
+}
+
+extension RefundReporting {
+    fileprivate var arguments: [String?] {
+        ["reports", preference?.rawValue, hasSample ? "sample" : nil]
+    }
+}
+
+extension AppChange {
+    fileprivate var arguments: [String?] {
+        [appleID.map { $0.map { "\($0)" } ?? "none" }, receipts?.rawValue]
+            + (sandboxAccess?.arguments ?? [nil])
+    }
+}
+
+extension SandboxAccess {
+    fileprivate var arguments: [String?] {
+        switch self {
+        case .none: ["none"]
+        case .listed(let customers): ["listed"] + customers.sorted().map(\.text)
+        case .all: ["all"]
+        }
+    }
+}

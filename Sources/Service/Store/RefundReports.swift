@@ -1,0 +1,187 @@
+package import Core
+import Synchronization
+
+/// What reporting refunds to stores needs in addition to what every use case has.
+package struct RefundReportPort: Sendable {
+    /// Where refunds were asked for that may be answered about after an instant and were not.
+    package var asked: @Sendable (_ after: Instant) throws(Fault) -> [ProjectPart]
+    /// The right to tell the store about an app's refunds; `nil` while another instance has it.
+    package var take: @Sendable (StoreApp) throws(Fault) -> Lease?
+    package var keep: @Sendable (Lease) throws(Fault) -> Bool
+    package var giveBack: @Sendable (Lease) throws(Fault) -> Void
+
+    package init(
+        asked: @escaping @Sendable (_ after: Instant) throws(Fault) -> [ProjectPart],
+        take: @escaping @Sendable (StoreApp) throws(Fault) -> Lease?,
+        keep: @escaping @Sendable (Lease) throws(Fault) -> Bool,
+        giveBack: @escaping @Sendable (Lease) throws(Fault) -> Void
+    ) {
+        self.asked = asked
+        self.take = take
+        self.keep = keep
+        self.giveBack = giveBack
+    }
+}
+
+/// What became of a report on a refund.
+package struct RefundReportNews: Sendable {
+    package enum Outcome: Sendable {
+        case reported
+        case unreported(RefundUnreported)
+        /// It is tried again: later, and only until the deadline.
+        case waits(StoreTrouble)
+    }
+    package let project: ProjectID
+    package let request: RefundFact
+    package let outcome: Outcome
+}
+
+/// Tells stores what became of purchases whose money is asked back, where projects want that.
+///
+/// The report is in the log before it is sent. A process that dies between the store's answer and
+/// the event about it leaves a report that is sent once more, word for word.
+package final class RefundReports: Sendable {
+    /// Requests whose time was over before that are not spoken of any more.
+    private static let memory: Int64 = 7 * 86_400_000
+    /// After a trouble an app is left alone for a while; requests wait twelve hours.
+    private static let pause: Int64 = 5 * 60_000
+    private static let pageSize = 200
+
+    private struct Wait {
+        let until: Instant
+        let obstacle: String
+    }
+    private let intake: Intake
+    private var ports: Ports { intake.ports }
+    private let port: RefundReportPort
+    private let waits = Mutex<[StoreApp: Wait]>([:])
+
+    package init(_ intake: Intake, _ port: RefundReportPort) {
+        self.intake = intake
+        self.port = port
+    }
+
+    /// Tells all that is to be told now.
+    package func report(
+        while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
+    ) throws(CommandError) {
+        let since = ports.now().advanced(byMilliseconds: -RefundReports.memory)
+        for part in try obtain({ () throws(Fault) in try port.asked(since) }) where isWanted() {
+            let project = try obtain { () throws(Fault) in try ports.ledger.project(part.project) }
+            if project.settings.refundReporting == nil { continue }
+            var place: RefundPlace?
+            repeat {
+                let places = try obtain { () throws(Fault) in
+                    try ports.accounts.refundRequests(
+                        part.project, part.environment, since, place, RefundReports.pageSize)
+                }
+                try report(on: places, of: part, while: isWanted, tell: tell)
+                place = places.count == RefundReports.pageSize ? places.last : nil
+            } while place != nil && isWanted()
+        }
+    }
+
+    private func report(
+        on places: [RefundPlace], of part: ProjectPart, while isWanted: () -> Bool,
+        tell: (RefundReportNews) -> Void
+    ) throws(CommandError) {
+        let streams = places.map {
+            Stream(
+                project: part.project, environment: part.environment, customer: $0.customer)
+        }
+        let snapshots = try obtain { () throws(Fault) in
+            streams.isEmpty ? [] : try ports.reading.customers(streams)
+        }
+        let requests = zip(streams, snapshots).flatMap { stream, snapshot in
+            snapshot.customer.purchases.flatMap(\.refundsToReport).map { (stream, $0) }
+        }
+        let apps = Dictionary(grouping: requests) { stream, request in
+            StoreApp(
+                project: stream.project, key: AppKey(store: request.store, id: request.app))
+        }
+        for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
+            // What only waits needs no right to tell the store.
+            if !requests.contains(where: { isDue($0.1, app) }) { continue }
+            let lease = try obtain { () throws(Fault) in try port.take(app) }
+            guard let lease else { continue }
+            defer { try? port.giveBack(lease) }
+            for (stream, request) in requests.sorted(by: { $0.1.answerBy < $1.1.answerBy }) {
+                if !isWanted() { break }
+                if !isDue(request, app) { continue }
+                if let outcome = try report(on: request, heldIn: stream, app, lease) {
+                    tell(
+                        RefundReportNews(
+                            project: stream.project, request: request, outcome: outcome))
+                }
+            }
+        }
+    }
+
+    /// Whether the app is not left alone, or the time for an answer is over.
+    private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
+        let now = ports.now()
+        return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
+    }
+
+    /// `nil` where nothing came of it.
+    private func report(
+        on request: RefundFact, heldIn stream: Stream, _ app: StoreApp, _ lease: Lease
+    ) throws(CommandError) -> RefundReportNews.Outcome? {
+        let prepared = try perform(
+            .prepare(obstacle: waits.withLock { $0[app]?.obstacle }), on: request, heldIn: stream)
+        if let unreported = prepared.unreported { return .unreported(unreported) }
+        let held = prepared.state.customer?.purchase(request.purchase)
+        guard let report = held?.report(on: request.id), report.end == nil,
+            let content = report.content, prepared.project.settings.refundReporting != nil,
+            // The commit may have taken longer than the lease.
+            try obtain({ () throws(Fault) in try port.keep(lease) })
+        else { return nil }
+        do throws(StoreTrouble) {
+            _ = try intake.ask(
+                .consumption(content, of: request.transaction), app, request.environment)
+        } catch {
+            guard case .refused = error else { return rest(app, after: error) }
+            let end = RefundReportStep.finish(.unreported(.refused), detail: error.sentence)
+            return try perform(end, on: request, heldIn: stream).unreported
+                .map { .unreported($0) }
+        }
+        waits.withLock { $0[app] = nil }
+        _ = try perform(.finish(.reported, detail: nil), on: request, heldIn: stream)
+        return .reported
+    }
+
+    /// Leaves the app alone; reports it if the trouble differs from the last.
+    private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
+        var pause = RefundReports.pause
+        if case .limited(let until) = trouble {
+            pause = max(pause, until.milliseconds - ports.machineClock().milliseconds)
+        }
+        let wait = Wait(
+            until: ports.now().advanced(byMilliseconds: pause), obstacle: trouble.sentence)
+        let former = waits.withLock { $0.updateValue(wait, forKey: app) }
+        return former?.obstacle == wait.obstacle ? nil : .waits(trouble)
+    }
+
+    private func perform(
+        _ step: RefundReportStep, on request: RefundFact, heldIn stream: Stream
+    ) throws(CommandError) -> Outcome {
+        let sender = Sender(actor: .refundReports, idempotencyKey: nil)
+        return try ports.ledger.append(
+            .reporting(
+                on: request, heldIn: stream, step, actor: sender.actor,
+                cause: ports.secrets.cause(of: sender, "report_refund", [request.id.text])))
+    }
+}
+
+extension Actor {
+    fileprivate static let refundReports = Actor(prefix: "deed:", random: "refunds")
+}
+
+extension Outcome {
+    fileprivate var unreported: RefundUnreported? {
+        for recorded in events {
+            if case .refundUnreported(let event) = recorded.event { return event }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,82 @@
+package import Core
+
+/// A refund that a customer asked the store for, and what the log knows about the purchase.
+package struct RefundRequest: Hashable, Sendable {
+    package let stream: Stream
+    package let fact: RefundFact
+    package let product: ProductID?
+    package let consumption: Consumption
+
+    /// Whose purchase it is; `nil` while no customer claimed it.
+    package var customer: CustomerID? { stream.customer.isReserved ? nil : stream.customer }
+}
+
+/// The refunds that some customers asked for and that may still be answered about.
+package struct RefundRequestsAnswer: Hashable, Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+    package let at: Instant
+    package let requests: [RefundRequest]
+    /// Where the next page begins; `nil` when there is no more.
+    package let next: RefundPlace?
+}
+
+/// The customers whose evidence names one account of a store.
+package struct AccountAnswer: Hashable, Sendable {
+    /// An account has a customer or two; more are none of its owner's doing.
+    package static let limit = 100
+
+    package let account: AppTransactionID
+    package let environment: Environment
+    package let customers: [CustomerID]
+}
+
+extension Ports {
+    /// The refunds that up to `limit` customers asked for, the most urgent customers first.
+    package func refundRequests(
+        of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
+    ) throws(CommandError) -> RefundRequestsAnswer {
+        let catalog = try existing(project).catalog
+        let now = now()
+        let places = try obtain(accounts.refundRequests(project, environment, now, last, limit + 1))
+        let streams = places.prefix(limit).map {
+            Stream(project: project, environment: environment, customer: $0.customer)
+        }
+        let snapshots = try obtain { () throws(Fault) in
+            streams.isEmpty ? [] : try reading.customers(streams)
+        }
+        let requests = zip(streams, snapshots).flatMap { stream, snapshot in
+            snapshot.customer.refundRequests(of: stream, at: now, by: catalog)
+        }
+        return RefundRequestsAnswer(
+            project: project, environment: environment, at: now, requests: requests,
+            next: places.count > limit ? places[limit - 1] : nil)
+    }
+
+    /// The customers whose evidence names that account.
+    package func holders(
+        of account: AppTransactionID, of project: ProjectID, in environment: Environment
+    ) throws(CommandError) -> AccountAnswer {
+        _ = try existing(project)
+        let customers = try obtain(
+            accounts.holders(account, project, environment, AccountAnswer.limit))
+        return AccountAnswer(
+            account: account, environment: environment,
+            customers: customers.filter { !$0.isReserved })
+    }
+}
+
+extension CustomerState {
+    fileprivate func refundRequests(
+        of stream: Stream, at now: Instant, by catalog: Catalog
+    ) -> [RefundRequest] {
+        let open = purchases.flatMap(\.refundsToReport).filter { $0.answerBy > now }
+        return open.sorted { $0.answerBy < $1.answerBy }.map { fact in
+            let known = purchase(fact.purchase)?.evidence(of: fact.transaction)
+            return RefundRequest(
+                stream: stream, fact: fact, product: known?.effective.product,
+                consumption: stream.customer.isReserved
+                    ? .unclaimed : consumption(of: fact, at: now, by: catalog))
+        }
+    }
+}

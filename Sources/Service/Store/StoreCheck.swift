@@ -1,0 +1,170 @@
+package import Core
+
+/// Goes the whole way to the store and back, one step after the other, and tells which one fails.
+package struct StoreCheck: Sendable {
+    package enum Step: String, Sendable, CaseIterable {
+        /// There is a key, and it can be opened.
+        case key
+        /// The store takes what is signed with it.
+        case token
+        /// The store knows where to send notifications.
+        case address
+        /// A test notification was answered there with success.
+        case arrived
+        /// The notification is proven to be the store's.
+        case verified
+    }
+
+    package struct Result: Sendable {
+        package let step: Step
+        /// `nil` when it was not tried.
+        package let passed: Bool?
+        package let detail: String
+    }
+
+    /// At first, and then twice as long each time: a store answers few such questions in an hour.
+    private static let pauses: ClosedRange<Int64> = 3000...12_000
+
+    private let intake: Intake
+    private let pause: @Sendable (_ milliseconds: Int64) -> Void
+
+    package init(_ intake: Intake, pause: @escaping @Sendable (_ milliseconds: Int64) -> Void) {
+        self.intake = intake
+        self.pause = pause
+    }
+
+    /// What came of each step, those that were not reached included.
+    package func run(
+        _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
+    ) throws(CommandError) -> [Result] {
+        guard let app = try intake.ports.existing(project).app(key) else {
+            throw .refused(.appUnknown(key.id))
+        }
+        var results: [Result] = []
+        let name = StoreApp(project: project, key: key)
+        do throws(StoreTrouble) {
+            let sent = try intake.ask(.test, name, environment)
+            results += [.passed(.key), .passed(.token), .passed(.address)]
+            guard case .testSent(let token) = sent.remark else {
+                throw .unreadable("it names no test notification")
+            }
+            try follow(token, name, app, sent.environment, seconds, &results)
+        } catch {
+            results += failures(
+                of: error, after: results.count, intake.stores[key.store]?.codes)
+        }
+        let reached = Set(results.map(\.step))
+        return results
+            + Step.allCases.filter { !reached.contains($0) }.map {
+                Result(step: $0, passed: nil, detail: "not reached")
+            }
+    }
+
+    /// What the first call's trouble says of the steps that it takes.
+    private func failures(
+        of trouble: StoreTrouble, after count: Int, _ codes: StoreCodes?
+    ) -> [Result] {
+        if count >= 4 { return [.failed(.verified, trouble.sentence)] }
+        if count == 3 { return [.failed(.arrived, trouble.sentence)] }
+        switch trouble {
+        case .noKey, .noSharedSecret, .locked, .fault: return [.failed(.key, trouble.sentence)]
+        case .refused(codes?.noAddress, _):
+            return [
+                .passed(.key), .passed(.token),
+                .failed(
+                    .address,
+                    "App Store Connect has no server URL for notifications; enter https://HOST"
+                        + "/v1/stores/apple/notifications there, version 2."),
+            ]
+        default: return [.passed(.key), .failed(.token, trouble.sentence)]
+        }
+    }
+
+    private func follow(
+        _ token: String, _ name: StoreApp, _ app: App, _ environment: Environment,
+        _ seconds: Int, _ results: inout [Result]
+    ) throws(StoreTrouble) {
+        let patience = Int64(seconds) * 1000
+        var waited: Int64 = 0
+        var pause = StoreCheck.pauses.lowerBound
+        while true {
+            var trouble: StoreTrouble?
+            var wait = pause
+            do throws(StoreTrouble) {
+                let (raw, attempts) = try testResult(token, name, environment)
+                if let outcome = outcome(raw, attempts, app, environment) {
+                    results += outcome
+                    return
+                }
+            } catch {
+                // What passes may pass in time.
+                guard error.isRetryable else { throw error }
+                trouble = error
+                if case .limited(let until) = error {
+                    wait = max(wait, until.milliseconds - intake.ports.machineClock().milliseconds)
+                }
+            }
+            if waited >= patience {
+                let ending = "The store had not sent it after \(seconds) s; try again later."
+                results.append(.failed(.arrived, trouble?.sentence ?? ending))
+                return
+            }
+            wait = min(wait, patience - waited)
+            self.pause(wait)
+            waited += wait
+            pause = min(2 * pause, StoreCheck.pauses.upperBound)
+        }
+    }
+
+    /// What the store's tries to send it say of the last steps; `nil` where none is known yet.
+    private func outcome(
+        _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
+    ) -> [Result]? {
+        if let raw, attempts.contains(where: { $0.result == SendAttempt.success }) {
+            return [.passed(.arrived), verified(raw, app, environment)]
+        }
+        return attempts.last.map { last in
+            [
+                .failed(
+                    .arrived,
+                    "The store says \(last.result): check that the server URL of App Store "
+                        + "Connect leads to Deed from the outside, with a valid certificate.")
+            ]
+        }
+    }
+
+    /// The test notification and how its delivery went so far; no attempt where none is known yet.
+    private func testResult(
+        _ token: String, _ name: StoreApp, _ environment: Environment
+    ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
+        do throws(StoreTrouble) {
+            let answer = try intake.ask(.testResult(token), name, environment)
+            guard case .attempts(let lists) = answer.remark else { return (nil, []) }
+            return (answer.evidence.first, lists.flatMap(\.self))
+        } catch {
+            let codes = intake.stores[name.key.store]?.codes
+            guard case .refused(codes?.testUnknown, _) = error else { throw error }
+            return (nil, [])
+        }
+    }
+
+    private func verified(_ raw: RawEvidence, _ app: App, _ environment: Environment) -> Result {
+        do throws(RefusedEvidence) {
+            let proven = try intake.prove(raw, for: [app.trusted])
+            if proven.environment == environment { return .passed(.verified) }
+            return .failed(.verified, "It is from \(proven.environment.rawValue).")
+        } catch {
+            return .failed(.verified, error.sentence)
+        }
+    }
+}
+
+extension StoreCheck.Result {
+    fileprivate static func passed(_ step: StoreCheck.Step) -> Self {
+        Self(step: step, passed: true, detail: "")
+    }
+
+    fileprivate static func failed(_ step: StoreCheck.Step, _ detail: String) -> Self {
+        Self(step: step, passed: false, detail: detail)
+    }
+}

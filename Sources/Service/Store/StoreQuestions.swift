@@ -1,0 +1,281 @@
+package import Core
+
+/// Asks the store, and records what it signed in its answers as any other evidence is recorded.
+package struct StoreQuestions {
+    /// How a store is asked for one page.
+    typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
+
+    /// How much is read of one answer, all its pages together.
+    package static let pageLimit = 500
+    private static let byteLimit = 64 << 20
+    private static let patience: Int64 = 10 * 60_000
+
+    private let submissions: Submissions
+    private let asking: Asking
+    private var intake: Intake { submissions.intake }
+
+    package init(_ submissions: Submissions) {
+        self.init(submissions, asking: submissions.intake.ask)
+    }
+
+    init(_ submissions: Submissions, asking: @escaping Asking) {
+        self.submissions = submissions
+        self.asking = asking
+    }
+
+    /// Nothing is recorded unless the whole answer is there and all of it is proven.
+    package func ask(
+        _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
+    ) throws(StoreQuestionError) -> StoreReport {
+        let app = try app(key, of: project)
+        let answer = try wholeAnswer(
+            to: call, StoreApp(project: project, key: key), environment)
+        let proven = try prove(answer, app)
+        try requireSubject(of: call, in: proven, answer, app, of: project)
+        return StoreReport(
+            environment: answer.environment, remark: answer.remark,
+            items: try record(proven, of: project))
+    }
+
+    func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
+        let found: App?
+        do throws(CommandError) {
+            found = try intake.ports.existing(project).app(key)
+        } catch {
+            throw .command(error)
+        }
+        guard let found else { throw .command(.refused(.appUnknown(key.id))) }
+        return found
+    }
+
+    /// The pages of an answer as one.
+    func wholeAnswer(
+        to call: StoreCall, _ app: StoreApp, _ environment: Environment?
+    ) throws(StoreQuestionError) -> StoreAnswer {
+        var answer = try page(call, app, environment)
+        var seen: Set<String> = []
+        let deadline = intake.ports.machineClock().advanced(byMilliseconds: StoreQuestions.patience)
+        while let next = answer.next, let call = call.page(after: next) {
+            let isNew = seen.insert(next).inserted
+            if !isNew || seen.count >= StoreQuestions.pageLimit
+                || answer.byteCount > StoreQuestions.byteLimit
+                || intake.ports.machineClock() >= deadline
+            {
+                throw .trouble(.endlessPages(limit: seen.count))
+            }
+            answer.add(try page(call, app, answer.environment))
+        }
+        return answer
+    }
+
+    private func page(
+        _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
+    ) throws(StoreQuestionError) -> StoreAnswer {
+        do throws(StoreTrouble) {
+            return try asking(call, app, environment)
+        } catch {
+            throw .trouble(error)
+        }
+    }
+
+    func prove(
+        _ answer: StoreAnswer, _ app: App
+    ) throws(StoreQuestionError) -> [ProvenPiece] {
+        var pieces: [ProvenPiece] = []
+        for raw in answer.evidence {
+            do throws(RefusedEvidence) {
+                let proven = try prove(raw, app, in: answer.environment)
+                if !raw.kind.namesApp {
+                    try pieces.addRenewal(proven)
+                } else {
+                    pieces.append(ProvenPiece(raw: raw, proven: [proven]))
+                }
+            } catch {
+                throw .trouble(.foreign("\(error.code): \(error.sentence)"))
+            }
+        }
+        return pieces
+    }
+
+    func prove(
+        _ raw: RawEvidence, _ app: App, in environment: Environment
+    ) throws(RefusedEvidence) -> ProvenEvidence {
+        var raw = raw
+        // It counts for the app whose transaction stands in front of it.
+        if !raw.kind.namesApp { raw.companion = app.key.id }
+        let proven = try intake.prove(raw, for: [app.trusted])
+        if proven.environment == environment { return proven }
+        throw RefusedEvidence(
+            code: "foreign_environment",
+            sentence: "It is from \(proven.environment.rawValue).")
+    }
+
+    /// Refuses an answer about something else than was asked.
+    private func requireSubject(
+        of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer, _ app: App,
+        of project: ProjectID
+    ) throws(StoreQuestionError) {
+        let facts = pieces.flatMap(\.proven).flatMap(\.facts.transactions)
+        let isMeant: Bool
+        switch call {
+        case .transaction(let id): isMeant = facts.contains { $0.transaction == id }
+        case .history(let id, let filter, _) where filter.isOpen:
+            isMeant = facts.areOfOneCustomer && facts.name(id)
+        case .history(let id, _, _), .statuses(let id), .refunds(let id, _):
+            if !facts.areOfOneCustomer || facts.name(id) {
+                isMeant = facts.areOfOneCustomer
+            } else {
+                isMeant = try isSameCustomer(facts, id, answer, app, project)
+            }
+        default: return
+        }
+        if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
+    }
+
+    /// Whether the customer of these is the one who made a transaction, which none of them needs to be.
+    private func isSameCustomer(
+        _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
+        _ project: ProjectID
+    ) throws(StoreQuestionError) -> Bool {
+        if facts.isEmpty { return true }
+        let asked = try page(
+            .transaction(id), StoreApp(project: project, key: app.key), answer.environment)
+        let known = try prove(asked, app).flatMap(\.proven).flatMap(\.facts.transactions)
+            .first { $0.transaction == id }
+        return known?.appTransaction.map { account in
+            facts.contains { $0.appTransaction == account }
+        } ?? false
+    }
+
+    func record(
+        _ pieces: [ProvenPiece], of project: ProjectID
+    ) throws(StoreQuestionError) -> [StoreReport.Item] {
+        var items: [StoreReport.Item] = []
+        for piece in pieces {
+            switch piece.raw.kind.content {
+            case .news: items.append(.notification(try recordNotification(piece.raw)))
+            case .installation: items += piece.proven.map { .appTransaction($0.environment) }
+            case .purchases:
+                do throws(CommandError) {
+                    items += try submissions.record(fromStore: piece.proven, of: project)
+                        .map(StoreReport.Item.purchase)
+                } catch {
+                    throw .command(error)
+                }
+            }
+        }
+        return items
+    }
+
+    private func recordNotification(
+        _ raw: RawEvidence
+    ) throws(StoreQuestionError) -> NotificationAnswer {
+        let wish: Wish<NotificationAnswer>
+        do throws(NotificationError) {
+            wish = try submissions.recordingNotification(raw)
+        } catch {
+            throw StoreQuestionError(error)
+        }
+        do throws(CommandError) {
+            return try intake.ports.perform(wish)
+        } catch {
+            throw .command(error)
+        }
+    }
+}
+
+/// Evidence of an answer, and what it states; behind a transaction, the renewal that came with it.
+struct ProvenPiece {
+    let raw: RawEvidence
+    var proven: [ProvenEvidence]
+}
+
+extension [ProvenPiece] {
+    /// Adds a renewal to the transaction in front of it, which must be of the same subscription.
+    fileprivate mutating func addRenewal(_ renewal: ProvenEvidence) throws(RefusedEvidence) {
+        let originals = Set(renewal.facts.renewals.map(\.original))
+        guard let place = indices.last,
+            self[place].proven.contains(where: { one in
+                one.facts.transactions.contains { originals.contains($0.original) }
+            })
+        else {
+            throw RefusedEvidence(
+                code: "renewal_without_transaction",
+                sentence: "A renewal came with another subscription's transaction.")
+        }
+        self[place].proven.append(renewal)
+    }
+}
+
+extension [TransactionFact] {
+    fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
+
+    /// Whether one of them goes by that name, or its customer does.
+    fileprivate func name(_ id: TransactionID) -> Bool {
+        contains {
+            $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
+        }
+    }
+}
+
+/// Why a question to the store came to nothing.
+package enum StoreQuestionError: Error, Hashable, Sendable {
+    case trouble(StoreTrouble)
+    case command(CommandError)
+
+    init(_ error: NotificationError) {
+        switch error {
+        case .unreadable(let refused), .unproven(let refused):
+            self = .trouble(.foreign("\(refused.code): \(refused.sentence)"))
+        case .unknownApp(let app): self = .command(.refused(.appUnknown(app)))
+        case .fault(let fault): self = .command(.fault(fault))
+        }
+    }
+}
+
+/// What came of a question to the store.
+package struct StoreReport: Sendable {
+    package enum Item: Sendable {
+        case purchase(IntakeResult)
+        case notification(NotificationAnswer)
+        case appTransaction(Environment)
+    }
+    package let environment: Environment
+    package let remark: StoreRemark
+    /// One for each purchase that signed evidence states something about, and for each notification.
+    package let items: [Item]
+}
+
+extension StoreAnswer {
+    /// Goes on with the next page.
+    fileprivate mutating func add(_ page: StoreAnswer) {
+        evidence += page.evidence
+        byteCount += page.byteCount
+        if case .attempts(let some) = remark, case .attempts(let more) = page.remark {
+            remark = .attempts(some + more)
+        }
+        next = page.next
+        revision = page.revision ?? revision
+    }
+}
+
+extension Submissions {
+    /// Records what the store itself brought: for the purchase's holder, or unclaimed.
+    func record(
+        fromStore proven: [ProvenEvidence], of project: ProjectID
+    ) throws(CommandError) -> [IntakeResult] {
+        guard let first = proven.first else { return [] }
+        let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
+        let submission = Submission(pieces, by: .store)
+        // The same answer, asked for twice, is recorded once.
+        let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
+        let text = "store:\(intake.ports.secrets.hexDigest(digest))"
+        let outcome = try intake.ports.ledger.append(
+            Command(
+                submission, in: submission.stream(in: project, first.environment),
+                on: proven.map(\.record), by: first.kind.store.actor,
+                cause: Cause(text: text, digest: digest)))
+        notice(outcome, in: project)
+        return submission.outcomes(of: outcome).map(IntakeResult.init)
+    }
+}

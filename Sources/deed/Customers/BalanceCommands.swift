@@ -1,0 +1,111 @@
+import API
+import Core
+import Service
+
+let adjustCommand = CommandSpec(
+    path: ["adjust"], summary: "Adds an amount to a customer's balance, or takes one away.",
+    options: [
+        .value("customer", "ID", "whose balance", isRequired: true),
+        .value("currency", "ID", "which one", isRequired: true),
+        .value(
+            "amount", "NUMBER", "the amount to add; a negative amount is taken away",
+            isRequired: true),
+        .allowUnknown,
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    example: "deed adjust --customer u1 --currency coins --amount -50 --reason \"bought by a bot\""
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let wish = try invocation.adjustment()
+    let sender = try invocation.sender()
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        let moved = try ports.fulfil(
+            ports.adjusting(
+                wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown")))
+        invocation.show(
+            moved.json(of: stream),
+            text: "\(stream.customer) has \(moved.balance) \(wish.currency) now.")
+    }
+}
+
+let listBalancesCommand = CommandSpec(
+    path: ["customer", "balances"],
+    summary: "Shows what a customer has of each currency, or how one balance moved.",
+    positionals: [customerPositional],
+    options: [
+        .value("currency", "ID", "how this balance moved, oldest first"),
+        .value("after", "VERSION", "only what came after this version of the stream"),
+        .value("limit", "COUNT", "at most this many movements (default: 100)"),
+    ] + whom + Option.database,
+    onlyReads: true, example: "deed customer balances u1 --currency coins"
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let currency: CurrencyID? = try invocation.id("currency")
+    let after = try invocation.integer("after", in: 0...Int.max)
+    let limit = try invocation.integer("limit", in: 1...100_000)
+    if currency == nil, after != nil || limit != nil {
+        throw invocation.usage("--after and --limit go together with --currency")
+    }
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        guard let currency else {
+            let answer = try ask(ports.balances(of: stream))
+            invocation.show(answer.json, text: answer.table)
+            return
+        }
+        let answer = try ask(
+            ports.movements(
+                of: currency, in: stream, after: Int64(after ?? 0), limit: limit ?? 100))
+        invocation.show(answer.json, text: answer.table)
+    }
+}
+
+extension Invocation {
+    fileprivate func adjustment() throws(CommandEnd) -> AdjustBalance {
+        let currency: CurrencyID = try requiredID("currency")
+        let reason = try adminReason()
+        let limit = Int(Balances.limit)
+        guard let amount = try integer("amount", in: -limit...limit) else {
+            throw usage("--amount is missing")
+        }
+        return AdjustBalance(
+            currency: currency, amount: Int64(amount), reason: reason.reason,
+            ticket: reason.ticket)
+    }
+}
+
+extension BalancesAnswer {
+    fileprivate var table: String {
+        let lines = balances.lines + (sandboxBalances?.sandboxLines ?? [])
+        return lines.isEmpty
+            ? "The customer \"\(stream.customer)\" has no balance in \(stream.environment)."
+            : lines.joined(separator: "\n")
+    }
+}
+
+extension Balances {
+    /// A line for each currency.
+    var lines: [String] { currencies.map { "\($0)   \(self[$0])" } }
+
+    /// The same for those of the sandbox, shown after those of production.
+    var sandboxLines: [String] { lines.map { "\($0)   in the sandbox, never spent in production" } }
+}
+
+extension MovementsAnswer {
+    fileprivate var table: String {
+        if movements.isEmpty {
+            return
+                "Nothing moved \"\(currency)\" of \"\(stream.customer)\" in \(stream.environment)."
+        }
+        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        return (movements.map(\.line) + more).joined(separator: "\n")
+    }
+}
+
+extension RecordedMovement {
+    fileprivate var line: String {
+        let sign = movement.amount < 0 ? "" : "+"
+        let why =
+            movement.purchase.map { "purchase \($0)" } ?? movement.reason?.text ?? "no reason given"
+        return "\(recorded.version)   \(recorded.recordedAt.text)   \(recorded.event.typeName)   "
+            + "\(sign)\(movement.amount)   leaves \(balance)   \(why)"
+    }
+}

@@ -1,0 +1,67 @@
+import API
+import Core
+import JSON
+import Service
+
+let customerCommands = [
+    showCustomerCommand, explainCustomerCommand, timelineCommand, listEventsCommand,
+    listBalancesCommand, listOrdersCommand,
+]
+
+/// Whose rights a command is about.
+let whom: [Option] = [
+    .value("customer", "ID", "the customer's id, as a flag"), .environment, .project,
+]
+let customerPositional = Positional(
+    name: "CUSTOMER", help: "the customer's id", isRequired: false)
+
+private let showCustomerCommand = CommandSpec(
+    path: ["customer", "show"],
+    summary: "Shows a customer: entitlements, purchases, grants, balances, orders.",
+    positionals: [customerPositional],
+    options: [
+        .value("at", "INSTANT", "when the right would hold (default: now)"),
+        .value("known", "INSTANT", "by what was recorded until then (default: until now)"),
+    ] + whom + Option.database,
+    onlyReads: true, example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let at = try invocation.instant("at")
+    let known = try invocation.instant("known")
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        let answer = try ask(ports.customer(stream, at: at, known: known))
+        invocation.show(answer.json, text: answer.text)
+    }
+}
+
+private let listEventsCommand = CommandSpec(
+    path: ["customer", "events"], summary: "Shows what happened to a customer, oldest first.",
+    positionals: [customerPositional],
+    options: [
+        .value("after", "VERSION", "only what came after this version of the stream"),
+        .value("limit", "COUNT", "at most this many (default: 100)"),
+    ] + whom + Option.database,
+    onlyReads: true, example: "deed customer events u1 --limit 20"
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let after = try invocation.integer("after", in: 0...Int.max) ?? 0
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        let answer = try ask(ports.events(of: stream, after: Int64(after), limit: limit))
+        invocation.show(answer.json, text: answer.timeline)
+    }
+}
+
+extension EventsAnswer {
+    fileprivate var timeline: String {
+        if entries.isEmpty {
+            return "Nothing happened to \"\(stream.customer)\" in \(stream.environment)."
+        }
+        let lines = entries.map { entry in
+            "\(entry.recorded.version)   \(entry.recorded.recordedAt.text)   \(entry.type)   "
+                + "by \(entry.recorded.actor)   \(entry.payload)"
+        }
+        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        return (lines + more).joined(separator: "\n")
+    }
+}

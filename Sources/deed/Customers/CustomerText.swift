@@ -1,0 +1,91 @@
+import Core
+import Service
+
+extension CustomerAnswer {
+    /// Everything about the customer for a person at a terminal.
+    var text: String {
+        let stream = entitlements.stream
+        let customer = view.customer
+        if customer.version == 0, view.sandbox == nil || customer == CustomerState() {
+            return "Nothing was ever recorded about a customer \"\(stream.customer)\" in "
+                + "\(stream.environment) of the project \"\(stream.project)\"; check that id, "
+                + "--environment and --project are right."
+        }
+        let at = entitlements.entitlements.at
+        let balances = customer.balances.lines + (view.sandboxBalances?.sandboxLines ?? [])
+        let sections = [
+            ("Entitlements", entitlements.entitlements.all.map(\.line)),
+            ("Subscriptions", subscriptions.map(\.line)),
+            (
+                "Purchases",
+                customer.purchases.compactMap { $0.line(in: stream, by: view.project.catalog) }
+            ),
+            ("Grants", customer.grants.map(\.line)),
+            ("Balances", balances),
+            ("Orders", customer.orders.map { $0.line(at: at) }),
+        ]
+        return sections.map { title, lines in
+            lines.isEmpty
+                ? "\(title): none" : ([title] + lines.map { "  \($0)" }).joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+}
+
+extension Entitlement {
+    fileprivate var line: String {
+        "\(id)   \(state.rawValue)   \(run.words)   \(source.words)"
+    }
+}
+
+extension SubscriptionStatus {
+    fileprivate var line: String {
+        let next = willRenew ? "renews" : "does not renew"
+        return "\(purchase)   \(product)   \(state.rawValue)   \(run.words)   \(next)"
+    }
+}
+
+extension Purchase {
+    fileprivate func line(in stream: Stream, by catalog: Catalog) -> String? {
+        guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
+            return nil
+        }
+        let parts = [
+            id.description, newest.product.text, kind(by: catalog)?.rawValue ?? "of unknown kind",
+            "purchased \(first.purchased.text)",
+            evidence.count > 1 ? "\(evidence.count) transactions" : nil,
+            newest.expires.map { "expires \($0.text)" },
+            newest.revocation.map { "taken back at \($0.at.text)" },
+            // The place where it waited before a customer claimed it is not a customer.
+            arrival.flatMap { $0.from.isReserved ? nil : "came from \($0.from)" },
+            newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
+        ]
+        return parts.compactMap(\.self).joined(separator: "   ")
+    }
+}
+
+extension Grant {
+    fileprivate var line: String {
+        let end = given.end.map { "until \($0.text)" } ?? "with no end"
+        let fate = revocation.map { "   revoked at \($0.at.text)" } ?? ""
+        let ticket = given.ticket.map { "   ticket \($0)" } ?? ""
+        return "\(id)   \(given.entitlement)   since \(given.start.text), \(end)\(fate)   "
+            + "reason: \(given.reason)\(ticket)"
+    }
+}
+
+extension Interval {
+    fileprivate var words: String {
+        "since \(start.text), \(end.map { "until \($0.text)" } ?? "with no end")"
+    }
+}
+
+extension Entitlement.Source {
+    /// What decides, as a person at a terminal names it.
+    fileprivate var words: String {
+        switch self {
+        case .purchase(let id): "by the purchase \(id)"
+        case .grant(let id): "by the grant \(id)"
+        case .originalAppVersion(let app): "by an early version of \(app)"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import API
+import Core
+import Service
+
+let refundCommands = [listRefundsCommand, findCommand]
+
+private let listRefundsCommand = CommandSpec(
+    path: ["refund", "list"],
+    summary: "Lists refunds that customers asked the store for, the most urgent first.",
+    options: [
+        .value("after", "PLACE", "only what comes after the place where a list ended"),
+        .value("limit", "COUNT", "of at most this many customers (default: 100)"),
+        .environment, .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed refund list"
+) { invocation throws(CommandEnd) in
+    let environment = try invocation.environment()
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
+    let after = try invocation["after"].map { text throws(CommandEnd) in
+        guard let place = RefundPlace(text) else {
+            throw invocation.usage("--after must be the place where a list ended")
+        }
+        return place
+    }
+    let project = try invocation.project()
+    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
+        let answer = try obey(
+            ports.refundRequests(of: project, in: environment, after: after, limit: limit))
+        invocation.show(answer.json, text: answer.table)
+    }
+}
+
+private let findCommand = CommandSpec(
+    path: ["find"],
+    summary: "Finds the customers whose evidence names an account of the store.",
+    options: [
+        .value(
+            "app-transaction", "ID", "the account's id, as notifications name it", isRequired: true),
+        .environment, .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed find --app-transaction 704000000000000001"
+) { invocation throws(CommandEnd) in
+    let environment = try invocation.environment()
+    let account: AppTransactionID = try invocation.requiredID("app-transaction")
+    let project = try invocation.project()
+    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
+        let answer = try obey(ports.holders(of: account, of: project, in: environment))
+        let lines = answer.customers.map(\.text)
+        invocation.show(
+            answer.json,
+            text: lines.isEmpty
+                ? "No evidence of \(project) in \(environment) names \(account)."
+                : lines.joined(separator: "\n"))
+    }
+}
+
+extension RefundRequestsAnswer {
+    fileprivate var table: String {
+        if requests.isEmpty {
+            return "No refund of \(project) in \(environment) waits for an answer."
+        }
+        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
+        return (requests.map(\.line) + more).joined(separator: "\n")
+    }
+}
+
+extension RefundRequest {
+    fileprivate var line: String {
+        [
+            "answer by \(fact.answerBy.text)", customer?.text ?? "no customer",
+            fact.purchase.description, "transaction \(fact.transaction)", product?.text,
+            fact.reasonName,
+            consumption.isDelivered.map { $0 ? "delivered" : "not delivered" }
+                ?? "not in the catalog",
+            consumption.usedMilliPercent.map { "\($0 / 1000) % used" },
+        ].compactMap(\.self).joined(separator: "   ")
+    }
+}

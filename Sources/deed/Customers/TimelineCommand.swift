@@ -1,0 +1,204 @@
+import API
+import Core
+import Glibc
+import JSON
+import Service
+
+let timelineCommand = CommandSpec(
+    path: ["customer", "timeline"],
+    summary: "Draws a customer's rights and purchases as bars over time.",
+    positionals: [customerPositional],
+    options: [
+        .value("at", "INSTANT", "the moment that is marked (default: now)"),
+        .value("from", "INSTANT", "where the drawing begins (default: at the first bar)"),
+        .value("to", "INSTANT", "where it ends (default: after the last bar)"),
+        .value("width", "COLUMNS", "how wide it is (default: as the terminal)"),
+    ] + whom + Option.database,
+    onlyReads: true, example: "deed customer timeline u1 --from 2026-01-01T00:00:00Z"
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let at = try invocation.instant("at")
+    let (from, to) = (try invocation.instant("from"), try invocation.instant("to"))
+    let width = try invocation.integer("width", in: 40...1000) ?? terminalWidth()
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        let answer = try ask(ports.customer(stream, at: at, known: nil))
+        let rows = answer.view.customer.timeline(by: answer.view.project.catalog)
+        let span = TimelineSpan(
+            rows, at: answer.entitlements.entitlements.at, from: from, to: to)
+        guard span.start < span.end else { throw invocation.usage("--from must be before --to") }
+        let drawing = TimelineDrawing(rows: rows, span: span, width: width)
+        invocation.show(
+            rows.json(of: stream, span),
+            text: rows.isEmpty
+                ? "The customer \"\(stream.customer)\" holds nothing in \(stream.environment)."
+                : drawing.lines.joined(separator: "\n"))
+    }
+}
+
+/// The columns of the terminal, within what `--width` allows, or 80 without one.
+private func terminalWidth() -> Int {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return min(max(Int(size.ws_col), 40), 1000)
+}
+
+/// What part of time is drawn, and the moment in it that is marked.
+struct TimelineSpan {
+    let start: Instant
+    let end: Instant
+    let mark: Instant
+
+    init(_ rows: [TimelineRow], at mark: Instant, from start: Instant?, to end: Instant?) {
+        let starts = rows.flatMap { $0.bars.map(\.interval.start) + $0.moments }
+        let ends = rows.flatMap { $0.bars.compactMap(\.interval.end) + $0.moments }
+        // A bound that was given may lie beyond everything that there is.
+        let before = end?.advanced(byMilliseconds: -86_400_000) ?? mark
+        let first = start ?? min(starts.min() ?? mark, mark, before)
+        let last = max(ends.max() ?? mark, mark, starts.max() ?? mark, first)
+        // Room behind the last, so that what ends can be told from what goes on.
+        let (difference, isTooLong) = last.milliseconds.subtractingReportingOverflow(
+            first.milliseconds)
+        let length = isTooLong ? .max : max(difference, 86_400_000)
+        self.start = first
+        self.end = end ?? last.advanced(byMilliseconds: length / 10)
+        self.mark = mark
+    }
+}
+
+/// Bars in a grid of columns, each of which is a stretch of time.
+struct TimelineDrawing {
+    let rows: [TimelineRow]
+    let span: TimelineSpan
+    let width: Int
+    private let labelWidth: Int
+    private let columns: Int
+
+    init(rows: [TimelineRow], span: TimelineSpan, width: Int) {
+        self.rows = rows
+        self.span = span
+        self.width = width
+        labelWidth = min(rows.map(\.label.columns).max() ?? 0, width / 3)
+        columns = width - labelWidth - 1
+    }
+
+    private var length: Double {
+        Double(span.end.milliseconds) - Double(span.start.milliseconds)
+    }
+
+    var lines: [String] {
+        [line("", dates)] + [line("", marker)]
+            + rows.map { line($0.label, drawing(of: $0)) } + [legend]
+    }
+
+    private func line(_ label: String, _ text: String) -> String {
+        let line = label.cut(to: labelWidth).padded(to: labelWidth) + " " + text
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// The column of an instant, which may lie outside.
+    private func column(of instant: Instant) -> Int {
+        let offset = Double(instant.milliseconds) - Double(span.start.milliseconds)
+        let place = (offset / length * Double(columns)).rounded(.down)
+        return Int(min(max(place, -1), Double(columns)))
+    }
+
+    private var dates: String {
+        let (first, last) = (span.start.text.prefix(10), span.end.text.prefix(10))
+        return first + String(repeating: " ", count: max(1, columns - first.count - last.count))
+            + last
+    }
+
+    private var marker: String {
+        let place = column(of: span.mark)
+        guard (0..<columns).contains(place) else { return "" }
+        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+        // Next to the mark, if there is room.
+        for text in ["\(span.mark.text.prefix(16))Z", String(span.mark.text.prefix(10))] {
+            if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }
+            if text.count + 1 <= place { return blanks(place - text.count - 1) + text + " ▼" }
+        }
+        return blanks(place) + "▼"
+    }
+
+    private var legend: String {
+        let text = "█ access  ▒ grace  ◆ bought  ▶ no end"
+        return String(repeating: " ", count: max(0, min(labelWidth + 1, width - text.count))) + text
+    }
+
+    private func drawing(of row: TimelineRow) -> String {
+        var cells = [Character](repeating: " ", count: columns)
+        let mark = column(of: span.mark)
+        if cells.indices.contains(mark) { cells[mark] = "│" }
+        for bar in row.bars { draw(bar, in: &cells) }
+        for moment in row.moments where cells.indices.contains(column(of: moment)) {
+            cells[column(of: moment)] = "◆"
+        }
+        return String(cells)
+    }
+
+    private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
+        let first = max(column(of: bar.interval.start), 0)
+        // However short it is, it shows.
+        let last = bar.interval.end.map { end in
+            max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
+        }
+        let limit = min(last ?? columns - 1, columns - 1)
+        guard first <= limit else { return }
+        for place in first...limit where !(bar.isGrace && cells[place] == "█") {
+            cells[place] = bar.isGrace ? "▒" : "█"
+        }
+        if last == nil { cells[columns - 1] = "▶" }
+    }
+}
+
+extension TimelineRow {
+    fileprivate var label: String {
+        switch subject {
+        case .entitlement(let id): id.text
+        case .source(.purchase(let id), let product):
+            "  " + (product.map { "\($0), " } ?? "") + id.description
+        case .source(.grant(let id), _): "  grant \(id)"
+        case .source(.originalAppVersion(let app), _): "  \(app)"
+        case .purchase(let id, let product): "\(product), \(id)"
+        }
+    }
+
+    fileprivate var json: JSON {
+        var object = JSONObject()
+        switch subject {
+        case .entitlement(let id): object.append("entitlement", .string(id.text))
+        case .source(let source, let product):
+            object.append("source", .string(source.name))
+            switch source {
+            case .purchase(let id): object.append("purchase", .string(id.description))
+            case .grant(let id): object.append("grant", .string(id.text))
+            case .originalAppVersion(let app): object.append("app", .string(app.text))
+            }
+            object.append("product", .optional(product?.text))
+        case .purchase(let id, let product):
+            object.append("purchase", .string(id.description))
+            object.append("product", .string(product.text))
+        }
+        object.append(
+            "bars",
+            .array(
+                bars.map {
+                    [
+                        "start": .string($0.interval.start.text),
+                        "end": .optional($0.interval.end?.text), "grace": .bool($0.isGrace),
+                    ]
+                }))
+        object.append("moments", .array(moments.map { .string($0.text) }))
+        return .object(object)
+    }
+}
+
+extension [TimelineRow] {
+    fileprivate func json(of stream: Core.Stream, _ span: TimelineSpan) -> JSON {
+        [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue), "at": .string(span.mark.text),
+            "rows": .array(map(\.json)),
+        ]
+    }
+}

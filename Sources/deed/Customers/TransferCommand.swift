@@ -1,0 +1,53 @@
+import API
+import Core
+import Service
+
+let transferCommand = CommandSpec(
+    path: ["transfer"],
+    summary: "Moves a purchase to another customer, or back to the one it came from.",
+    options: [
+        .value("customer", "ID", "who holds it", isRequired: true),
+        .value("purchase", "ID", "the purchase, as in apple:2000000123", isRequired: true),
+        .value("to", "ID", "who is to hold it"),
+        .flag("undo", "undo the move that brought it, instead of --to"),
+    ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
+    example:
+        "deed transfer --customer u1 --purchase apple:2000000123 --to u2 --reason \"new phone\""
+) { invocation throws(CommandEnd) in
+    let stream = try invocation.stream()
+    let purchase = try invocation.purchase()
+    let receiver = try invocation.receiver()
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+        let wish =
+            if let receiver {
+                ports.transferring(
+                    purchase, from: stream, to: receiver, reason: reason, by: sender)
+            } else {
+                ports.undoingTransfer(purchase, of: stream, reason: reason, by: sender)
+            }
+        let answer = try ports.fulfil(wish)
+        invocation.show(
+            answer.json, text: "\(purchase) moved from \(stream.customer) to \(answer.moved.to).")
+    }
+}
+
+extension Invocation {
+    fileprivate func purchase() throws(CommandEnd) -> PurchaseID {
+        guard let text = self["purchase"], let purchase = PurchaseID(text) else {
+            throw usage("--purchase takes a purchase's id like apple:2000000123")
+        }
+        return purchase
+    }
+
+    /// Who is to hold the purchase; `nil` when a move is to be undone.
+    fileprivate func receiver() throws(CommandEnd) -> CustomerID? {
+        let receiver: CustomerID? = try id("to")
+        if (receiver == nil) != has("undo") { throw usage("give either --to or --undo") }
+        if receiver?.isReserved ?? false {
+            throw usage("--to begins with a prefix that Deed reserves")
+        }
+        return receiver
+    }
+}

@@ -1,0 +1,27 @@
+import Evidence
+import Foundation
+
+/// Evidence from a file, without what editors and shells add to a text: a mark of its encoding at the
+/// front and line breaks. Binary evidence is left as it is.
+func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
+    // Twice as much: line breaks are not part of the evidence.
+    let bytes = try readFile(path, limit: 2 * Verifier.byteLimit)
+    let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
+    return isBinary ? bytes : bare(bytes)
+}
+
+private func bare(_ bytes: [UInt8]) -> [UInt8] {
+    var text = withoutMark(bytes)
+    text.removeAll { $0 == 0x0A || $0 == 0x0D }
+    return text
+}
+
+/// A text in UTF-8 without a mark of its encoding. Some shells write every text that they have to
+/// keep as UTF-16.
+func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        return String(bytes: bytes, encoding: .utf16).map { Array($0.utf8) } ?? bytes
+    }
+    return bytes
+}

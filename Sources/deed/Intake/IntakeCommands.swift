@@ -1,0 +1,125 @@
+import API
+import Core
+import JSON
+import Service
+
+let intakeCommands = [listIntakeCommand, showIntakeCommand] + IntakeChange.allCases.map(\.command)
+
+private let itemPositional = Positional(
+    name: "ID", help: "the item's id, as deed intake list shows it")
+
+private let listIntakeCommand = CommandSpec(
+    path: ["intake", "list"], summary: "Lists queued evidence, oldest first.",
+    options: [
+        .value(
+            "state", "STATE",
+            "waiting (the default), believed, refused, settled, dropped or all"),
+        .value("limit", "COUNT", "at most this many (default: 100)"), .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed intake list --state refused --json"
+) { invocation throws(CommandEnd) in
+    let state = try invocation.intakeState()
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
+    let project = try invocation.project()
+    try invocation.withIntake { intake throws(CommandEnd) in
+        let items = try obey(intake.items(IntakeFilter(state: state, limit: limit), of: project))
+        invocation.show(
+            ["items": .array(items.map(\.json))],
+            text: items.isEmpty
+                ? "Nothing of \(project) is \(state?.rawValue ?? "in the queue")."
+                : items.map(\.line).joined(separator: "\n"))
+    }
+}
+
+private let showIntakeCommand = CommandSpec(
+    path: ["intake", "show"], summary: "Shows what became of queued evidence, and why.",
+    positionals: [itemPositional], options: [.project] + Option.database,
+    onlyReads: true, example: "deed intake show i_4x1k9d"
+) { invocation throws(CommandEnd) in
+    let id = try invocation.intakeID()
+    let project = try invocation.project()
+    try invocation.withIntake { intake throws(CommandEnd) in
+        let item = try obey(intake.item(id, of: project))
+        invocation.show(item.json, text: item.text)
+    }
+}
+
+/// What a person may decide about an item of the queue.
+private enum IntakeChange: String, CaseIterable {
+    case retry
+    case settle
+    case drop
+
+    var summary: String {
+        switch self {
+        case .retry: "Judges queued evidence now, even if it was refused or ended by hand."
+        case .settle: "Ends queued evidence that was settled in another way."
+        case .drop: "Ends queued evidence that should have no effect."
+        }
+    }
+
+    var command: CommandSpec {
+        CommandSpec(
+            path: ["intake", rawValue], summary: summary, positionals: [itemPositional],
+            options: reasons + [.project] + Option.database,
+            example: "deed intake \(rawValue) i_4x1k9d --reason \"the store is back\""
+        ) { invocation throws(CommandEnd) in
+            let id = try invocation.intakeID()
+            let reason = try invocation.adminReason()
+            let project = try invocation.project()
+            let sender = try invocation.sender()
+            try invocation.withIntake { intake throws(CommandEnd) in
+                let wish =
+                    switch self {
+                    case .retry:
+                        intake.retrying(id, of: project, reason: reason, by: sender)
+                    case .settle:
+                        intake.settling(id, of: project, reason: reason, by: sender)
+                    case .drop:
+                        intake.dropping(id, of: project, reason: reason, by: sender)
+                    }
+                let item = try intake.ports.fulfil(wish)
+                invocation.show(item.json, text: item.line)
+            }
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func intakeID() throws(CommandEnd) -> IntakeID {
+        try id(positional(0) ?? "", named: "the item's id")
+    }
+
+    /// `nil` for all of them.
+    fileprivate func intakeState() throws(CommandEnd) -> IntakeItem.State.Word? {
+        guard let text = self["state"] else { return .waiting }
+        if text == "all" { return nil }
+        return try word("state")
+    }
+}
+
+extension IntakeItem {
+    /// The item in one line.
+    fileprivate var line: String {
+        let end = nextTry.map { "next try \($0.text)" } ?? changedAt.text
+        let why = reason.map { "   \($0.code)" } ?? ""
+        return "\(id)   \(state.word.rawValue.padded(to: 8))   tried \(tries)   \(end)   "
+            + "\(wish.heading.app)   \(wish.purpose.customer?.text ?? "from the store")\(why)"
+    }
+
+    fileprivate var text: String {
+        var lines = [line]
+        if let reason { lines.append("  \(reason.sentence)") }
+        if case .believed(let results) = state {
+            lines += results.map { result in
+                "  \(result.purchase ?? "the app itself")   \(result.outcome)"
+                    + (result.reason.map { "   \($0.sentence)" } ?? "")
+            }
+        }
+        if let act {
+            let ticket = act.ticket.map { " (\($0))" } ?? ""
+            lines.append("  by \(act.actor): \(act.reason)\(ticket)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

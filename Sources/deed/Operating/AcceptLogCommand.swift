@@ -1,0 +1,73 @@
+import Assembly
+import Core
+import Evidence
+import JSON
+import Ledger
+import Service
+import Telemetry
+
+let acceptLogCommand = CommandSpec(
+    path: ["accept-log"],
+    summary: "Accepts the log as it is, although it lacks events that instances have seen.",
+    options: [.flag("dry-run", "only show what is lacking, as far as this machine knows")]
+        + reasons + [.testClock] + Option.database,
+    example: "deed accept-log --reason \"the backup of 3 a.m. was restored\""
+) { invocation throws(CommandEnd) in
+    let reason = try invocation.adminReason()
+    let sender = try invocation.sender()
+    try invocation.withDatabase { database throws(CommandEnd) in
+        let lacking = try database.impediment()
+        let sentence = lacking?.sentence ?? "The log has everything that this machine has seen."
+        if invocation.has("dry-run") {
+            invocation.show(["lacking": .optional(lacking?.sentence)], text: sentence)
+            return
+        }
+        let accepted = try invocation.acceptLog(of: database, reason, by: sender)
+        if accepted.projects.isEmpty {
+            throw .refused(
+                code: "project_unknown",
+                sentence: "The log has no project in which to record this; create one first, with: "
+                    + "deed project create")
+        }
+        let names = accepted.projects.map(\.text)
+        invocation.show(
+            [
+                "acceptance": .string(accepted.acceptance.text),
+                "projects": .array(names.map(JSON.string)),
+                "lacking": .optional(lacking?.sentence),
+            ],
+            text:
+                "\(sentence)\nThe log is accepted as it is (\(accepted.acceptance)), and instances continue with "
+                + "it. Recorded in: \(names.joined(separator: ", "))")
+    }
+}
+
+extension Database {
+    /// Why the database is not worked with, as far as this machine has seen the log.
+    fileprivate func impediment() throws(CommandEnd) -> Impediment? {
+        let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
+        defer { ledger.close() }
+        do throws(Fault) {
+            _ = try ledger.look()
+            return nil
+        } catch {
+            if case .impeded(let impediment) = error { return impediment }
+            throw CommandEnd(error)
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func acceptLog(
+        of database: Database, _ reason: AdminReason, by sender: Sender
+    ) throws(CommandEnd) -> AcceptedLog {
+        var settings = database.modestSettings(
+            clock: try clock(over: database, onlyReads: false))
+        // What was seen is just what is given up.
+        settings.memory = .none
+        let live = Live(
+            settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
+        defer { live.ledger.close() }
+        return try obey { () throws(CommandError) in try live.ports.acceptLog(reason, by: sender) }
+    }
+}

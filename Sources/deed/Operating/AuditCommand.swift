@@ -1,0 +1,319 @@
+import Assembly
+import Auditing
+import Core
+import Crypto
+import Evidence
+import JSON
+import Ledger
+import Postgres
+import Service
+import Telemetry
+
+let auditCommand = CommandSpec(
+    path: ["audit"],
+    summary: "Proves that the log is whole, and names each place where it was changed.",
+    options: [
+        .flag("evidence", "also prove all kept evidence again, and that events have theirs"),
+        .flag("projections", "also compare every projected row with the fold of the log"),
+        .value("sample", "COUNT", "with --projections: compare only about this many customers"),
+        .value("against", "FILE", "check that the log still holds what this checkpoint says"),
+        .flag("since-mark", "read only what was added since the last clean audit with this flag"),
+        .value("mark", "FILE", "where that mark is; without it, audit.mark in the data folder"),
+        .flag(
+            "quarantine",
+            "first move aside what lies beyond the head; takes the login of the schema's owner"),
+        .secretKeyFile, .extraRoots,
+    ] + Option.database,
+    example: "deed audit --evidence --projections --json"
+) { invocation throws(CommandEnd) in
+    let sample = try invocation.integer("sample", in: 1...1_000_000)
+    if sample != nil, !invocation.has("projections") {
+        throw invocation.usage("--sample goes with --projections")
+    }
+    if invocation["mark"] != nil, !invocation.has("since-mark") {
+        throw invocation.usage("--mark goes with --since-mark")
+    }
+    let roots = try invocation.extraRoots()
+    try invocation.withAuditor(asOwner: invocation.has("quarantine")) {
+        auditor, clock throws(CommandEnd) in
+        var report = AuditReport()
+        do throws(CommandEnd) {
+            if invocation.has("quarantine") { try report.quarantine(auditor, at: clock()) }
+            try report.auditLog(auditor, invocation)
+            if invocation.has("evidence") {
+                try report.auditEvidence(auditor, Verifier(extraRoots: roots))
+            }
+            if invocation.has("projections") {
+                try report.auditProjections(auditor, sample: sample)
+            }
+        } catch {
+            // What was found and done until then is not lost.
+            if report.hasNews { invocation.show(report.json, text: report.text) }
+            throw error
+        }
+        invocation.show(report.json, text: report.text)
+        if let refusal = report.refusal { throw refusal }
+        try report.keepMark(invocation, now: clock())
+    }
+}
+
+/// What an audit has read, and what it found.
+private struct AuditReport {
+    private(set) var quarantined: [QuarantinedEvent]?
+    private var events: Int64 = 0
+    private var log = AuditFindings()
+    /// Events that no head covers.
+    private var beyond = 0
+    private var marks: [ShardMark] = []
+    private var since: Checkpoint?
+    private var evidence: EvidenceAudit?
+    private var projections: ProjectionAudit?
+
+    /// Whether an audit that did not come to its end has anything to report.
+    var hasNews: Bool { quarantined?.isEmpty == false || !log.isEmpty }
+
+    mutating func quarantine(_ auditor: Auditor, at now: Instant) throws(CommandEnd) {
+        do throws(LedgerError) {
+            quarantined = try auditor.quarantine(at: now)
+        } catch {
+            // 42501: the login lacks the privilege.
+            if case .postgres(let reason) = error, reason.sqlState == "42501" {
+                throw .fault(
+                    "Only the schema's owner may move events aside; give its login with "
+                        + "--database-url, as for deed migrate.")
+            }
+            throw .fault(error.detailed)
+        }
+    }
+
+    mutating func auditLog(
+        _ auditor: Auditor, _ invocation: Invocation
+    ) throws(CommandEnd) {
+        var checkpoint: Checkpoint?
+        if let name = invocation["against"] {
+            let keys = try invocation.secretKeys()
+            checkpoint = try Checkpoint(readFile(name), from: name, keys)
+        }
+        since = try invocation.lastMark()
+        for shard in Shard.all {
+            let audit = try attempt { () throws(LedgerError) in
+                try auditor.audit(shard, since: since?[shard], against: checkpoint?[shard])
+            }
+            events += audit.events
+            log.add(audit.findings)
+            beyond += audit.beyond
+            marks.append(audit.end)
+            showProgress("audited \(marks.count) of \(Shard.count) shards")
+        }
+        let strays = try attempt { () throws(LedgerError) in try auditor.strays() }
+        log.add(strays)
+        beyond += strays.count
+    }
+
+    mutating func auditEvidence(
+        _ auditor: Auditor, _ verifier: Verifier
+    ) throws(CommandEnd) {
+        var audit = EvidenceAudit(EvidenceAuditPort(auditor, verifier))
+        try attempt { () throws(LedgerError) in try auditor.findUnnamedEvidence() }
+        try ask(audit.run { showProgress("proved \($0) pieces of evidence") })
+        evidence = audit
+    }
+
+    mutating func auditProjections(
+        _ auditor: Auditor, sample: Int?
+    ) throws(CommandEnd) {
+        var audit = ProjectionAudit()
+        try attempt { () throws(LedgerError) in
+            if let sample {
+                try audit.compareSample(of: sample, auditor)
+            } else {
+                try audit.compareAll(auditor) { showProgress("compared \($0) customers") }
+            }
+        }
+        projections = audit
+    }
+
+    /// Keeps where a clean audit has ended.
+    func keepMark(_ invocation: Invocation, now: Instant) throws(CommandEnd) {
+        guard invocation.has("since-mark") else { return }
+        let mark = Checkpoint(madeAt: now, marks: marks)
+        try replaceFile(
+            invocation.markFile, with: mark.text(try invocation.secretKey(making: true)))
+    }
+
+    /// Why the command fails, if anything was found.
+    var refusal: CommandEnd? {
+        if !log.isEmpty {
+            return .refused(
+                code: "log_altered",
+                sentence: (log.count > beyond
+                    ? "The log was changed or is damaged; compare the places that are named with a "
+                        + "backup." : "Something other than Deed wrote to the database.")
+                    + (beyond > 0
+                        ? " Events beyond a head or in no shard are not part of the log: find out who wrote "
+                            + "them, then run deed audit --quarantine with the schema owner's login."
+                        : ""))
+        }
+        if let evidence, !evidence.findings.isEmpty {
+            return .refused(
+                code: "evidence_unproven",
+                sentence:
+                    "Evidence, or an event that rests on it, is not as it was written; compare the "
+                    + "places that are named with a backup."
+                    + (evidence.refused > 0
+                        ? " Give --extra-roots if some was believed under roots of your own." : ""))
+        }
+        if let projections, !projections.findings.isEmpty {
+            return .refused(
+                code: "projections_differ",
+                sentence:
+                    "Rows of projections differ from the log; something other than Deed "
+                    + "wrote to the database.")
+        }
+        return nil
+    }
+}
+
+extension AuditReport {
+    var json: JSON {
+        var object = JSONObject()
+        object.append("events", .integer(events))
+        if let since { object.append("since", .string(since.madeAt.text)) }
+        object.append("findings", log.json)
+        object.append("finding_count", .integer(log.count))
+        if let evidence {
+            object.append(
+                "evidence",
+                [
+                    "proven": .integer(evidence.proven),
+                    "digest_only": .integer(evidence.digestOnly),
+                    "failing": .integer(evidence.findings.count),
+                    "findings": evidence.findings.json,
+                ])
+        }
+        if let projections {
+            object.append(
+                "projections",
+                [
+                    "customers": .integer(projections.customers),
+                    "findings": projections.findings.json,
+                    "finding_count": .integer(projections.findings.count),
+                ])
+        }
+        if let quarantined {
+            object.append("quarantined", .array(quarantined.map(\.json)))
+        }
+        return .object(object)
+    }
+
+    var text: String {
+        var lines: [String] = []
+        for event in quarantined ?? [] {
+            lines.append(
+                "moved aside: \(event.type) of '\(event.customer)' at \(event.place), now in "
+                    + "deed.quarantined_events")
+        }
+        let beginning = since.map { " since \($0.madeAt.text)" } ?? ""
+        lines.append(
+            events == 1
+                ? "1 event\(beginning) \(log.isEmpty ? "is proven" : "was read")."
+                : "\(events) events\(beginning) \(log.isEmpty ? "are proven" : "were read").")
+        lines += log.lines
+        if let evidence {
+            lines.append(
+                "\(evidence.proven) pieces of evidence are proven, \(evidence.digestOnly) are kept as a "
+                    + "digest only.")
+            lines += evidence.findings.lines
+        }
+        if let projections {
+            lines.append(
+                "The rows of \(projections.customers) customers were compared with the log.")
+            lines += projections.findings.lines
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension AuditFindings {
+    fileprivate var json: JSON { .array(listed.map(\.json)) }
+
+    fileprivate var lines: [String] {
+        let rest = count - listed.count
+        return listed.map(\.description) + (rest > 0 ? ["and \(rest) more"] : [])
+    }
+}
+
+extension AuditFinding {
+    fileprivate var json: JSON {
+        [
+            "table": .string(table), "row": .string(row),
+            "shard": shard.map { .integer(Int($0.number)) } ?? .null, "column": .string(column),
+            "expected": .string(expected), "found": .string(found),
+        ]
+    }
+}
+
+extension QuarantinedEvent {
+    fileprivate var json: JSON {
+        ["position": .string(place), "customer": .string(customer), "type": .string(type)]
+    }
+}
+
+extension EvidenceAuditPort {
+    fileprivate init(_ auditor: Auditor, _ verifier: Verifier) {
+        self.init(
+            resting: { shard, last throws(Fault) in
+                try faulting { () throws(LedgerError) in
+                    try auditor.restingEvents(of: shard, after: last)
+                }
+            },
+            filed: { digests throws(Fault) in
+                try faulting { () throws(LedgerError) in try auditor.evidence(digests) }
+            },
+            unnamed: { () throws(Fault) in
+                try faulting { () throws(LedgerError) in try auditor.nextUnnamedEvidence() }
+            },
+            prove: { verifier.proveAgain($0) })
+    }
+}
+
+/// Asks the ledger's auditor; an error becomes the command's end.
+func attempt<Answer>(
+    _ body: () throws(LedgerError) -> Answer
+) throws(CommandEnd) -> Answer {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw .fault(error.detailed)
+    }
+}
+
+extension Invocation {
+    fileprivate var markFile: String {
+        self["mark"] ?? "\(Settings(self).dataFolder)/audit.mark"
+    }
+
+    /// The mark of the last clean audit; `nil` when this is the first, or all is to be read.
+    fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
+        guard has("since-mark"), fileExists(markFile) else { return nil }
+        do throws(CommandEnd) {
+            return try Checkpoint(readFile(markFile), from: markFile, secretKeys())
+        } catch {
+            guard case .refused(let code, let sentence) = error else { throw error }
+            throw .refused(
+                code: code, sentence: "\(sentence) To audit in full again, remove the file.")
+        }
+    }
+
+    /// Runs `body` with what audits the database that the settings name.
+    func withAuditor(
+        asOwner: Bool = false, _ body: (Auditor, @escaping Clock) throws(CommandEnd) -> Void
+    ) throws(CommandEnd) {
+        try withDatabase { database throws(CommandEnd) in
+            let clock = try clock(over: database, onlyReads: !asOwner)
+            try body(
+                Auditor(asOwner ? database.connection(role: nil) : database.serviceConnection),
+                clock)
+        }
+    }
+}

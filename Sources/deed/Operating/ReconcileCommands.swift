@@ -1,0 +1,146 @@
+import API
+import Assembly
+import Core
+import Evidence
+import JSON
+import Ledger
+import Service
+
+/// The longer names stand first: the first one that fits is taken.
+let reconcileCommands = [
+    listReconciliationsCommand, showReconciliationCommand, reconcileCommand,
+]
+
+private let reconcileCommand = CommandSpec(
+    path: ["reconcile"],
+    summary: "Compares a project with clock, stores and log, and mends what is missing.",
+    options: [
+        .value("only", "STEPS", "only these, separated by commas: \(ReconcileStep.list)"),
+        .flag("dry-run", "only look: change nothing and record nothing"),
+        .value("now", "INSTANT", "as of this instant, at most the database's current time"),
+        .flag("full", "compare the rows of every customer, not only of a sample"),
+        .flag("repair", "rewrite rows that differ, from the log"), .extraRoots, .secretKeyFile,
+        .project,
+    ] + Option.database,
+    example: "deed reconcile --full --repair --json"
+) { invocation throws(CommandEnd) in
+    var wish = ReconcileWish(project: try invocation.project())
+    if let steps = invocation["only"] { wish.plan.steps = try invocation.steps(steps) }
+    wish.isRehearsal = invocation.has("dry-run")
+    wish.plan.isFull = invocation.has("full")
+    wish.plan.repairs = invocation.has("repair")
+    let sender = try invocation.sender()
+    wish.plan.asOf = try invocation.reconciledInstant()
+    let roots = try invocation.extraRoots()
+    try invocation.withDatabase { database throws(CommandEnd) in
+        let clock = try invocation.clock(over: database, for: wish)
+        let live = Live(
+            database.modestSettings(clock: clock),
+            Outside(
+                verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring))
+        defer {
+            live.store.close()
+            live.ledger.close()
+        }
+        let progress = Progress()
+        let report = try obey { () throws(CommandError) in
+            try live.intake.reconcile(
+                wish, ReconcilePort(wish, live.ledger), by: sender,
+                progress: { progress.show($0.line) })
+        }
+        progress.end()
+        invocation.show(report.json(of: wish), text: report.text(of: wish))
+        if !report.isSound {
+            throw .refused(
+                code: report.errors.isEmpty ? "drift_found" : "step_not_done",
+                sentence: report.advice(of: wish))
+        }
+    }
+}
+
+private let listReconciliationsCommand = CommandSpec(
+    path: ["reconcile", "list"], summary: "Lists reconciliations, newest first.",
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed reconcile list --json"
+) { invocation throws(CommandEnd) in
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let all = try obey { () throws(CommandError) in try ports.reconciliations(of: project) }
+        invocation.show(
+            ["reconciliations": .array(all.map(\.json))],
+            text: all.isEmpty
+                ? "\(project) was never reconciled." : all.map(\.line).joined(separator: "\n"))
+    }
+}
+
+private let showReconciliationCommand = CommandSpec(
+    path: ["reconcile", "show"], summary: "Shows what a reconciliation found and mended.",
+    positionals: [Positional(name: "ID", help: "as deed reconcile list shows it")],
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed reconcile show rc_4x1k9d"
+) { invocation throws(CommandEnd) in
+    let project = try invocation.project()
+    let id: ReconciliationID = try invocation.id(
+        invocation.positional(0) ?? "", named: "the id")
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let found = try obey { () throws(CommandError) in
+            try ports.reconciliation(id, of: project)
+        }
+        invocation.show(found.json, text: found.text)
+    }
+}
+
+extension Invocation {
+    fileprivate func steps(_ text: String) throws(CommandEnd) -> [ReconcileStep] {
+        var wanted: Set<ReconcileStep> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let step = ReconcileStep(rawValue: String(word)) else {
+                throw usage("--only takes \(ReconcileStep.list), not \"\(word)\"")
+            }
+            wanted.insert(step)
+        }
+        return ReconcileStep.allCases.filter(wanted.contains)
+    }
+
+    fileprivate func reconciledInstant() throws(CommandEnd) -> Instant? {
+        guard let text = self["now"] else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw usage("--now takes an instant as in 2026-11-20T03:00:00Z")
+        }
+        return instant
+    }
+
+    /// The database's clock, or one that stands at an instant of its past; or of its future, where the
+    /// clock is a test's.
+    fileprivate func clock(
+        over database: Database, for wish: ReconcileWish
+    ) throws(CommandEnd) -> Clock {
+        let clock = try clock(over: database, onlyReads: wish.isRehearsal)
+        guard let instant = wish.plan.asOf else { return clock }
+        let isForTests = try starting { () throws(StartError) in
+            try database.testClockInstant() != nil
+        }
+        if !isForTests, instant > clock() {
+            throw .refused(
+                code: "instant_ahead",
+                sentence: "\(instant.text) is ahead of the clock, which shows \(clock().text); "
+                    + "give an earlier instant.")
+        }
+        return { instant }
+    }
+}
+
+extension ReconcileStep {
+    fileprivate static var list: String {
+        allCases.map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension ReconcileProgress {
+    fileprivate var line: String {
+        let left = partsDone == 0 ? 0 : milliseconds * Int64(parts - partsDone) / Int64(partsDone)
+        let rate = milliseconds == 0 ? 0 : counts.lookedAt * 1000 / milliseconds
+        return "\(part.step.rawValue): \(partsDone) of \(parts) parts, "
+            + "\(counts.lookedAt) looked at (\(rate) a second), about \((left + 999) / 1000) s left"
+    }
+}

@@ -1,0 +1,95 @@
+import API
+import Core
+import JSON
+import Service
+
+extension ReconciliationFinished {
+    /// What a machine reads of a run.
+    func json(of wish: ReconcileWish) -> JSON {
+        var object = JSONObject()
+        object.append(
+            "reconciliation", wish.isRehearsal ? .null : .string(reconciliation.text))
+        object.append("dry_run", .bool(wish.isRehearsal))
+        for member in members { object.append(member.name, member.value) }
+        return .object(object)
+    }
+
+    /// The same in words that an operator can forward.
+    func text(of wish: ReconcileWish) -> String {
+        let head =
+            wish.isRehearsal
+            ? "A rehearsal of \(wish.project): nothing was changed or recorded."
+            : "Reconciliation \(reconciliation) of \(wish.project)."
+        return ([head] + lines + [verdict]).joined(separator: "\n")
+    }
+
+    fileprivate var lines: [String] {
+        ReconcileStep.allCases.compactMap { step in
+            steps[step].map { "  \(step.sentence($0))" }
+        } + errors.map { "  Not done: \($0)" } + notes.map { "  Note: \($0)" }
+    }
+
+    fileprivate var verdict: String {
+        let state =
+            isSound
+            ? "Everything is as it should be."
+            : drift > 0 ? "Drift: \(drift)." : "It is incomplete."
+        return "\(state) It took \(seconds) s."
+    }
+
+    /// What to do about a run that was not sound.
+    func advice(of wish: ReconcileWish) -> String {
+        if !errors.isEmpty { return "A step could not be done; remove its cause and run it again." }
+        if (steps[.chain]?.found ?? 0) > 0 {
+            return "The log was changed or is damaged; see where with: deed audit"
+        }
+        let left = steps[.projections].map { $0.found - $0.mended } ?? 0
+        if left == 0 {
+            return "Rows differed from the log and were mended; find out what wrote them."
+        }
+        return wish.plan.isFull && wish.plan.repairs
+            ? "No readable event explains what is left; see it with: deed audit --projections"
+            : "Rows differ from the log; repair them with: deed reconcile --full --repair"
+    }
+}
+
+extension Reconciliation {
+    var line: String {
+        let state = finished.map { $0.isSound ? "sound" : $0.verdict } ?? "not finished"
+        return "\(id)   \(startedAt.text)   \(state)"
+    }
+
+    var text: String { ([line] + (finished?.lines ?? [])).joined(separator: "\n") }
+}
+
+extension ReconcileStep {
+    /// What a step came to, in words.
+    fileprivate func sentence(_ counts: StepCounts) -> String {
+        switch self {
+        case .boundaries:
+            "boundaries: \(counts.found) were due of \(counts.lookedAt) customers; "
+                + "\(counts.mended) were published."
+        case .notifications:
+            "notifications: \(counts.lookedAt) were read from the stores; \(counts.found) had not "
+                + "arrived; \(counts.mended) were recorded."
+        case .subscriptions:
+            "subscriptions: the stores were asked about \(counts.lookedAt); of \(counts.found) they "
+                + "reported something new; \(counts.mended) were mended."
+        case .intake:
+            "intake: \(counts.lookedAt) pieces of evidence wait"
+                + (counts.found == 0
+                    ? "." : "; ALARM: \(counts.found) were tried often, see: deed intake list")
+        case .orders:
+            "orders: \(counts.found) were stale; \(counts.mended) were closed."
+        case .unclaimed:
+            "unclaimed: \(counts.lookedAt) purchases wait for a customer; "
+                + "\(counts.found) carry a token that a customer has."
+        case .projections:
+            "projections: the rows of \(counts.found) of \(counts.lookedAt) customers differed "
+                + "from the log; \(counts.mended) were mended."
+        case .chain:
+            "chain: \(counts.lookedAt) new events were proven; "
+                + "\(counts.found) places were changed."
+        }
+    }
+}

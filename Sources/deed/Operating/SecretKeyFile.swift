@@ -1,0 +1,152 @@
+import Assembly
+import Core
+import Crypto
+import Glibc
+import PrivatePostgres
+
+/// Where the installation's key is kept: 64 hexadecimal digits that only their owner may read. It is
+/// made when it is needed first.
+struct SecretKeyFile: Sendable {
+    let path: String
+    /// The folder that is made with the first key, where it is Deed's own.
+    var folder: String?
+
+    /// The key that takes its place while one is rotated.
+    private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
+
+    /// The key, and behind it those that may have sealed or signed what is still there.
+    func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
+        [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
+    }
+
+    /// The keys of before, each in a file of its own: what they have signed is proven by them alone.
+    private func predecessors() throws(CommandEnd) -> [SecretKey] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let old = "\(parts.last ?? "").old"
+            // Before there were names, there was one.
+            if name == old || name.hasPrefix("\(old).") { names.append(name) }
+        }
+        var keys: [SecretKey] = []
+        for name in names.sorted() {
+            if let key = try SecretKeyFile(path: folder + name).read() { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// Makes a new key and puts it in the place of the old one, once `reseal` has sealed everything
+    /// under it. A process that dies in between leaves files that open everything, and the next call
+    /// goes on where it stopped.
+    func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
+        guard let lock = FileLock("\(path).lock") else {
+            throw fault("\(path).lock cannot be opened")
+        }
+        if !lock.tryExclusive() { throw fault("another call rotates it now; wait for it") }
+        defer { lock.release() }
+        let current = try key(making: false)
+        let successor = try next.key(making: true)
+        try reseal([successor, current] + (try predecessors()))
+        let isKept = link(path, "\(path).old.\(current.name.hex)") == 0 || errno == EEXIST
+        if !isKept || rename(next.path, path) != 0 {
+            throw fault(String(cString: strerror(errno)))
+        }
+        syncFolder(of: path)
+    }
+
+    /// The key. Where there is none it is made, unless something was signed with it before.
+    func key(making: Bool) throws(CommandEnd) -> SecretKey {
+        if let key = try read() { return key }
+        if !making {
+            throw fault("it is missing; restore the file with which this was signed")
+        }
+        try make()
+        guard let key = try read() else { throw fault("it disappeared as soon as it was made") }
+        return key
+    }
+
+    /// The key; `nil` where there is none yet.
+    private func read() throws(CommandEnd) -> SecretKey? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw fault("it is not a file")
+        }
+        if status.st_mode & 0o077 != 0 {
+            throw fault("users other than its owner may use it; run: chmod 600 \(path)")
+        }
+        var text = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(descriptor, &text, text.count)
+        let digits = text.prefix(max(count, 0)).filter { $0 != UInt8(ascii: "\n") }
+        guard
+            let key = [UInt8](hex: String(decoding: digits, as: UTF8.self)).flatMap(SecretKey.init)
+        else {
+            throw fault("it does not hold 64 hexadecimal digits; restore the file from a backup")
+        }
+        return key
+    }
+
+    /// Makes the file in one step with all that belongs in it, so that two processes that make it get the same one.
+    private func make() throws(CommandEnd) {
+        if let folder { mkdir(folder, 0o755) }
+        let draft = "\(path).\(randomBytes(8).hex)"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        defer { unlink(draft) }
+        let text = Array((randomBytes(SecretKey.byteCount).hex + "\n").utf8)
+        let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+        close(descriptor)
+        if !isWritten { throw fault("it cannot be written") }
+        if link(draft, path) != 0, errno != EEXIST { throw fault(String(cString: strerror(errno))) }
+        syncFolder(of: path)
+    }
+
+    private func fault(_ reason: String) -> CommandEnd {
+        .fault("The installation's key in \(path) cannot be used: \(reason).")
+    }
+}
+
+extension Option {
+    static let secretKeyFile = setting(
+        "secret-key-file", "FILE",
+        "the installation's key, made when it is first needed; without it, secret.key in the data "
+            + "folder")
+}
+
+extension Invocation {
+    /// The installation's key, to sign with it or, when it is not to be made, to see what it signed.
+    func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
+        try secretKeyFile.key(making: making)
+    }
+
+    /// The installation's key and its predecessor, to see what either has signed.
+    func secretKeys() throws(CommandEnd) -> [SecretKey] {
+        try secretKeyFile.keys(making: false)
+    }
+
+    var secretKeyFile: SecretKeyFile {
+        let folder = Settings(self).dataFolder
+        return self["secret-key-file"].map { SecretKeyFile(path: $0) }
+            ?? SecretKeyFile(path: "\(folder)/secret.key", folder: folder)
+    }
+}
+
+extension SecretKeyFile {
+    /// The same as `keys`, with the reason alone where there are none.
+    func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
+        do throws(CommandEnd) {
+            return try keys(making: making)
+        } catch {
+            throw KeyTrouble(sentence: error.sentence)
+        }
+    }
+}

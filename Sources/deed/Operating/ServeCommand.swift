@@ -1,0 +1,110 @@
+import Assembly
+import Crypto
+import Evidence
+import HTTPServer
+import JSON
+import PrivatePostgres
+import Telemetry
+
+extension Option {
+    static let listen = setting(
+        "listen", "ADDRESS", "where the server listens; port 0 takes a free one",
+        fallback: "127.0.0.1:8080")
+    static let tlsCertificate = setting(
+        "tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS")
+    static let serveTestClock = switchSetting(
+        "test-clock",
+        "follow a clock that PUT /v1/test/clock moves; the database then keeps it for good")
+}
+
+let serveCommand = CommandSpec(
+    path: ["serve"], summary: "Serves the API until SIGTERM or SIGINT.",
+    options: [
+        .listen,
+        .tlsCertificate,
+        .setting("tls-key", "FILE", "the certificate's key in PEM"),
+        .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
+        .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
+        .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
+        .setting(
+            "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
+        .setting(
+            "trusted-proxies", "LIST", "proxies that speak for their clients, as in 10.0.0.0/8,::1"),
+        .setting(
+            "operations-listen", "ADDRESS",
+            "answer /readyz and /metrics at this address only"),
+        .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
+        .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
+        .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
+        .setting(
+            "silent-lock", "MILLISECONDS",
+            "how long an idle session may hold its locks", fallback: "1000"),
+        .setting(
+            "answer-memory", "MEGABYTES", "memory for answers about recently read customers",
+            fallback: "256"),
+        .setting(
+            "max-stale", "SECONDS", "how old an answer may be while the database is unreachable",
+            fallback: "60"),
+        .setting(
+            "reconcile-at", "TIME",
+            "the time in UTC, as in 03:00, when every project is reconciled daily; without it, never"
+        ),
+        .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
+    ],
+    example: "deed serve --listen 127.0.0.1:8080"
+) { invocation throws(CommandEnd) in
+    StopSignal.install()
+    let log = standardErrorLog
+    var settings = try ServiceSettings(invocation)
+    settings.fitDescriptors(log: log)
+    let roots = try invocation.extraRoots()
+    log.tellExtraRoots(roots)
+    let lock = try invocation.serviceLock(listen: settings.server.listen)
+    // Let go of last: who comes next must find the database stopped.
+    defer { withExtendedLifetime(lock) {} }
+    let database = try invocation.database(mayCreate: true, log: log)
+    defer { database.leave() }
+    if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
+    try starting { () throws(StartError) in
+        try database.prepareSchema(log: log)
+        let service = try RunningService(
+            settings, database,
+            testClock: try database.sharedClock(
+                isForTests: invocation.has("test-clock"),
+                mayMark: invocation.isWritten("test-clock"), log: log),
+            Outside(
+                verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring,
+                log: log),
+            stop: StopSignal.raise)
+        StopSignal.wait()
+        service.stop()
+        if let end = service.end { throw end }
+    }
+}
+
+extension Invocation {
+    /// The lock on the data folder; none if the database is the operator's own.
+    fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
+        let settings = Settings(self)
+        if settings.databaseURL != nil { return nil }
+        do throws(PrivatePostgresError) {
+            return try ServiceLock(folder: settings.dataFolder, listen: listen)
+        } catch {
+            guard case .inUse = error else { throw .fault(error.description) }
+            throw .refused(code: "data_folder_in_use", sentence: error.description)
+        }
+    }
+}
+
+extension Log {
+    /// Says whom else the instance trusts, so that operators learn of it in time.
+    fileprivate func tellExtraRoots(_ roots: [Certificate]) {
+        if roots.isEmpty { return }
+        warning(
+            "extra_roots",
+            [
+                "environment": "sandbox",
+                "roots": .array(roots.map { .string("\($0.name) \($0.fingerprint.hex)") }),
+            ])
+    }
+}

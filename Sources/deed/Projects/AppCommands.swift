@@ -1,0 +1,124 @@
+import API
+import Core
+import JSON
+import Service
+
+let appCommands = [setAppCommand, listAppsCommand, removeAppCommand, checkAppCommand]
+
+private let setAppCommand = CommandSpec(
+    path: ["app", "set"], summary: "Adds an app to a project, or changes it.",
+    options: [
+        .bundleID,
+        .value("apple-id", "NUMBER", "the app's number in the store"),
+        .value("sandbox-access", "WHO", "whose sandbox purchases count: none, listed or all"),
+        .value("sandbox-customers", "IDS", "the listed customers, separated by commas"),
+        .value("receipts", "JUDGE", "who judges legacy receipts: local (offline) or store"),
+    ] + Option.credentials + [.secretKeyFile, .idempotencyKey, .project] + Option.database,
+    example: "deed app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all"
+) { invocation throws(CommandEnd) in
+    let app = try invocation.app()
+    let change = try invocation.appChange()
+    let credentials = try invocation.credentialsChange()
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try ports.fulfil(
+            ports.settingApp(app, change, credentials, of: project, by: sender))
+        invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
+    }
+}
+
+private let listAppsCommand = CommandSpec(
+    path: ["app", "list"], summary: "Lists the apps of a project.",
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed app list --json"
+) { invocation throws(CommandEnd) in
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try obey { () throws(CommandError) in try ports.settings(of: project) }
+        invocation.show(
+            ["project": .string(project.text), "apps": .array(answer.listedApps)],
+            text: answer.apps.isEmpty
+                ? "There is no app yet; add one with: deed app set --bundle-id com.example.game"
+                : answer.apps.map { $0.line(answer.credentials[$0.key]) }
+                    .joined(separator: "\n"))
+    }
+}
+
+private let removeAppCommand = CommandSpec(
+    path: ["app", "remove"],
+    summary: "Removes an app from a project; what its purchases brought stays.",
+    options: [.bundleID, .idempotencyKey, .project] + Option.database,
+    example: "deed app remove --bundle-id com.example.game"
+) { invocation throws(CommandEnd) in
+    let app = try invocation.app()
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try ports.fulfil(ports.removingApp(app, of: project, by: sender))
+        invocation.show(
+            answer.json, text: "The project \(project) no longer has the app \(app.id).")
+    }
+}
+
+extension Option {
+    static let bundleID = value("bundle-id", "ID", "the app's bundle id", isRequired: true)
+}
+
+extension Invocation {
+    func app() throws(CommandEnd) -> AppKey {
+        AppKey(store: .apple, id: try requiredID("bundle-id"))
+    }
+
+    /// A flag that is left out changes nothing.
+    fileprivate func appChange() throws(CommandEnd) -> AppChange {
+        var change = AppChange()
+        let numbers = Int(App.appleIDs.lowerBound)...Int(App.appleIDs.upperBound)
+        if let number = try integer("apple-id", in: numbers) { change.appleID = Int64(number) }
+        change.sandboxAccess = try sandboxAccess()
+        change.receipts = try word("receipts")
+        return change
+    }
+
+    private func sandboxAccess() throws(CommandEnd) -> SandboxAccess? {
+        let listed = try self["sandbox-customers"]?.split(separator: ",").map {
+            text throws(CommandEnd) -> CustomerID in
+            try id(String(text), named: "--sandbox-customers")
+        }
+        let word: SandboxAccess.Word? = try word("sandbox-access")
+        guard let word = word ?? (listed == nil ? nil : .listed) else { return nil }
+        guard let access = SandboxAccess(word, listed) else {
+            throw usage("--sandbox-access listed and --sandbox-customers go together")
+        }
+        return access
+    }
+}
+
+extension App {
+    fileprivate func line(_ credentials: CredentialsStatus?) -> String {
+        let number = appleID.map { "   apple id \($0)" } ?? ""
+        let judge = receipts == .local ? "judged by Deed" : "sent to the store"
+        return "\(key.id)\(number)   sandbox purchases count for \(sandboxAccess.words)   "
+            + "receipts are \(judge)" + (credentials.map { "   \($0.words)" } ?? "")
+    }
+}
+
+extension CredentialsStatus {
+    fileprivate var words: String {
+        let kept = [hasKey ? "a key" : nil, hasSharedSecret ? "a shared secret" : nil]
+            .compactMap(\.self)
+        return "Deed shows the store \(kept.isEmpty ? "nothing" : kept.joined(separator: " and "))"
+            + (address.map { ", at \($0.url)" } ?? "")
+    }
+}
+
+extension SandboxAccess {
+    fileprivate var words: String {
+        switch self {
+        case .none: "no customer"
+        case .listed(let customers) where customers.count == 1: "one customer"
+        case .listed(let customers): "\(customers.count) customers"
+        case .all: "all customers"
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import API
+import Core
+import Service
+
+let showProjectCommand = CommandSpec(
+    path: ["project", "show"], summary: "Shows a project's settings and its apps.",
+    options: [.project] + Option.database, onlyReads: true,
+    example: "deed project show --project default"
+) { invocation throws(CommandEnd) in
+    let project = try invocation.project()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let answer = try obey(ports.settings(of: project))
+        let apps = answer.apps.map(\.key.id.text).joined(separator: ", ")
+        invocation.show(
+            answer.json,
+            text: answer.settings.text(of: project)
+                + "\napps             \(apps.isEmpty ? "none" : apps)")
+    }
+}
+
+let setProjectCommand = CommandSpec(
+    path: ["project", "set"], summary: "Changes a project's settings.",
+    options: [
+        .value(
+            "transfer", "RULE",
+            "when another customer submits a held purchase: keep, transfer_if_inactive or transfer"),
+        .value(
+            "restore", "RULE", "likewise when another customer restores it, or \"as-transfer\""),
+        .value("cool-down", "DURATION", "how long a moved purchase stays where it is: P1D"),
+        .value("order-lifetime", "DURATION", "how long an order waits for its purchase: P7D"),
+        .value(
+            "credit-limit", "LIMITS",
+            "what back ends may add to a customer per call and per day: coins=100/1000,gems=none"),
+        .value(
+            "refund-reports", "WORD",
+            "tell the store about purchases when a refund is requested: consented (every customer "
+                + "has agreed to that) or off"),
+        .value(
+            "refund-preference", "WORD",
+            "the outcome you prefer: decline, grant_full or grant_prorated"),
+        .flag("refund-sample", "customers could try the product before they bought it"),
+        .allowUnknown, .idempotencyKey, .project,
+    ] + Option.database,
+    example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
+) { invocation throws(CommandEnd) in
+    let change = try invocation.settingsChange()
+    let project = try invocation.project()
+    let sender = try invocation.sender()
+    try invocation.withPorts { ports, _ throws(CommandEnd) in
+        let settings = try ports.fulfil(
+            ports.changingSettings(
+                change, of: project, by: sender,
+                allowingUnknown: invocation.has("allow-unknown")))
+        invocation.show(settings.json(of: project), text: settings.text(of: project))
+    }
+}
+
+extension Invocation {
+    fileprivate func settingsChange() throws(CommandEnd) -> SettingsChange {
+        var change = SettingsChange()
+        change.transfer = try word("transfer")
+        if self["restore"] == "as-transfer" {
+            change.restore = .some(nil)
+        } else if let rule: TransferPolicy.Rule = try word("restore") {
+            change.restore = rule
+        }
+        change.coolDown = try duration("cool-down")
+        change.orderLifetime = try duration("order-lifetime")
+        change.creditLimits = try creditLimits()
+        change.refundReporting = try refundReporting()
+        if change == SettingsChange() {
+            throw usage("there is nothing to change; give one of the flags")
+        }
+        return change
+    }
+}
+
+extension Invocation {
+    private enum Reports: String, CaseIterable {
+        case consented, off
+    }
+
+    fileprivate func refundReporting() throws(CommandEnd) -> RefundReporting?? {
+        let reports: Reports? = try word("refund-reports")
+        let preference: RefundPreference? = try word("refund-preference")
+        if reports != .consented, preference != nil || has("refund-sample") {
+            throw usage(
+                "--refund-preference and --refund-sample go with --refund-reports consented")
+        }
+        return switch reports {
+        case nil: nil
+        case .off: .some(nil)
+        case .consented:
+            RefundReporting(preference: preference, hasSample: has("refund-sample"))
+        }
+    }
+
+    /// `coins=100/1000,gems=none`
+    fileprivate func creditLimits() throws(CommandEnd) -> [CurrencyID: CreditLimit?] {
+        var limits: [CurrencyID: CreditLimit?] = [:]
+        for part in self["credit-limit"]?.split(separator: ",") ?? [] {
+            let sides = part.split(separator: "=", omittingEmptySubsequences: false)
+            guard sides.count == 2 else { throw badCreditLimit }
+            let currency: CurrencyID = try id(String(sides[0]), named: "the currency")
+            limits[currency] = .some(sides[1] == "none" ? nil : try creditLimit(sides[1]))
+        }
+        return limits
+    }
+
+    private func creditLimit(_ text: Substring) throws(CommandEnd) -> CreditLimit {
+        let amounts = text.split(separator: "/", omittingEmptySubsequences: false).map {
+            Int64($0)
+        }
+        guard amounts.count == 2, let perCall = amounts[0], let perDay = amounts[1],
+            CreditLimit.range.contains(perCall), CreditLimit.range.contains(perDay)
+        else { throw badCreditLimit }
+        if perCall > perDay {
+            throw usage(
+                "--credit-limit \(text) allows more per call than per day; write the smaller amount first"
+            )
+        }
+        return CreditLimit(perCall: perCall, perDay: perDay)
+    }
+
+    private var badCreditLimit: CommandEnd {
+        usage(
+            "--credit-limit takes currencies like coins=100/1000 or coins=none, each amount from 1 to "
+                + "\(Balances.limit)")
+    }
+}
+
+extension ProjectSettings {
+    /// What back ends may add per call and per day.
+    private var limits: String {
+        creditLimits.sorted { $0.key < $1.key }
+            .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")
+    }
+
+    private var reports: String {
+        guard let refundReporting else { return "off" }
+        let preference = refundReporting.preference.map { "prefers \($0.rawValue)" }
+        let sample = refundReporting.hasSample ? "with a sample" : nil
+        return (["consented", preference, sample].compactMap(\.self)).joined(separator: ", ")
+    }
+
+    fileprivate func text(of project: ProjectID) -> String {
+        """
+        project          \(project)
+        transfer         \(transfer.rawValue)
+        restore          \(restore?.rawValue ?? "as transfer")
+        cool-down        \(coolDown.text)
+        order lifetime   \(orderLifetime.text)
+        credit limits    \(limits.isEmpty ? "none" : limits)
+        refund reports   \(reports)
+        """
+    }
+}

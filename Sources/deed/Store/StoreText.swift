@@ -1,0 +1,113 @@
+import API
+import Core
+import JSON
+import Service
+
+extension StoreReport {
+    /// What a command about the store prints with `--json`.
+    var json: JSON {
+        var object = JSONObject()
+        object.append("environment", .string(environment.rawValue))
+        for (name, value) in remark.members { object.append(name, value) }
+        object.append("recorded", .array(items.map(\.json)))
+        return .object(object)
+    }
+
+    /// A line for each thing.
+    var text: String {
+        let lines = remark.lines + items.map(\.line)
+        if lines.isEmpty { return "The store has done it (\(environment.rawValue))." }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension StoreRemark {
+    fileprivate var members: [(String, JSON)] {
+        switch self {
+        case .nothing: []
+        case .statuses(let statuses):
+            [
+                (
+                    "statuses",
+                    .array(
+                        statuses.map {
+                            [
+                                "purchase": .string("apple:\($0.original)"),
+                                "status": .string($0.text),
+                            ]
+                        })
+                )
+            ]
+        case .order(let isFound): [("found", .bool(isFound))]
+        case .testSent(let token): [("token", .string(token))]
+        case .attempts(let lists):
+            [("attempts", .array(lists.map { .array($0.map(\.json)) }))]
+        case .extended(let until): [("until", .optional(until?.text))]
+        case .extendingAll(let request): [("request", .string(request))]
+        case .extendedAll(let isComplete, let succeeded, let failed):
+            [
+                ("complete", .bool(isComplete)), ("succeeded", .integer(succeeded)),
+                ("failed", .integer(failed)),
+            ]
+        }
+    }
+
+    fileprivate var lines: [String] {
+        switch self {
+        case .nothing: []
+        case .statuses(let statuses): statuses.map { "apple:\($0.original)   \($0.text)" }
+        case .order(let isFound): isFound ? [] : ["The store knows no such order."]
+        case .testSent(let token): ["sent; see: deed store test-result \(token)"]
+        case .attempts(let lists):
+            lists.enumerated().map { index, attempts in
+                let words = attempts.map { "\($0.at?.text ?? "") \($0.result)" }
+                return "notification \(index + 1)   "
+                    + (words.isEmpty ? "not sent yet" : words.joined(separator: ", "))
+            }
+        case .extended(let until):
+            ["renews at \(until?.text ?? "an instant that it does not name")"]
+        case .extendingAll(let request): ["begun; see: deed store extend-all-result … \(request)"]
+        case .extendedAll(let isComplete, let succeeded, let failed):
+            ["\(isComplete ? "done" : "under way"): \(succeeded) extended, \(failed) not"]
+        }
+    }
+}
+
+extension SendAttempt {
+    fileprivate var json: JSON { ["at": .optional(at?.text), "result": .string(result)] }
+}
+
+extension StoreReport.Item {
+    fileprivate var json: JSON {
+        switch self {
+        case .purchase(let result): result.json
+        case .appTransaction(let environment):
+            ["app_transaction": true, "environment": .string(environment.rawValue)]
+        case .notification(.kept(let head, let environment, let isNew)):
+            [
+                "notification": .string(head.id), "type": .string(head.type),
+                "subtype": .optional(head.subtype), "environment": .string(environment.rawValue),
+                "outcome": isNew ? "recorded" : "already_known",
+            ]
+        case .notification(.queued(let id)):
+            ["intake": .string(id.text), "outcome": "queued"]
+        }
+    }
+
+    fileprivate var line: String {
+        switch self {
+        case .purchase(let result):
+            [
+                result.purchase ?? "the app itself", result.transaction.map { "transaction \($0)" },
+                result.outcome, result.reason?.sentence,
+                result.unknownProduct.map { "warning: the catalog does not know \($0)" },
+            ].compactMap(\.self).joined(separator: "   ")
+        case .appTransaction:
+            "An app transaction is proven; to record it, submit it for a customer: deed submit"
+        case .notification(.kept(let head, _, let isNew)):
+            "\(head.id)   \([head.type, head.subtype].compactMap(\.self).joined(separator: " "))   "
+                + (isNew ? "recorded" : "already_known")
+        case .notification(.queued(let id)): "queued; see: deed intake show \(id)"
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import API
+import Core
+import Foundation
+import JSON
+import Service
+import TestSupport
+import Testing
+
+/// Holds the limits and the headers that the document names against the service.
+@Suite("The limits and headers of the document", .timeLimit(.minutes(5)))
+struct DocumentLimitTests {
+    private let document: APIDocument
+    private let service: TestService
+    private let admin: NewKey
+
+    init() throws {
+        document = try APIDocument.current.get()
+        service = try TestService()
+        admin = try service.key(.admin)
+    }
+
+    // MARK: Limits of requests
+
+    /// Why a call was not done.
+    private struct No: Hashable {
+        let status: Int
+        let code: String
+        let member: String?
+        /// Each place in a catalog that is wrong.
+        let places: [String]
+    }
+
+    private func no(_ reply: Reply) throws -> No? {
+        if reply.status < 400 { return nil }
+        let json = try reply.json
+        return No(
+            status: reply.status, code: json["code"]?.string ?? "", member: json["member"]?.string,
+            places: (json["errors"]?.array ?? []).map { $0["path"]?.string ?? "" })
+    }
+
+    /// Asks with what is within the limit, and with what is beyond: the first may be refused for another
+    /// reason only.
+    private func hold(
+        _ probe: LimitProbe, of call: String, plain: () throws -> Reply,
+        _ ask: (JSON) throws -> Reply
+    ) throws {
+        let within = try no(try ask(probe.within))
+        let name = "\(probe.limit) of \(call), \(probe.value)"
+        guard let value = probe.beyond else {
+            let usual = try no(try plain())
+            #expect(within == usual, "\(name): there is a limit that the document does not have")
+            return
+        }
+        let beyond = try no(try ask(value))
+        #expect(beyond?.status == 400, "\(name): what is beyond is taken")
+        #expect(within != beyond, "\(name): what is within is refused for the same reason")
+    }
+
+    /// A database has a test clock or not; that call is held in the suite of the clock.
+    private var operations: [APIDocument.Operation] {
+        document.operations.filter { !$0.pattern.hasSuffix("/test/clock") }
+    }
+
+    @Test("What a body may hold is as much as the document says, and no less")
+    func bodies() throws {
+        var asked: Set<DocumentLimit> = []
+        for operation in operations {
+            let content = operation.json["requestBody"]?["content"]?["application/json"]
+            guard let content, let schema = content["schema"] else { continue }
+            let sample = content["example"] ?? document.sample(of: schema)
+            var probes = LimitProbes(document)
+            probes.visit(schema, operation.pattern, sample)
+            for probe in probes.found where !isHeldElsewhere(probe) {
+                func ask(_ body: JSON) -> Reply {
+                    service.send(
+                        operation.method, document.target(of: operation),
+                        key: operation.json["x-role"] == nil ? nil : admin, body: body.text)
+                }
+                let call = "\(operation.method) \(operation.pattern)"
+                try hold(probe, of: call, plain: { ask(sample) }, ask)
+                asked.insert(probe.limit)
+            }
+        }
+        #expect(asked.count > 60)
+    }
+
+    /// What has a form of its own, which its own tests hold.
+    private func isHeldElsewhere(_ probe: LimitProbe) -> Bool {
+        probe.beyond == nil && probe.limit.place.hasPrefix("NewCredentials.")
+    }
+
+    @Test("What stands in a path, a query or a header is as long as the document says")
+    func parameters() throws {
+        var asked = 0
+        for operation in operations {
+            for parameter in document.parameters(of: operation) {
+                guard let name = parameter["name"]?.string, let schema = parameter["schema"],
+                    let place = parameter["in"]?.string
+                else { continue }
+                var probes = LimitProbes(document)
+                probes.visit(schema, name, parameter["example"] ?? .null)
+                for probe in probes.found where !(name == "If-None-Match") {
+                    try hold(
+                        probe, of: "\(operation.method) \(operation.pattern)",
+                        plain: { self.ask(operation) }
+                    ) { value in
+                        let text = value.string ?? value.text
+                        return switch place {
+                        case "header": self.ask(operation, headers: [(name, text)])
+                        case "path": self.ask(operation, [name: text])
+                        default: self.ask(operation, query: [(name, text)])
+                        }
+                    }
+                    asked += 1
+                }
+            }
+        }
+        #expect(asked > 150)
+    }
+
+    private func ask(
+        _ operation: APIDocument.Operation, _ arguments: [String: String] = [:],
+        query: [(String, String)] = [], headers: [(String, String)] = []
+    ) -> Reply {
+        var target = document.target(of: operation, arguments)
+        var query = query
+        for parameter in document.parameters(of: operation)
+        where parameter["in"] == "query" {
+            let name = parameter["name"]?.string ?? ""
+            // Where there is no body, an admin's reason stands here.
+            if parameter["required"] != true && name != "reason" { continue }
+            if query.contains(where: { $0.0 == name }) { continue }
+            query.append((name, parameter["example"]?.string ?? ""))
+        }
+        if !query.isEmpty {
+            target += "?" + query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
+        }
+        // Where there is a body, parameters beside it are refused as such.
+        let content = operation.json["requestBody"]?["content"]?["application/json"]
+        let isInBody = operation.json["requestBody"]?["required"] == true
+        let body =
+            isInBody
+            ? content.map { $0["example"] ?? document.sample(of: $0["schema"] ?? .null) } : nil
+        return service.send(
+            operation.method, target, key: operation.json["x-role"] == nil ? nil : admin,
+            headers: headers, body: body?.text ?? "")
+    }
+
+    // MARK: Limits of answers
+
+    @Test("The limits of answers are those of the rules, and no more")
+    func answers() throws {
+        var written: [DocumentLimit: Int64] = [:]
+        var requested: Set<DocumentLimit> = []
+        for operation in document.operations {
+            if let schema = operation.json["requestBody"]?["content"]?["application/json"]?[
+                "schema"]
+            {
+                var probes = LimitProbes(document)
+                probes.visit(schema, "", document.sample(of: schema))
+                requested.formUnion(probes.found.filter { $0.beyond != nil }.map(\.limit))
+            }
+            for parameter in document.parameters(of: operation) {
+                var probes = LimitProbes(document)
+                probes.visit(parameter["schema"] ?? .null, "", parameter["example"] ?? .null)
+                requested.formUnion(probes.found.filter { $0.beyond != nil }.map(\.limit))
+            }
+        }
+        for member in document.json["components"]?["schemas"]?.object?.members ?? [] {
+            collect(member.value, member.name, into: &written)
+        }
+        for limit in requested { written[limit] = nil }
+        let page = QueryParameters.pageLimit
+        let most = CreditLimit.range.upperBound
+        let expected: [String: Int64] = [
+            "QueryAnswer.answers maxItems": Int64(QueryRoutes.customerLimit),
+            "OrdersAnswer.orders maxItems": page, "EventsAnswer.events maxItems": page,
+            "MovementsAnswer.movements maxItems": page, "UnclaimedAnswer.purchases maxItems": page,
+            "ReconciliationList.reconciliations maxItems": Int64(Reconciliation.limit),
+            "CatalogStep.customers maxItems": Int64(AccessCounts.listLimit),
+            "CatalogStep.warnings maxItems": Int64(JSON.problemLimit),
+            "Problem.errors maxItems": Int64(JSON.problemLimit),
+            "App.sandbox_customers maxItems": Int64(App.listedCustomerLimit),
+            "SettingsAnswer.apps maxItems": Int64(ProjectState.appLimit),
+            "Settings.credit_limits maxProperties": Int64(CreditLimit.countLimit),
+            "CreditLimit.per_call maximum": most, "CreditLimit.per_call minimum": 1,
+            "CreditLimit.per_day maximum": most, "CreditLimit.per_day minimum": 1,
+            "Amount maximum": .max, "Amount minimum": .min, "Count minimum": 0,
+            "OrdersAnswer.next minimum": 0, "EventsAnswer.next minimum": 0,
+            "MovementsAnswer.next minimum": 0, "Problem.status minimum": 400,
+            "Problem.status maximum": 599, "RefundRequest.used_milli_percent minimum": 0,
+            "RefundRequest.used_milli_percent maximum": 100_000,
+        ]
+        #expect(
+            Dictionary(uniqueKeysWithValues: written.map { ($0.key.description, $0.value) })
+                == expected)
+    }
+
+    private func collect(_ schema: JSON, _ place: String, into limits: inout [DocumentLimit: Int64])
+    {
+        for keyword in DocumentLimit.keywords {
+            if let value = schema[keyword]?.integer {
+                limits[DocumentLimit(place: place, keyword: keyword)] = value
+            }
+        }
+        for member in schema["properties"]?.object?.members ?? [] {
+            collect(member.value, "\(place).\(member.name)", into: &limits)
+        }
+        for (name, mark) in [("items", "[]"), ("additionalProperties", "{}")] {
+            if let inner = schema[name] { collect(inner, place + mark, into: &limits) }
+        }
+        for alternative in schema["oneOf"]?.array ?? [] {
+            collect(alternative, place, into: &limits)
+        }
+    }
+
+    // MARK: Headers
+
+    @Test("Each call reads the headers that the document has, and passes over the others")
+    func requestHeaders() throws {
+        let written = document.operations.flatMap { document.parameters(of: $0) }
+            .filter { $0["in"] == "header" }.compactMap { $0["name"]?.string }
+        #expect(Set(written) == Set(RequestHeader.allCases.map { "\($0.name)" }))
+        for operation in document.operations where operation.json["x-role"] != nil {
+            let listed = document.parameters(of: operation).filter { $0["in"] == "header" }
+                .compactMap { $0["name"]?.string }
+            for header in RequestHeader.allCases {
+                let name = "\(header.name)"
+                let twice = try no(ask(operation, headers: [(name, "1:1"), (name, "1:2")]))
+                #expect(
+                    (twice?.member == name) == listed.contains(name),
+                    "\(operation.method) \(operation.pattern) and \(name)")
+            }
+        }
+    }
+
+    @Test("A place that the log has not reached is refused where the document has Deed-After")
+    func unreached() throws {
+        for operation in operations where operation.json["x-role"] != nil {
+            let listed = document.parameters(of: operation).contains { $0["name"] == "Deed-After" }
+            let reply = ask(operation, headers: [("Deed-After", "1:999999")])
+            #expect(
+                (try no(reply)?.code == "position_not_reached") == listed,
+                "\(operation.method) \(operation.pattern): \(reply.text.prefix(200))")
+        }
+    }
+
+    @Test("The headers of the document's answers are those that the service has")
+    func answerHeaders() {
+        var written: Set<String> = []
+        for operation in document.operations {
+            for answer in operation.json["responses"]?.object?.members ?? [] {
+                let headers = document.resolve(answer.value)["headers"]?.object?.members ?? []
+                written.formUnion(headers.map(\.name))
+                #expect(
+                    headers.contains { $0.name == AnswerHeader.testClock.rawValue },
+                    "\(operation.method) \(operation.pattern) \(answer.name)")
+            }
+        }
+        // The one that each body has, and the one of a path that has no such operation.
+        let told: Set<AnswerHeader> = [.contentType, .allowedMethods]
+        #expect(
+            written == Set(AnswerHeader.allCases.filter { !told.contains($0) }.map(\.rawValue)))
+    }
+
+    @Test("Without the database just those answers are stale that the document says can be")
+    func stale() throws {
+        let reads = operations.filter {
+            $0.json["x-role"] != nil && ($0.method == "GET" || $0.pattern.hasSuffix("/query"))
+        }
+        // What is kept in memory is what was asked for.
+        for operation in reads { _ = ask(operation) }
+        try service.database.drop()
+        service.outage.advance(byMilliseconds: 3000)
+        var stale: [String] = []
+        var written: [String] = []
+        for operation in reads {
+            for status in ["200", "304"] {
+                let answer = operation.json["responses"]?[status].map(document.resolve)
+                if answer?["headers"]?["Deed-Stale"] != nil {
+                    written.append("\(operation.pattern) \(status)")
+                }
+            }
+            let reply = ask(operation)
+            if reply.header(AnswerHeader.staleness.rawValue) != nil {
+                stale.append("\(operation.pattern) \(reply.status)")
+            }
+            guard let tag = reply.header(AnswerHeader.tag.rawValue) else { continue }
+            let again = ask(operation, headers: [("If-None-Match", tag)])
+            if again.header(AnswerHeader.staleness.rawValue) != nil {
+                stale.append("\(operation.pattern) \(again.status)")
+            }
+        }
+        #expect(Set(stale) == Set(written))
+    }
+}
+
+extension APIDocument {
+    fileprivate func parameters(of operation: Operation) -> [JSON] {
+        (operation.json["parameters"]?.array ?? []).map(resolve)
+    }
+
+    /// The path with its arguments, of which those are the examples that are not given.
+    fileprivate func target(
+        of operation: Operation, _ arguments: [String: String] = [:]
+    ) -> String {
+        parameters(of: operation).filter { $0["in"] == "path" }.reduce(operation.pattern) {
+            let name = $1["name"]?.string ?? ""
+            let value = arguments[name] ?? $1["example"]?.string ?? ""
+            return $0.replacing("{\(name)}", with: value.percentEncoded)
+        }
+    }
+}
+
+extension String {
+    fileprivate var percentEncoded: String {
+        addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self
+    }
+}

@@ -1,0 +1,290 @@
+import Core
+import Histories
+import JSON
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+/// What one thing that goes wrong leaves undone, and what not.
+@Suite("The night while something is wrong", .serialized, .timeLimit(.minutes(20)))
+struct NightTroubleTests {
+    /// Lives of which the first weeks were told, and nothing of two months behind them.
+    private func overdueNight(_ lives: Int = 12) throws -> PracticeNight {
+        var random = SeededGenerator(seed: printedSeed(of: "night in trouble"))
+        let night = try PracticeNight(lives: lives, &random)
+        try night.pass(days: 42)
+        night.cutOff(true)
+        try night.pass(days: 63)
+        return night
+    }
+
+    private func counts(
+        _ finished: ReconciliationFinished, _ step: ReconcileStep
+    ) -> StepCounts { finished.steps[step] ?? StepCounts() }
+
+    @Test(
+        "A refusal that is not about the purchase is an error, and the next run asks again",
+        arguments: [4_040_003, 404, 4_000_006])
+    func refused(code: Int64) async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let failing = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
+                if case .statuses = call { throw .refused(code: code, message: "not today") }
+                return nil
+            }
+            #expect(!failing.isSound)
+            #expect(failing.errors.first?.contains("not today") == true)
+            let asked = self.counts(failing, .subscriptions).lookedAt
+            #expect(asked > 0 && self.counts(failing, .subscriptions).found == 0)
+            let second = try night.reconcile([.subscriptions])
+            #expect(second.isSound, "\(second.errors)")
+            #expect(self.counts(second, .subscriptions).lookedAt == asked)
+            #expect(self.counts(second, .subscriptions).mended > 0)
+        }
+    }
+
+    @Test(
+        "A key that the store does not take ends the app's part, without an answer to each question"
+    )
+    func unauthorized() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let asked = Mutex(0)
+            let failing = try night.reconcile([.subscriptions]) { _ throws(StoreTrouble) in
+                asked.withLock { $0 += 1 }
+                throw .unauthorized
+            }
+            #expect(!failing.isSound)
+            #expect(asked.withLock { $0 } == 1)
+        }
+    }
+
+    /// An environment rejects the key; the other one answers.
+    private static func refuse(_ refusing: Environment, _ intake: inout Intake) {
+        guard let ask = intake.stores[.apple]?.asking.ask else { return }
+        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
+            if environment == refusing { throw .unauthorized }
+            return try ask(call, app, environment)
+        }
+    }
+
+    @Test("Production that rejects the key is an error if it was ever read, and else a note")
+    func refusingProduction() async throws {
+        try await aside {
+            let night = try self.overdueNight(2)
+            let unreleased = try night.reconcile(
+                [.notifications], change: { Self.refuse(.production, &$0) })
+            #expect(unreleased.isSound, "\(unreleased.errors)")
+            #expect(unreleased.notes.contains { $0.contains("rejected the key in production") })
+            #expect(try night.reconcile([.notifications]).isSound)
+            let refused = try night.reconcile(
+                [.notifications], change: { Self.refuse(.production, &$0) })
+            #expect(!refused.isSound)
+            #expect(
+                refused.errors.contains { $0.contains("rejects the key") }, "\(refused.errors)")
+        }
+    }
+
+    @Test("A purchase that the store does not know is left alone for a week, which is no error")
+    func unknown() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let first = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
+                if case .statuses = call { throw .refused(code: 4_040_010, message: "unknown") }
+                return nil
+            }
+            #expect(first.isSound)
+            #expect(first.notes.contains { $0.contains("asks about them again in a week") })
+            let second = try night.reconcile([.subscriptions])
+            #expect(self.counts(second, .subscriptions).lookedAt == 0)
+            try night.pass(days: 8)
+            let later = try night.reconcile([.subscriptions])
+            #expect(self.counts(later, .subscriptions).mended > 0)
+        }
+    }
+
+    @Test("A place in a history that the store takes no more is read from where that part begins")
+    func oldRevision() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let marked = Mutex(0)
+            #expect(try night.reconcile([.subscriptions]).isSound)
+            // Again two months of which nothing was told.
+            try night.pass(days: 63)
+            let second = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
+                guard case .history(_, _, after: .some) = call else { return nil }
+                marked.withLock { $0 += 1 }
+                throw .refused(code: 4_000_005, message: "no such revision")
+            }
+            #expect(marked.withLock { $0 } > 0)
+            #expect(second.isSound, "\(second.errors)")
+            #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.found == 0)
+        }
+    }
+
+    @Test("How a subscription stands is recorded also where its history is refused")
+    func refusedHistory() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let refused = Mutex(0)
+            let first = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
+                guard case .history = call else { return nil }
+                refused.withLock { $0 += 1 }
+                throw .refused(code: 4_000_000, message: "no history")
+            }
+            #expect(refused.withLock { $0 } > 0)
+            #expect(first.errors.contains { $0.contains("no history") }, "\(first.errors)")
+            #expect(self.counts(first, .subscriptions).mended > 0)
+            // Nothing of what it signed was thrown away: nothing is due any more.
+            #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.lookedAt == 0)
+        }
+    }
+
+    @Test("A rehearsal counts a subscription once of which another customer's answer tells")
+    func sharedAccount() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "shared account"))
+            let night = try PracticeNight(lives: 2, &random)
+            let steps: [JSON] = [("pro.month", 0), ("extras.month", 1)].map { product, life in
+                [
+                    "at": .string("\(life + 1)d"), "do": "buy", "product": .string(product),
+                    "token": .string("00000000-0000-4000-8000-00000000000\(life)"),
+                ]
+            }
+            try night.plan([
+                "title": "one account, two customers", "until": "150d",
+                "lives": [["customer": "shared", "steps": .array(steps)]],
+            ])
+            try night.pass(days: 20)
+            night.cutOff(true)
+            try night.pass(days: 63)
+            let rehearsed = try night.reconcile([.subscriptions], rehearsing: true)
+            let run = try night.reconcile([.subscriptions])
+            #expect(run.isSound, "\(run.errors)")
+            let (wanted, counts) = (
+                self.counts(run, .subscriptions), self.counts(rehearsed, .subscriptions)
+            )
+            #expect(wanted.lookedAt > 0)
+            #expect(counts.lookedAt == wanted.lookedAt && counts.found == wanted.found)
+        }
+    }
+
+    /// Pages without an end, and no calls without a page.
+    private final class EndlessPages: Sendable {
+        let asked = Atomic(0)
+
+        func page() -> StoreAnswer {
+            var answer = StoreAnswer(environment: .sandbox)
+            answer.next = "page \(asked.add(1, ordering: .relaxed).newValue)"
+            return answer
+        }
+    }
+
+    @Test("Pages without an end are given up as an error, and the other steps are done")
+    func endless() async throws {
+        try await aside {
+            let night = try self.overdueNight(2)
+            let pages = EndlessPages()
+            let failing = try night.reconcile { call throws(StoreTrouble) in
+                guard case .notifications = call else { return nil }
+                return pages.page()
+            }
+            #expect(failing.errors.count == 1)
+            #expect(failing.errors.first?.contains("do not end") == true, "\(failing.errors)")
+            #expect(pages.asked.load(ordering: .relaxed) < 7000)
+            #expect(self.counts(failing, .chain).lookedAt > 0)
+        }
+    }
+
+    @Test(
+        "A day with more pages than are read at once is read in pieces, those behind it in whole, each thing once"
+    )
+    func crowded() async throws {
+        try await aside {
+            let night = try self.overdueNight(4)
+            let begin = night.service.clock.now.advanced(byMilliseconds: -40 * 86_400_000)
+            let end = begin.advanced(byMilliseconds: 86_400_000)
+            let pages = EndlessPages()
+            let asked = Mutex<[NotificationFilter]>([])
+            let detour: PracticeNight.Detour = { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call else { return nil }
+                asked.withLock { $0.append(filter) }
+                guard filter.start < end, filter.end > begin,
+                    filter.end.milliseconds - filter.start.milliseconds > 6 * 3_600_000
+                else { return nil }
+                return pages.page()
+            }
+            let rehearsed = try night.reconcile([.notifications], rehearsing: true, detour: detour)
+            #expect(pages.asked.load(ordering: .relaxed) > 0)
+            asked.withLock { $0 = [] }
+            let run = try night.reconcile([.notifications], detour: detour)
+            #expect(run.isSound, "\(run.errors)")
+            #expect(self.counts(run, .notifications).found > 0)
+            #expect(
+                self.counts(rehearsed, .notifications).found
+                    == self.counts(run, .notifications).found)
+            #expect(try night.complaints() == [])
+            let behind = asked.withLock { Set($0.filter { $0.start >= end }.map(\.end)) }
+            #expect(behind.count > 30 && behind.count < 50)
+        }
+    }
+
+    private static func shard(of complaint: String) throws -> Shard {
+        let customer = String(complaint.prefix { $0 != ":" })
+        return try Stream.test(customer, environment: .sandbox).shard
+    }
+
+    @Test("What cannot be written of one customer is an error, and all others' is recorded")
+    func blockedShard() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            // One who misses something.
+            let shard = try Self.shard(of: try #require(try night.complaints().first))
+            try night.service.database.run(
+                """
+                insert into deed.events select e.shard, s.head + 1, project, environment, 'stray',
+                    version, type, payload, digest, e.chain, occurred_at, e.recorded_at, actor,
+                    cause, cause_index, cause_digest, catalog_version, evidence
+                from deed.events as e join deed.shards as s using (shard)
+                where e.shard = \(shard.number) order by seq desc limit 1
+                """)
+            let first = try night.reconcile([.notifications, .subscriptions])
+            #expect(
+                first.errors.contains { $0.contains("An event lies beyond the head") },
+                "\(first.errors)")
+            let left = try night.complaints().map { try Self.shard(of: $0) }
+            #expect(Set(left) == [shard])
+            try night.service.database.run(
+                """
+                alter table deed.events disable trigger all;
+                delete from deed.events where customer = 'stray'
+                """)
+            #expect(try night.reconcile([.notifications, .subscriptions]).isSound)
+            #expect(try night.complaints() == [])
+        }
+    }
+
+    @Test("A customer whose events cannot be read keeps no other from being asked about")
+    func unreadable() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let due = try night.service.database.number(
+                "select count(*) from deed.customers where inquiry_at is not null")
+            let isFirst = Atomic(true)
+            let failing = try night.reconcile(
+                [.subscriptions],
+                change: { intake in
+                    let read = intake.ports.ledger.customer
+                    intake.ports.ledger.customer = { stream throws(Fault) in
+                        if isFirst.exchange(false, ordering: .relaxed) {
+                            throw .broken("an event is damaged")
+                        }
+                        return try read(stream)
+                    }
+                })
+            #expect(failing.errors == ["subscriptions: customers: an event is damaged"])
+            #expect(due > 1 && self.counts(failing, .subscriptions).mended > 0)
+        }
+    }
+}

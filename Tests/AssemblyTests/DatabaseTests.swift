@@ -1,0 +1,37 @@
+import Ledger
+import TestSupport
+import Testing
+
+@testable import Assembly
+
+@Suite("The database that the settings name")
+struct DatabaseTests {
+    @Test("A folder without a database is refused with the command that makes one")
+    func missing() throws {
+        let folder = try ScratchFolder()
+        let settings = Settings(databaseURL: nil, dataFolder: folder.path)
+        #expect(
+            throws: StartError.refused(
+                code: "no_database",
+                sentence:
+                    "There is no database in \(folder.path) yet; start one with: deed serve")
+        ) { try Database(settings) }
+    }
+
+    @Test("A database elsewhere is taken as it is, and no private one is begun beside it")
+    func elsewhere() throws {
+        let folder = try ScratchFolder()
+        let settings = Settings(databaseURL: "postgresql:///game", dataFolder: folder.path)
+        let database = try Database(settings, mayCreate: true)
+        #expect(!database.isPrivate)
+        #expect(database.url == "postgresql:///game")
+    }
+
+    @Test("A process that does one thing has one connection for each kind of work")
+    func modest() throws {
+        let database = try Database(
+            Settings(databaseURL: "postgresql:///game", dataFolder: "/nonexistent"))
+        let settings = database.modestSettings(clock: { fatalError("asked for no time") })
+        #expect([settings.committers, settings.readers, settings.lookups] == [1, 1, 1])
+    }
+}

@@ -1,0 +1,132 @@
+import Core
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Assembly
+@testable import Ledger
+
+@Suite("Files of what was seen of a log")
+final class SeenLogFileTests: Sendable {
+    private let folder: ScratchFolder
+    private let root = SHA256.digest([1])
+    private let production = ServerIdentity(system: "7", database: "deed", timeline: 1)
+    private let copy = ServerIdentity(system: "8", database: "deed", timeline: 1)
+
+    init() throws {
+        folder = try ScratchFolder()
+    }
+
+    private var memory: LogMemory { .files(in: folder.path, areKept: true) }
+
+    private func seen(_ head: Int64, of server: ServerIdentity?) -> SeenLog {
+        var seen = SeenLog()
+        seen.root = root
+        seen.server = server
+        seen.note([
+            ShardMark(
+                shard: Shard(number: 3), head: head, chain: [UInt8](repeating: 9, count: 32))
+        ])
+        return seen
+    }
+
+    private var files: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.file("seen"))
+                .filter { $0.hasSuffix(".json") }.map { folder.file("seen/\($0)") }
+        }
+    }
+
+    @Test("What was kept is recalled, and nothing where nothing was")
+    func kept() throws {
+        #expect(try memory.recall(root, production) == nil)
+        var whole = seen(5, of: production)
+        whole.acceptances = [try AcceptanceID("ac_1")]
+        #expect(memory.keep(whole, false) == nil)
+        #expect(try memory.recall(root, production) == whole)
+        #expect(try memory.recall(SHA256.digest([2]), production) == nil)
+        // Where the login may not ask which one it is.
+        #expect(memory.keep(seen(6, of: nil), false) == nil)
+        #expect(try memory.recall(root, nil) == seen(6, of: nil))
+    }
+
+    @Test("Two who write at the same time keep what both have seen")
+    func shared() throws {
+        let memory = memory
+        inParallel(2) { [self] number in
+            for head in 1...50 {
+                _ = memory.keep(seen(Int64(2 * head + number), of: production), false)
+            }
+        }
+        #expect(try memory.recall(root, production) == seen(101, of: production))
+        #expect(try files.count == 1)
+    }
+
+    @Test("A copy of the log in another database is held against it, and has no say in it")
+    func copied() throws {
+        #expect(memory.keep(seen(5, of: production), false) == nil)
+        // It lacks what was seen, so it has to be accepted; then it goes its own way.
+        #expect(try memory.recall(root, copy) == seen(5, of: production))
+        var accepted = seen(3, of: copy)
+        accepted.acceptances = [try AcceptanceID("ac_1")]
+        #expect(memory.keep(accepted, false) == nil)
+        #expect(memory.keep(seen(9, of: copy), false) == nil)
+        #expect(try memory.recall(root, production) == seen(5, of: production))
+    }
+
+    @Test(
+        "A file that is damaged is not taken for nothing seen",
+        arguments: ["", "{", #"{"root":null,"ends":[]}"#])
+    func damaged(_ text: String) throws {
+        #expect(memory.keep(seen(5, of: production), false) == nil)
+        let file = try #require(try files.first)
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        for server in [production, copy] {
+            #expect {
+                try memory.recall(root, server)
+            } throws: { error in
+                (error as? LogMemory.NotRecalled)?.reason == "\(file) is damaged"
+            }
+        }
+        // It may have been read well when this process began.
+        #expect(memory.keep(seen(6, of: production), false) == "\(file) is damaged")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        #expect(memory.keep(seen(6, of: production), true) == nil)
+        #expect(try memory.recall(root, production) == seen(6, of: production))
+    }
+
+    @Test("A server is not worked with while what was seen cannot be recalled and is not given up")
+    func notRecalled() throws {
+        let database = try ScratchDatabase()
+        let stream = try Stream.test("u1")
+        func ledger() -> Ledger {
+            let memory = memory
+            return database.ledger(change: { $0.memory = memory })
+        }
+        let first = ledger()
+        _ = try first.append(.give("pro", to: stream, grant: "g1"))
+        // A log is known by its first event, which the connection that wrote it did not meet.
+        _ = try first.look()
+        first.close()
+        try "".write(toFile: try #require(try files.first), atomically: true, encoding: .utf8)
+
+        let second = ledger()
+        defer { second.close() }
+        #expect {
+            try second.customer(of: stream)
+        } throws: { error in
+            guard case .impeded(let impediment)? = error as? Fault else { return false }
+            return impediment.kind == .behind && impediment.sentence.contains("is damaged")
+                && impediment.sentence.contains("deed accept-log")
+        }
+        try database.acceptLog()
+        #expect(
+            eventually(within: 10_000) {
+                (try? second.customer(of: stream).customer.grants.count) == 1
+            })
+        second.known.keep()
+        let kept = try #require(try files.first)
+        #expect(try String(contentsOfFile: kept, encoding: .utf8).contains("ac_1"))
+    }
+}

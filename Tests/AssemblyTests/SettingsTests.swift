@@ -1,0 +1,41 @@
+import HTTPServer
+import JSON
+import Synchronization
+import Telemetry
+import Testing
+
+@testable import Assembly
+
+@Suite("How large a service is")
+struct SettingsTests {
+    @Test("A time of day is taken, and anything else is not", arguments: ["03:00", "3 am"])
+    func reconcileAt(_ text: String) {
+        var settings = ServiceSettings()
+        #expect(settings.reconcile(at: text) == (text == "03:00"))
+        #expect((settings.reconcileAt != nil) == (text == "03:00"))
+    }
+
+    @Test("A service that has descriptors for all keeps its connections, and says nothing")
+    func enough() {
+        let written = Mutex<[String]>([])
+        var settings = ServiceSettings()
+        settings.server.connections = 10
+        settings.fitDescriptors(log: Log { line in written.withLock { $0.append(line) } })
+        #expect(settings.server.connections == 10)
+        #expect(written.withLock { $0 } == [])
+    }
+
+    @Test("A service that cannot have descriptors for all serves fewer, and says what to raise")
+    func few() throws {
+        let written = Mutex<[String]>([])
+        var settings = ServiceSettings()
+        settings.server.connections = 1 << 40
+        settings.fitDescriptors(log: Log { line in written.withLock { $0.append(line) } })
+        #expect((1..<(1 << 40)).contains(settings.server.connections))
+        let line = try #require(written.withLock { $0.first })
+        let json = try JSON.read(line)
+        #expect(json["event"]?.string == "few_descriptors")
+        #expect(json["connections"]?.integer == Int64(settings.server.connections))
+        #expect(json["remedy"]?.string?.contains("LimitNOFILE") == true)
+    }
+}

@@ -1,0 +1,108 @@
+import JSON
+import TestSupport
+import Testing
+import Threading
+
+extension ProgramTests {
+    @Suite("Two servers that both take writes", .serialized, .timeLimit(.minutes(3)))
+    struct TwoPrimaries {
+        private static let grants = "select count(*) from deed.events where type = 'grant.given'"
+        private static let sessions = """
+            select count(*) from pg_stat_activity
+            where application_name = 'deed' and pid <> pg_backend_pid()
+            """
+        /// In shards of both committers.
+        private let customers = (0..<16).map { "u\($0)" }
+        private let pair: PostgresPair
+        private let installation: Installation
+        private let service: RunningService
+        private let key: String
+
+        init() throws {
+            pair = try PostgresPair()
+            installation = try Installation(url: pair.url)
+            #expect(try installation.run("migrate").code == 0)
+            key = try installation.makeKey()
+            service = try installation.serve()
+            // Every connection for writes and for reads has been used.
+            try giveAll("before")
+            let written = try grants(at: .primary)
+            #expect(try eventually(within: 20_000) { try grants(at: .standby) == written })
+        }
+
+        @Test("What was idle while the old primary stood still goes on with the new one")
+        func frozen() throws {
+            try pair.signal(.primary, "STOP")
+            try pair.promote()
+            #expect(try eventually(within: 20_000) { try sessions(at: .standby) > 0 })
+            try pair.signal(.primary, "CONT")
+            try expectOneHistory()
+        }
+
+        @Test("What is connected to the old primary goes on with the new one once that is met")
+        func living() throws {
+            try pair.promote()
+            let cut = """
+                select count(pg_terminate_backend(pid)) from (
+                    select pid from pg_stat_activity where application_name = 'deed'
+                    order by backend_start limit 1
+                ) as first
+                """
+            #expect(try queriedNumber(cut, at: pair.url(of: .primary)) == 1)
+            #expect(try eventually(within: 20_000) { try sessions(at: .standby) > 0 })
+            pause(milliseconds: 300)
+            try expectOneHistory()
+
+            // Addresses that the environment names are all asked, too.
+            let found = try Installation(url: "postgresql:///deed?user=deed").run(
+                "customer", "show", "--customer", "u1", "--json",
+                variables: ["PGHOST": pair.folders])
+            #expect(try found.json["entitlements"]?["after"]?["active"] == true)
+        }
+
+        /// What is written from now on is on the new primary alone, and every read is of that.
+        private func expectOneHistory() throws {
+            let old = try grants(at: .primary)
+            try giveAll("after")
+            #expect(try grants(at: .primary) == old)
+            #expect(try grants(at: .standby) == old + Int64(customers.count))
+            var client = try APIClient(key: key)
+            for customer in customers {
+                let path = "/v1/customers/\(customer)/entitlements?consistency=strong"
+                let read = try client.read(service.url + path)
+                #expect(read["entitlements"]?["after"]?["active"] == true, "\(customer)")
+            }
+            var readiness = ""
+            let isReady = try eventually(within: 5000) {
+                let answer = try client.send("GET", "\(service.url)/readyz")
+                readiness = answer.text
+                return answer.status == 200
+            }
+            #expect(isReady, "\(readiness)")
+            #expect(try installation.run("audit").code == 0)
+        }
+
+        private func giveAll(_ entitlement: String) throws {
+            var client = try APIClient(key: key)
+            for customer in customers {
+                let isGiven = try eventually(within: 20_000) {
+                    let answer = try client.send(
+                        "POST", "\(service.url)/v1/customers/\(customer)/grants",
+                        body:
+                            #"{"entitlement":"\#(entitlement)","reason":"r","allow_unknown":true}"#,
+                        idempotencyKey: entitlement)
+                    return answer.status == 201
+                }
+                #expect(isGiven, "\(customer)")
+            }
+        }
+
+        private func grants(at server: PostgresPair.Server) throws -> Int64 {
+            try queriedNumber(Self.grants, at: pair.url(of: server))
+        }
+
+        private func sessions(at server: PostgresPair.Server) throws -> Int64 {
+            try queriedNumber(Self.sessions, at: pair.url(of: server))
+        }
+    }
+}

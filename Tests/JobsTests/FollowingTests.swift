@@ -1,0 +1,190 @@
+import Core
+import Following
+import Jobs
+import Ledger
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@Suite("Following the log by a durable cursor", .timeLimit(.minutes(10)))
+struct FollowingTests {
+    private static let leaseTime: Int64 = 15_000
+    private let database: ScratchDatabase
+    private let ledger: Ledger
+    private let clock = TestClock()
+    private let cursor = LogCursor("reader", from: .beginning)
+
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger()
+    }
+
+    /// What was handed over, shard by shard.
+    private final class Notes: Sendable {
+        private struct State {
+            var taken: [Shard: [ClosedRange<Int64>]] = [:]
+            var atWork = 0
+            var most = 0
+        }
+        private let state = Mutex(State())
+
+        func take(_ changes: [ShardChange]) {
+            state.withLock { state in
+                state.atWork += 1
+                state.most = max(state.most, state.atWork)
+            }
+            for change in changes {
+                state.withLock { $0.taken[change.shard, default: []].append(change.positions) }
+            }
+            state.withLock { $0.atWork -= 1 }
+        }
+
+        var taken: [Shard: [ClosedRange<Int64>]] { state.withLock(\.taken) }
+        /// How many took at once.
+        var most: Int { state.withLock(\.most) }
+        var count: Int { taken.values.joined().reduce(0) { $0 + $1.count } }
+
+        /// Whether each shard was handed over from there on, in order and once.
+        func isWhole(behind start: Int64 = 0) -> Bool {
+            taken.values.allSatisfy { ranges in
+                var last = start
+                return ranges.allSatisfy { range in
+                    defer { last = range.upperBound }
+                    return range.lowerBound == last + 1
+                }
+            }
+        }
+    }
+
+    private func lease(by ledger: Ledger? = nil) throws -> Lease {
+        try #require(
+            try (ledger ?? self.ledger).takeLease(
+                of: "reader", at: clock.now,
+                until: clock.now.advanced(byMilliseconds: FollowingTests.leaseTime), lastRun: nil))
+    }
+
+    private func give(_ count: Int, to customer: String, _ name: String) throws {
+        for number in 0..<count {
+            _ = try ledger.append(
+                .give("pro", to: .test(customer), grant: "\(name)-\(number)"))
+        }
+    }
+
+    private func read(
+        _ cursor: LogCursor? = nil, under lease: Lease, by ledger: Ledger? = nil
+    ) throws -> Notes {
+        let notes = Notes()
+        while try (ledger ?? self.ledger).read(by: cursor ?? self.cursor, under: lease, notes.take)
+        {}
+        return notes
+    }
+
+    @Test("More than one look holds comes in order, and what was taken does not come again")
+    func order() throws {
+        inParallel(16) { lane in try? give(70, to: "u1", "lane-\(lane)") }
+        try give(3, to: "u2", "other")
+        let lease = try lease()
+        let notes = try read(under: lease)
+        #expect(notes.count == 1123)
+        #expect(notes.isWhole())
+        #expect(notes.taken[try Stream.test("u1").shard]?.count ?? 0 > 1)
+        #expect(try read(under: lease).count == 0)
+        try give(1, to: "u1", "last")
+        #expect(try read(under: lease).taken.values.joined().map { $0 } == [1121...1121])
+    }
+
+    @Test("What one took that died before the cursor moved is handed over again")
+    func died() throws {
+        try give(3, to: "u1", "g")
+        let dead = try lease()
+        let lost = Notes()
+        #expect(throws: Fault.broken("the process died")) {
+            try ledger.read(by: cursor, under: dead) { changes throws(Fault) in
+                lost.take(changes)
+                throw .broken("the process died")
+            }
+        }
+        clock.advance(byMilliseconds: FollowingTests.leaseTime)
+        let other = database.ledger()
+        defer { other.close() }
+        let notes = try read(under: lease(by: other), by: other)
+        #expect(lost.count == 3 && notes.taken == lost.taken)
+    }
+
+    @Test("One whose lease was taken over while it was at work moves nothing any more")
+    func fenced() throws {
+        try give(3, to: "u1", "g")
+        let late = try lease()
+        let other = database.ledger()
+        defer { other.close() }
+        let news = Mutex<Lease?>(nil)
+        let isMore = try ledger.read(by: cursor, under: late) { changes throws(Fault) in
+            clock.advance(byMilliseconds: FollowingTests.leaseTime)
+            let taken = try other.takeLease(
+                of: "reader", at: clock.now,
+                until: clock.now.advanced(byMilliseconds: FollowingTests.leaseTime), lastRun: nil)
+            news.withLock { $0 = taken }
+        }
+        #expect(!isMore)
+        #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 0)
+        let lease = try #require(news.withLock { $0 })
+        #expect(try read(under: lease, by: other).count == 3)
+        #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 3)
+    }
+
+    @Test(
+        "A new name begins at the start or at the end, as it is asked, and where it was when it is not new"
+    )
+    func start() throws {
+        try give(3, to: "u1", "before")
+        let lease = try lease()
+        let end = LogCursor("late", from: .end)
+        #expect(try read(end, under: lease).count == 0)
+        try give(2, to: "u1", "after")
+        #expect(try read(end, under: lease).isWhole(behind: 3))
+        #expect(try read(LogCursor("late", from: .beginning), under: lease).count == 0)
+        #expect(try read(under: lease).count == 5)
+        #expect(try ledger.forgetCursor("late"))
+        #expect(try !ledger.forgetCursor("late"))
+        #expect(try read(LogCursor("late", from: .beginning), under: lease).count == 5)
+    }
+
+    @Test("What is written to a log that was put back to an earlier state is handed over")
+    func putBack() throws {
+        try give(3, to: "u1", "g")
+        let lease = try lease()
+        #expect(try read(under: lease).count == 3)
+        try database.run("update deed.cursors set seq = seq + 100 where seq > 0")
+        #expect(try read(under: lease).count == 0)
+        try give(2, to: "u1", "again")
+        #expect(try read(under: lease).isWhole(behind: 3))
+        #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
+    }
+
+    @Test("Of two instances one takes at a time, all of what both write, once and in order")
+    func twoInstances() throws {
+        let other = database.ledger()
+        defer { other.close() }
+        let notes = Notes()
+        let runners = [ledger, other].map { ledger in
+            Runner(
+                [.following(cursor, of: ledger, notes.take)], leases: ledger, now: clock.reading,
+                machineClock: clock.reading, log: LoggedLines().log, metrics: Metrics())
+        }
+        for runner in runners { runner.start() }
+        inParallel(4) { lane in
+            let ledger = lane.isMultiple(of: 2) ? ledger : other
+            for number in 0..<60 {
+                _ = try? ledger.append(
+                    .give("pro", to: .test("u\(number % 20)"), grant: "g\(lane)-\(number)"))
+            }
+        }
+        // The clock of the leases stands: a run that ended gives its lease back.
+        #expect(eventually(within: 20_000) { notes.count == 240 })
+        for runner in runners { runner.stop() }
+        for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }
+        #expect(notes.count == 240 && notes.isWhole())
+        #expect(notes.most == 1)
+    }
+}

@@ -1,0 +1,136 @@
+import Core
+import Ledger
+import Service
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+import Threading
+
+@testable import Jobs
+
+@Suite("The nightly job", .timeLimit(.minutes(5)))
+struct ReconcilingJobTests {
+    private let service: TestService
+    /// The projects whose runs came to their work, in that order, and the one whose right is not to be had.
+    private let work = Work()
+
+    private final class Work: Sendable {
+        let done = Mutex<[ProjectID]>([])
+        let broken = Mutex<ProjectID?>(nil)
+        /// How often the right to reconcile is another run's.
+        let refusals = Mutex(0)
+
+        func port(_ wish: ReconcileWish) -> ReconcilePort {
+            ReconcilePort(
+                begin: { () throws(Fault) in
+                    if self.broken.withLock({ $0 }) == wish.project { throw .logBlocked }
+                    return self.refusals.withLock { refusals in
+                        refusals -= 1
+                        return refusals < 0
+                    }
+                },
+                holds: { true }, done: { _ in [:] }, note: { _, _, _ in }, forget: {},
+                reconcile: { part, _ in
+                    if part.step == .intake { self.done.withLock { $0.append(wish.project) } }
+                    return PartReport()
+                },
+                inquiries: .none, monotonicClock: { 0 })
+        }
+
+        var projects: [String] { done.withLock { $0.map(\.text) } }
+    }
+
+    /// The projects `a` to `c`, beside `default`.
+    init() throws {
+        service = try TestService()
+        for project in ["a", "b", "c"] { try service.createProject(project) }
+    }
+
+    private func run(_ job: Job) throws(Fault) {
+        _ = try job.work(Run(startedAt: service.clock.now, lease: nil) { true })
+    }
+
+    private func nightly() throws -> Job {
+        .reconciling(
+            at: try #require(TimeOfDay("03:00")), service.intake, log: service.logged.log,
+            work.port)
+    }
+
+    @Test(
+        "A project that cannot be reconciled keeps no other from it, and none is done twice a night"
+    )
+    func faultOfOne() throws {
+        let job = try nightly()
+        work.broken.withLock { $0 = try? ProjectID("b") }
+        #expect(throws: Fault.logBlocked) { try run(job) }
+        #expect(work.projects == ["a", "c", "default"])
+        // Taken up again: what is done is done.
+        #expect(throws: Fault.logBlocked) { try run(job) }
+        work.broken.withLock { $0 = nil }
+        try run(job)
+        #expect(work.projects == ["a", "c", "default", "b"])
+        try run(job)
+        #expect(work.projects.count == 4)
+        service.clock.advance(byMilliseconds: 86_400_000)
+        try run(job)
+        #expect(work.projects.count == 8)
+    }
+
+    @Test("A requested run that cannot be done keeps no other one waiting")
+    func requested() throws {
+        let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
+        for project in ["a", "b"] {
+            _ = try service.ports.perform(
+                service.ports.requestingReconciliation(
+                    ReconcilePlan(), of: ProjectID(project), by: sender))
+            service.clock.advance(byMilliseconds: 1000)
+        }
+        work.broken.withLock { $0 = try? ProjectID("a") }
+        let ledger = service.database.ledger(clock: service.clock.reading)
+        defer { ledger.close() }
+        let job = Job.requested(ledger, service.intake, log: service.logged.log, work.port)
+        #expect(throws: Fault.logBlocked) { try run(job) }
+        #expect(work.projects == ["b"])
+        work.broken.withLock { $0 = nil }
+        try run(job)
+        try run(job)
+        #expect(work.projects == ["b", "a"])
+    }
+
+    @Test("A run of some steps is not the night's")
+    func narrow() throws {
+        var wish = ReconcileWish(project: try ProjectID("a"))
+        wish.plan.steps = [.intake]
+        let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
+        _ = try service.intake.reconcile(wish, work.port(wish), by: sender)
+        try run(try nightly())
+        #expect(work.projects == ["a", "a", "b", "c", "default"])
+    }
+
+    @Test("A project whose turn another run has taken waits for it, and is not passed over")
+    func raced() throws {
+        work.refusals.withLock { $0 = 2 }
+        let clock = ContinuousClock()
+        let (job, finished) = (try nightly(), Monitor(false))
+        let service = service
+        startThread("night") {
+            _ = try? job.work(Run(startedAt: service.clock.now, lease: nil) { true })
+            finished.change { $0 = true }
+        }
+        let began = clock.now
+        #expect(finished.wait(milliseconds: 30_000) { $0 ? true : nil } == true)
+        #expect(clock.now - began > .milliseconds(900))
+        #expect(work.projects == ["a", "b", "c", "default"])
+    }
+}
+
+extension InquiryPort {
+    /// For projects without apps: there is nothing to ask about.
+    fileprivate static let none = InquiryPort(
+        due: { _, _, _, _, _ in [] }, appendAll: { _ in [] },
+        rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
+        marks: StoreMarksPort(
+            history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
+            keepNotifications: { _, _, _ in }))
+}

@@ -1,0 +1,177 @@
+import Core
+import Crypto
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("What an instance has seen of the log")
+struct LogGuardTests {
+    private func mark(_ shard: Int16, _ head: Int64, _ chain: UInt8 = 0) -> ShardMark {
+        ShardMark(
+            shard: Shard(number: shard), head: head, chain: [UInt8](repeating: chain, count: 32))
+    }
+
+    private func seen(_ marks: ShardMark..., accepting: String...) throws -> SeenLog {
+        var seen = SeenLog()
+        seen.note(marks)
+        seen.acceptances = Set(try accepting.map { try AcceptanceID($0) })
+        return seen
+    }
+
+    @Test("Of two who have seen the same log, the further end of each shard counts")
+    func merged() throws {
+        var one = try seen(mark(1, 5, 1), mark(2, 7, 2))
+        one.merge(try seen(mark(1, 9, 3), mark(2, 6, 4), mark(3, 1, 5)))
+        #expect(
+            Set(one.marks.values) == [mark(1, 9, 3), mark(2, 7, 2), mark(3, 1, 5)])
+    }
+
+    @Test("Whoever knows of more accepted losses knows where the log ends, be it earlier")
+    func mergedAfterLoss() throws {
+        let before = try seen(mark(1, 9))
+        let after = try seen(mark(1, 4), accepting: "ac_1")
+        var late = before
+        late.merge(after)
+        #expect(late == after)
+        var early = after
+        early.merge(before)
+        #expect(early == after)
+        // Each knows of one that the other has not heard of: neither may forget what it has seen.
+        var both = after
+        both.merge(try seen(mark(1, 6), accepting: "ac_2"))
+        #expect(both.marks[Shard(number: 1)]?.head == 6)
+        #expect(both.acceptances.count == 2)
+    }
+
+    @Test("A log begins anew once for each acceptance, at the server that was met")
+    func anew() throws {
+        let met = ServerIdentity(system: "7", database: "deed", timeline: 2)
+        let accepted: Set = [try AcceptanceID("ac_1")]
+        var known = try seen(mark(1, 9), mark(2, 2))
+        let isBegun = known.begin(anew: [mark(1, 4)], at: met, accepting: accepted)
+        #expect(isBegun)
+        #expect(Array(known.marks.values) == [mark(1, 4)])
+        #expect(known.server == met)
+        known.note([mark(1, 5)])
+        let isBegunAgain = known.begin(anew: [mark(1, 4)], at: met, accepting: accepted)
+        #expect(!isBegunAgain)
+        #expect(known.marks[Shard(number: 1)]?.head == 5)
+    }
+
+    @Test("What is promised by a read is remembered as what is written is")
+    func reads() throws {
+        let database = try ScratchDatabase()
+        let writer = database.ledger()
+        defer { writer.close() }
+        let (one, many) = (try Stream.test("u1"), try Stream.test("u2"))
+        try #require(one.shard != many.shard)
+        let position = try writer.append(.give("pro", to: one, grant: "g1")).position
+        let kept = Mutex(SeenLog())
+        let reader = database.ledger(change: {
+            $0.memory = LogMemory(
+                recall: { _, _ in nil },
+                keep: { seen, _ in
+                    kept.withLock { $0 = seen }
+                    return nil
+                })
+        })
+        defer { reader.close() }
+        #expect(try reader.customer(of: one).position == position)
+        let later = try writer.append(.give("vip", to: one, grant: "g2")).position
+        let other = try writer.append(.give("vip", to: many, grant: "g3")).position
+        #expect(try reader.customer(of: one).position == later)
+        #expect(try reader.customers([many]).first?.position == other)
+        reader.known.keep()
+        let heads = kept.withLock { $0.marks.mapValues(\.head) }
+        #expect(heads == [one.shard: later.sequence, many.shard: other.sequence])
+    }
+
+    @Test("What was asked for before a loss was accepted does not bring the lost end back")
+    func late() throws {
+        let database = try ScratchDatabase()
+        let kept = Mutex(SeenLog())
+        let ledger = database.ledger(change: {
+            $0.memory = LogMemory(
+                recall: { _, _ in nil },
+                keep: { seen, _ in
+                    kept.withLock { $0 = seen }
+                    return nil
+                })
+        })
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for grant in ["g1", "g2"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        _ = try ledger.look()
+        let epoch = ledger.known.epoch
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            delete from deed.events where seq = 2;
+            update deed.shards as s
+            set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid();
+            """)
+        try database.acceptLog()
+        #expect(
+            eventually(within: 10_000) {
+                (try? ledger.customer(of: stream).customer.grants.count) == 1
+            })
+        #expect(ledger.known.epoch == epoch + 1)
+        let lost = mark(stream.shard.number, 2, 7)
+        func head() -> Int64? {
+            ledger.known.keep()
+            return kept.withLock { $0.marks[stream.shard]?.head }
+        }
+        ledger.known.note([lost], askedIn: epoch)
+        #expect(head() == 1)
+        ledger.known.note([lost], askedIn: epoch + 1)
+        #expect(head() == 2)
+    }
+
+    @Test("A server that was refused once is forgotten by the next look that finds the right one")
+    func refusedOnce() throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for grant in ["g1", "g2"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        _ = try ledger.look()
+        _ = try ledger.customer(of: stream)
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            create table public.aside as select * from deed.events where seq = 2;
+            create table public.shards_aside as select * from deed.shards;
+            delete from deed.events where seq = 2;
+            update deed.shards as s
+            set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
+            """)
+        // Every session but that of the look, which asks for the test clock first.
+        try database.run(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name = 'deed'
+                and pid <> pg_backend_pid() and query not like '%test clock stands%'
+            """)
+        #expect(throws: Fault.self) { try ledger.customer(of: stream) }
+        #expect(ledger.impediments.map(\.kind) == [.behind])
+        try database.run(
+            """
+            insert into deed.events select * from public.aside;
+            delete from deed.shards;
+            insert into deed.shards select * from public.shards_aside;
+            """)
+        _ = try ledger.look()
+        #expect(ledger.impediments.isEmpty)
+        #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+    }
+}

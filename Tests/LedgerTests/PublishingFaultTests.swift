@@ -1,0 +1,158 @@
+import Core
+import Histories
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+@Suite("Boundaries beside what cannot be published")
+final class PublishingFaultTests {
+    private static let customers = 120
+    private let database: ScratchDatabase
+    private let clock = TestClock()
+    private let ledger: Ledger
+
+    /// A right of each customer has ended, and nothing told it.
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger(clock: clock.reading)
+        _ = try ledger.append(
+            .project(
+                id("default"), actor: id("test"),
+                cause: Cause(text: "create", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
+        _ = try ledger.publishBoundaries()
+        let end = clock.now.advanced(byMilliseconds: 1000)
+        let wish = GiveGrant(
+            grant: id("g1"), entitlement: id("pro"), start: nil, end: .at(end), reason: id("test"),
+            ticket: nil)
+        let cause = Cause(text: "key:g1", digest: [UInt8](repeating: 0, count: 32))
+        let given = ledger.appendAll(
+            try (0..<PublishingFaultTests.customers).map { number in
+                .customer(try .test("u\(number)"), actor: id("test"), cause: cause) {
+                    state, _, now throws(Refusal) in try state.decide(wish, now: now)
+                }
+            })
+        for answer in given { _ = try answer.get() }
+        clock.advance(byMilliseconds: 2000)
+    }
+
+    deinit { ledger.close() }
+
+    private func ended() throws -> Int64 {
+        try database.number("select count(*) from deed.events where type = 'access.ended'")
+    }
+
+    /// How many customers lie in the first shard in which any does, and that shard.
+    private func firstShard() throws -> (shard: Int64, customers: Int64) {
+        let shard = try database.number("select min(shard) from deed.customers")
+        return (
+            shard,
+            try database.number("select count(*) from deed.customers where shard = \(shard)")
+        )
+    }
+
+    @Test(
+        "A shard whose log is blocked keeps no other from being published, and is named as the fault"
+    )
+    func blocked() throws {
+        let (shard, customers) = try firstShard()
+        try database.run(
+            """
+            insert into deed.events select e.shard, s.head + 1, project, environment, 'stray',
+                version, type, payload, digest, e.chain, occurred_at, e.recorded_at, actor, cause,
+                cause_index, cause_digest, catalog_version, evidence
+            from deed.events as e join deed.shards as s using (shard)
+            where e.shard = \(shard) order by seq desc limit 1
+            """)
+        let publication = try ledger.publishBoundaries()
+        #expect(publication.fault == .logBlocked)
+        #expect(try ended() == Int64(PublishingFaultTests.customers) - customers)
+        let shardAlone = try ledger.publishBoundaries(
+            of: id("default"), in: Shard(number: Int16(shard)))
+        #expect(shardAlone.fault == .logBlocked)
+    }
+
+    @Test("A customer whose events cannot be read keeps no other of the page from being published")
+    func unreadable() throws {
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer in ('u3', 'u50')
+            """)
+        let cold = database.ledger(clock: clock.reading)
+        defer { cold.close() }
+        let publication = try cold.publishBoundaries()
+        guard case .broken = publication.fault else {
+            Issue.record("\(String(describing: publication.fault))")
+            return
+        }
+        #expect(publication.customers == PublishingFaultTests.customers)
+        #expect(publication.notices == PublishingFaultTests.customers - 2)
+        #expect(try ended() == Int64(PublishingFaultTests.customers) - 2)
+    }
+
+    @Test(
+        "Customers who are to blame rest for five seconds, and a look without them reads none of them"
+    )
+    func resting() throws {
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer in ('u3', 'u50')
+            """)
+        let cold = database.ledger(clock: clock.reading)
+        defer { cold.close() }
+        var resting = RestingCustomers()
+        resting.add(try cold.publishBoundaries(resting: resting.customers), at: 1000)
+        #expect(
+            resting.customers == [
+                try .test("u3"), try .test("u50"),
+            ])
+        resting.wake(at: 5999)
+        let next = try cold.publishBoundaries(resting: resting.customers)
+        #expect(next.customers == 0 && next.fault == nil)
+        resting.add(next, at: 5999)
+        #expect(resting.fault != nil)
+        resting.wake(at: 6000)
+        #expect(resting.customers.isEmpty && resting.fault == nil)
+        #expect(try cold.publishBoundaries(resting: resting.customers).customers == 2)
+    }
+
+    @Test("A shard whose statements always take too long is named in the fault, and keeps no other")
+    func tooLong() throws {
+        let (shard, customers) = try firstShard()
+        try database.run(
+            """
+            create function deed.take_too_long() returns trigger language plpgsql as
+            $$ begin raise exception 'canceling statement' using errcode = '57014'; end $$;
+            create trigger take_too_long before insert on deed.events for each row
+                when (new.shard = \(shard)) execute function deed.take_too_long()
+            """)
+        let publication = try ledger.publishBoundaries()
+        guard case .broken(let sentence) = publication.fault else {
+            Issue.record("\(String(describing: publication.fault))")
+            return
+        }
+        #expect(sentence.contains("shard \(shard) "))
+        #expect(try ended() == Int64(PublishingFaultTests.customers) - customers)
+    }
+
+    @Test("A shard that another session has locked is left for the next look")
+    func locked() throws {
+        let (shard, customers) = try firstShard()
+        let lock = "select from deed.shards where shard = \(shard) for update"
+        var holder = try Connection.open(database.settings())
+        try holder.run([
+            Statement(name: "begin", text: "begin")(),
+            Statement(name: "lock", embedded: Array(lock.utf8))(),
+        ]) { _, _ in }
+        let publication = try ledger.publishBoundaries()
+        #expect(publication.fault == nil && publication.next.map { $0 < clock.now } == true)
+        #expect(try ended() == Int64(PublishingFaultTests.customers) - customers)
+        try holder.run([Statement(name: "rollback", text: "rollback")()]) { _, _ in }
+        #expect(try ledger.publishBoundaries().fault == nil)
+        #expect(try ended() == Int64(PublishingFaultTests.customers))
+    }
+}

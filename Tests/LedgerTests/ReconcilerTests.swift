@@ -1,0 +1,155 @@
+import Core
+import Histories
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// What a reconciliation finds in rows that were altered, and who may do it.
+@Suite("Work of a reconciliation")
+final class ReconcilerTests {
+    private let database: ScratchDatabase
+    private let clock = TestClock()
+    private let ledger: Ledger
+    private let project: ProjectID = id("default")
+    private let run: ReconciliationID = id("rc_test")
+
+    init() throws {
+        database = try ScratchDatabase()
+        ledger = database.ledger(clock: clock.reading)
+        _ = try ledger.append(
+            .project(
+                project, actor: id("test"),
+                cause: Cause(text: "create", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
+        for number in 0..<10 {
+            _ = try ledger.append(.give("pro", to: .test("u\(number)"), grant: "g1"))
+        }
+    }
+
+    deinit { ledger.close() }
+
+    private func reconciler(
+        full: Bool = false, repairs: Bool = false, rehearsing: Bool = false
+    ) -> Reconciler {
+        var plan = ReconcilePlan(steps: [.projections])
+        (plan.isFull, plan.repairs) = (full, repairs)
+        return Reconciler(ledger, project, plan, isRehearsal: rehearsing)
+    }
+
+    /// What comparing the rows comes to, shard by shard or with a sample.
+    private func compare(full: Bool = false, repairs: Bool = false) throws -> StepCounts {
+        var plan = ReconcilePlan(steps: [.projections])
+        plan.isFull = full
+        let reconciler = reconciler(full: full, repairs: repairs)
+        return try ReconcilePart.all(of: plan).reduce(into: StepCounts()) {
+            $0 += try reconciler.reconcile($1, of: run).counts
+        }
+    }
+
+    @Test(
+        "A row of a customer of whom the log does not tell is drift, and no repair mends it",
+        arguments: [false, true])
+    func forged(full: Bool) throws {
+        try database.run(
+            """
+            insert into deed.customers (shard, project, environment, customer, version,
+                catalog_version, runs)
+            values (deed.shard_of('default', 'production', 'ghost'), 'default', 'production',
+                'ghost', 1, 0, '{"pro": "{[0,)}"}')
+            """)
+        #expect(try compare(full: full) == StepCounts(lookedAt: 11, found: 1))
+        #expect(
+            try compare(full: full, repairs: true) == StepCounts(lookedAt: 11, found: 1))
+    }
+
+    @Test("A row of a world that there is not is drift")
+    func otherWorld() throws {
+        try database.run(
+            """
+            insert into deed.customers (shard, project, environment, customer, version,
+                catalog_version, runs) values (3, 'default', 'mars', 'u7', 1, 0, '{}')
+            """)
+        #expect(try compare().found == 1)
+    }
+
+    @Test("A customer whose events cannot be read is drift")
+    func unreadable() throws {
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer = 'u3'
+            """)
+        #expect(try compare().found == 1)
+    }
+
+    @Test("A row that was deleted is found by a full comparison, and written anew")
+    func deleted() throws {
+        try database.run("delete from deed.customers where customer = 'u3'")
+        #expect(try compare(full: true) == StepCounts(lookedAt: 10, found: 1))
+        #expect(
+            try compare(full: true, repairs: true)
+                == StepCounts(lookedAt: 10, found: 1, mended: 1))
+        #expect(try compare(full: true) == StepCounts(lookedAt: 10))
+    }
+
+    @Test("A purchase's row of a customer without one is drift, of its own project alone")
+    func orphans() throws {
+        for name in ["default", "other"] {
+            try database.run(
+                """
+                insert into deed.customer_balances
+                values (deed.shard_of('\(name)', 'sandbox', 'u9'), '\(name)', 'sandbox', 'u9', 'coins', 5)
+                """)
+        }
+        #expect(try compare(full: true).found == 1)
+    }
+
+    @Test("The sample is of the project, however few of all customers are its own")
+    func sample() throws {
+        for number in 0..<300 {
+            _ = try ledger.append(
+                .give("pro", to: .test("o\(number)", project: "other"), grant: "g1"))
+        }
+        #expect(try compare().lookedAt == 10)
+    }
+
+    @Test("What was found before a run was killed is told by the one that takes it up")
+    func killed() throws {
+        try database.run("update deed.customers set runs = '{}' where customer in ('u3', 'u4')")
+        let stream = try Stream.test("u3")
+        let part = ReconcilePart(step: .projections, shard: stream.shard)
+        // It mends the rows and is killed before that is noted as done.
+        let mended = try reconciler(full: true, repairs: true).reconcile(part, of: run).counts
+        #expect(mended.found >= 1 && mended.mended == mended.found)
+        let next = reconciler(full: true, repairs: true)
+        #expect(try next.done(of: run)[part] == nil)
+        let again = try next.reconcile(part, of: run).counts
+        #expect(again.found == mended.found && again.mended == mended.found)
+        // Another run finds them sound.
+        #expect(try next.reconcile(part, of: id("rc_other")).counts.found == 0)
+    }
+
+    @Test("The right to reconcile ends with its connection, and whoever had it hears of that")
+    func lostHold() throws {
+        let one = reconciler()
+        #expect(try one.begin())
+        #expect(try one.holds())
+        let other = reconciler()
+        #expect(try !other.begin())
+        #expect(try !other.holds())
+        try database.run(
+            """
+            select pg_terminate_backend(pid) from pg_locks
+            where locktype = 'advisory' and classid = 4919505
+                and database = (select oid from pg_database where datname = current_database())
+            """)
+        #expect(try eventually(within: 10_000) { try other.begin() })
+        // The first look finds the connection broken, the next one has a new connection.
+        #expect(throws: Fault.unavailable) { try one.holds() }
+        _ = eventually(within: 10_000) { (try? one.holds()) != nil }
+        #expect(try !one.holds())
+        #expect(try other.holds())
+    }
+}

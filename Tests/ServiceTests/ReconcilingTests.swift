@@ -1,0 +1,152 @@
+import Core
+import Service
+import TestSupport
+import Testing
+
+/// The course of a reconciliation, over work that the test sees.
+@Suite("Reconciliations")
+struct ReconcilingTests {
+    /// What was done, and what was noted of it.
+    private final class Work {
+        var done: [ReconcilePart] = []
+        var noted: [ReconcilePart: StepCounts] = [:]
+        var broken: [ReconcilePart] = []
+        var holds = true
+        /// What happens elsewhere while a part is done.
+        var meanwhile: [ReconcilePart: () -> Void] = [:]
+
+        var port: ReconcilePort {
+            ReconcilePort(
+                begin: { true }, holds: { self.holds }, done: { _ in self.noted },
+                note: { part, counts, _ in self.noted[part] = counts },
+                forget: { self.noted = [:] },
+                reconcile: { part, _ throws(Fault) in
+                    if self.broken.contains(part) { throw .broken("the table is gone") }
+                    self.done.append(part)
+                    self.meanwhile[part]?()
+                    return PartReport(
+                        StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
+                },
+                inquiries: .none, monotonicClock: { 0 })
+        }
+    }
+    private let service: TestService
+    private let sender: Sender
+    private let wish: ReconcileWish
+
+    init() throws {
+        service = try TestService()
+        sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
+        wish = ReconcileWish(project: try ProjectID("default"))
+    }
+
+    private func recorded() throws -> [Reconciliation] {
+        try service.ports.reconciliations(of: wish.project)
+    }
+
+    @Test("A run that was cut short is taken up where it stood, under its own name")
+    func takenUp() throws {
+        let work = Work()
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(
+                wish, work.port, by: sender, while: { work.done.count < 70 })
+        }
+        let cut = try #require(try recorded().first)
+        #expect(cut.finished == nil)
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
+        #expect(finished.reconciliation == cut.id)
+        #expect(finished.steps[.boundaries]?.lookedAt == 128)
+        #expect(finished.steps[.orders]?.found == 64)
+        #expect(finished.isSound)
+        #expect(try recorded().map(\.finished) == [finished])
+    }
+
+    @Test(
+        "A part that cannot be done is named with its shard, and keeps no other from being done",
+        arguments: [(1, " (shard 0)"), (3, " (shards 0, 1, 2)"), (64, " (64 shards)")])
+    func broken(_ count: Int, _ place: String) throws {
+        let work = Work()
+        let parts = ReconcilePart.all(of: wish.plan).filter { !$0.asksStores }
+        work.broken = Array(parts.filter { $0.step == .orders }.prefix(count))
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(finished.errors == ["orders\(place): the table is gone"])
+        #expect(!finished.isSound)
+        #expect(work.done.count == parts.count - count)
+    }
+
+    @Test("A run that lost its right ends, and the next takes it up")
+    func lostHold() throws {
+        let work = Work()
+        let lost = ReconcilePart(step: .orders, shard: Shard(number: 5))
+        work.meanwhile[lost] = { work.holds = false }
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(wish, work.port, by: sender)
+        }
+        #expect(work.done.last == lost)
+        #expect(try recorded().map { $0.finished == nil } == [true])
+        (work.holds, work.meanwhile) = (true, [:])
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(try recorded().map(\.finished) == [finished])
+    }
+
+    @Test("A run that another one took up and ended is not ended twice")
+    func endedElsewhere() throws {
+        let (work, other) = (Work(), Work())
+        let (service, wish, sender) = (service, wish, sender)
+        var first: ReconciliationFinished?
+        work.meanwhile[ReconcilePart(step: .chain, shard: Shard(number: 63))] = {
+            first = try? service.intake.reconcile(wish, other.port, by: sender)
+        }
+        let late = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(first?.reconciliation == late.reconciliation)
+        #expect(try recorded().map(\.finished) == [first])
+        #expect(
+            try service.database.number(
+                "select count(*) from deed.events where type = 'reconciliation.finished'") == 1)
+        // What is noted is another run's by now.
+        #expect(!work.noted.isEmpty)
+    }
+
+    @Test(
+        "A run as of an instant is taken up by none of another instant", arguments: [true, false])
+    func instants(isFirstNow: Bool) throws {
+        let work = Work()
+        var past = wish
+        past.plan.asOf = service.clock.now.advanced(byMilliseconds: -60_000)
+        let (first, second) = isFirstNow ? (wish, past) : (past, wish)
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(
+                first, work.port, by: sender, while: { work.done.count < 63 })
+        }
+        work.noted = [:]
+        let finished = try service.intake.reconcile(second, work.port, by: sender)
+        #expect(finished.steps[.boundaries]?.lookedAt == 128)
+        #expect(try recorded().map { $0.finished == nil } == [false, true])
+        #expect(try recorded().map(\.started.plan) == [second.plan, first.plan])
+    }
+
+    @Test("A rehearsal records nothing")
+    func rehearsal() throws {
+        let work = Work()
+        var rehearsal = wish
+        rehearsal.isRehearsal = true
+        _ = try service.intake.reconcile(rehearsal, work.port, by: sender)
+        #expect(try recorded().isEmpty)
+        #expect(work.noted.isEmpty)
+    }
+}
+
+extension InquiryPort {
+    /// For projects without apps: there is nothing to ask about.
+    fileprivate static let none = InquiryPort(
+        due: { _, _, _, _, _ in [] }, appendAll: { _ in [] },
+        rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
+        marks: StoreMarksPort(
+            history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
+            keepNotifications: { _, _, _ in }))
+}
+
+extension ReconcilePart {
+    fileprivate var asksStores: Bool { step == .notifications || step == .subscriptions }
+}

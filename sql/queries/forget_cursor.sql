@@ -1,0 +1,2 @@
+-- 1 name
+delete from deed.cursors where name = $1 returning shard
