@@ -29,6 +29,7 @@ package final class Ledger: Sendable {
     let watching: Pool
     /// For looks at how the database is, which soon say when it says nothing.
     let looking: Monitor<Link>
+    let hanging = Hanging()
     let condition: DatabaseCondition
     /// The pauses between two looks at whether readers get on: while they read, and else.
     private static let patiencePause: Int64 = 5

@@ -11,6 +11,8 @@ package struct ConnectionSettings: Sendable {
     /// How long a session that says nothing may hold what it locked; 0 sets no limit. A process that
     /// works says something within milliseconds.
     package var silentLockMilliseconds = 1000
+    /// How much longer than a statement the server may say nothing.
+    var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
     /// What tells that the server has fallen silent, where something does.
     package var pulse: Pulse?
@@ -35,13 +37,15 @@ package struct ConnectionSettings: Sendable {
     package var forLooking: ConnectionSettings {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
+        settings.silenceMarginMilliseconds = 200
         settings.connectTimeoutSeconds = 2
         return settings
     }
 
     /// A server that works ends a statement in time; one that says nothing for longer hangs.
     var silenceLimitMilliseconds: Int64? {
-        statementTimeoutMilliseconds == 0 ? nil : Int64(statementTimeoutMilliseconds) + 1000
+        if statementTimeoutMilliseconds == 0 { return nil }
+        return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
     /// The URL has the last word on everything but the encoding, which the reader relies on. Of several

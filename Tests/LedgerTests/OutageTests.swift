@@ -36,6 +36,18 @@ struct OutageTests {
         try server.run(Script(embedded: Array(text.utf8)))
     }
 
+    private func sessions() throws -> [pid_t] {
+        let list = Statement(
+            name: "sessions",
+            text: "select pid::bigint from pg_stat_activity where datname = $1")
+        var server = try Connection.open(ConnectionSettings(url: database.serverURL, role: nil))
+        var found: [pid_t] = []
+        try server.run([list(.text(database.name))]) { _, rows in
+            found = (0..<rows.count).map { pid_t(rows.int8($0, 0)) }
+        }
+        return found
+    }
+
     @Test("The locks of a session that says nothing any more are given up within about a second")
     func silence() throws {
         let ledger = database.ledger()
@@ -153,6 +165,51 @@ struct OutageTests {
             #expect(try ledger.customer(of: stream).customer.grants.count == 1)
             #expect(try ledger.events(of: stream, after: 0, limit: 10).count == 1)
         }
+    }
+
+    @Test("A session that is silent costs the others nothing while the server answers a new one")
+    func oneSilentSession() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        _ = try ledger.append(.give("pro", to: stream, grant: "g1"))
+        _ = try ledger.customer(of: stream)
+        _ = try ledger.look()
+        let silent = try database.number(
+            """
+            select pid::bigint from pg_stat_activity
+            where datname = '\(database.name)' and pid <> pg_backend_pid()
+                and query like '%pg_stat_replication%'
+            """)
+        let others = try Set(sessions()).subtracting([pid_t(silent)])
+        kill(pid_t(silent), SIGSTOP)
+        defer { kill(pid_t(silent), SIGCONT) }
+        _ = try ledger.look()
+        _ = try ledger.append(.give("vip", to: stream, grant: "g2"))
+        #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+        #expect(try others.isSubset(of: sessions()))
+    }
+
+    @Test("Sessions of a server that answers no new one either are given up")
+    func silentServer() throws {
+        let ledger = database.ledger(change: { $0.committers = 1 })
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        _ = try ledger.append(.give("pro", to: stream, grant: "g1"))
+        _ = try ledger.look()
+        try allowConnections(false)
+        defer { try? allowConnections(true) }
+        let silent = try sessions()
+        #expect(silent.count >= 2)
+        for process in silent { kill(process, SIGSTOP) }
+        defer { for process in silent { kill(process, SIGCONT) } }
+        let started = monotonicMilliseconds()
+        #expect(throws: Fault.self) { try ledger.look() }
+        // Well before a statement may be waited for.
+        #expect(monotonicMilliseconds() - started < 3000)
+        try allowConnections(true)
+        _ = try ledger.append(.give("vip", to: stream, grant: "g2"))
+        #expect(monotonicMilliseconds() - started < 4500)
     }
 
     @Test("Who reads is told in time that a database hangs, those behind it in the queue too")

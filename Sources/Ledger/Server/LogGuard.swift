@@ -39,6 +39,9 @@ package final class LogGuard: Sendable {
     /// Why the server is not worked with that was met last; `nil` when it is.
     package var impediment: Impediment? { state.change(wake: .none) { $0.impediment } }
 
+    /// Whether it can be told which server was met last.
+    var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
+
     /// How often the log began anew. It has to be taken before the log is asked for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 

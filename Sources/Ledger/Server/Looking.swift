@@ -5,29 +5,55 @@ import Threading
 
 /// What a look at the database takes.
 extension Ledger {
-    /// Looks how the database is, and has connections given up to a server that says nothing; where its test clock stands, if it has one.
+    /// Looks how the database is, and has connections given up to a server that hangs; where its test clock
+    /// stands, if it has one.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
-            let (beginning, found) = try askOnce { connection throws(LedgerError) in
-                let beginning = clocks.database.begin()
-                var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?
-                try connection.read([Statement.lookAtServer()]) { _, rows in
-                    found = (
-                        rows.optionalInt8(0, 0).map(Instant.init(milliseconds:)),
-                        Instant(milliseconds: rows.int8(0, 1)), DatabaseLook(rows)
-                    )
-                }
-                if condition.isFull, try connection.hasRoom() { condition.noteRoom() }
-                return (beginning, found)
-            }
-            guard let found else { return nil }
-            clocks.database.compare(found.shown, since: beginning)
-            condition.note(found.look)
-            return found.testClock
+            return try lookTwice()
         } catch {
-            if case .postgres(let reason) = error, reason.isSilence { pulse.lose() }
             throw error.fault
         }
+    }
+
+    /// A session that is silent may be one of a slow server, of which the others are still of use. A new
+    /// session tells: a slow server answers it, a server that hangs does not, and where it meets another
+    /// server, that greeting has the others given up.
+    private func lookTwice() throws(LedgerError) -> Instant? {
+        do throws(LedgerError) {
+            return try lookOnce()
+        } catch {
+            guard case .postgres(let reason) = error, reason.isSilence else { throw error }
+        }
+        do throws(LedgerError) {
+            let found = try lookOnce()
+            // A server that hides which one it is may be another one.
+            if !known.isServerKnown { pulse.lose() }
+            return found
+        } catch {
+            // Once: connections that were made since belong to a server that is slow at worst.
+            if hanging.begins() { pulse.lose() }
+            throw error
+        }
+    }
+
+    private func lookOnce() throws(LedgerError) -> Instant? {
+        let (beginning, found) = try askOnce { connection throws(LedgerError) in
+            let beginning = clocks.database.begin()
+            var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?
+            try connection.read([Statement.lookAtServer()]) { _, rows in
+                found = (
+                    rows.optionalInt8(0, 0).map(Instant.init(milliseconds:)),
+                    Instant(milliseconds: rows.int8(0, 1)), DatabaseLook(rows)
+                )
+            }
+            if condition.isFull, try connection.hasRoom() { condition.noteRoom() }
+            return (beginning, found)
+        }
+        hanging.ends()
+        guard let found else { return nil }
+        clocks.database.compare(found.shown, since: beginning)
+        condition.note(found.look)
+        return found.testClock
     }
 
     /// Not a second time where nothing is answered: that would be known later. After a server was refused the
@@ -61,6 +87,21 @@ extension Ledger {
     package var impediments: [Impediment] {
         [known.impediment, clocks.database.impediment].compactMap(\.self) + condition.impediments
     }
+}
+
+/// Whether the server has said nothing since a look at it was answered last.
+final class Hanging: Sendable {
+    private let state = Monitor(false)
+
+    /// Whether it is news.
+    func begins() -> Bool {
+        state.change(wake: .none) { isHanging in
+            defer { isHanging = true }
+            return !isHanging
+        }
+    }
+
+    func ends() { state.change(wake: .none) { $0 = false } }
 }
 
 extension DatabaseLook {
