@@ -31,17 +31,13 @@ struct PracticeLife: Sendable {
         "currencies": ["coins": [:]],
     ]
 
-    private static let unlocked = [
+    static let unlocked = [
         "pro.month": ["pro"], "pro.year": ["pro"], "basic.month": ["basic"],
         "premium.month": ["pro", "premium"], "level2": ["level2"],
     ]
 
     init(_ number: Int, _ random: inout some RandomNumberGenerator) {
-        customer = "life-\(number)"
-        let digits = String(number, radix: 16)
-        token =
-            "00000000-0000-4000-8000-"
-            + String(repeating: "0", count: 12 - digits.count) + digits
+        self.init(customer: "life-\(number)", number: number)
         var day = Int.random(in: 0..<40, using: &random)
         buy(PracticeLife.plan(&random), day)
         while true {
@@ -61,6 +57,78 @@ struct PracticeLife: Sendable {
             }
         }
         if number.isMultiple(of: 3) { buy("season", 60) }
+    }
+
+    /// A life of which each step is known.
+    private init(_ number: Int, _ name: String, _ steps: (inout PracticeLife) -> Void) {
+        self.init(customer: "told-\(name)", number: number)
+        steps(&self)
+    }
+
+    private init(customer: String, number: Int) {
+        self.customer = customer
+        let digits = String(number, radix: 16)
+        token =
+            "00000000-0000-4000-8000-"
+            + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    /// Lives that end, after 115 days, in each state that a subscription can be in. Numbers from `first` on
+    /// name them.
+    static func ofEachState(from first: Int) -> [PracticeLife] {
+        [
+            PracticeLife(first, "grace") {
+                $0.buy("pro.month", 15)
+                $0.add("fail_billing", 100)
+            },
+            PracticeLife(first + 1, "cancelled-in-grace") {
+                $0.buy("pro.month", 15)
+                $0.add("fail_billing", 100)
+                $0.add("cancel", 108)
+            },
+            PracticeLife(first + 2, "retry") {
+                $0.buy("pro.month", 0)
+                $0.add("fail_billing", 85)
+            },
+            PracticeLife(first + 3, "unpaid") {
+                $0.buy("pro.month", 0)
+                $0.add("fail_billing", 20)
+            },
+            PracticeLife(first + 4, "cancelled") {
+                $0.buy("pro.month", 0)
+                $0.add("cancel", 10)
+            },
+            PracticeLife(first + 5, "cancelled-lately") {
+                $0.buy("pro.year", 10)
+                $0.add("cancel", 109)
+            },
+            PracticeLife(first + 6, "refunded") {
+                $0.buy("premium.month", 20)
+                $0.add("refund", 100)
+            },
+            PracticeLife(first + 7, "refunded-in-grace") {
+                $0.buy("pro.month", 15)
+                $0.add("fail_billing", 100)
+                $0.add("refund", 109)
+            },
+            PracticeLife(first + 8, "downgrade-ahead") {
+                $0.buy("premium.month", 20)
+                $0.add("change", 109, [("product", "basic.month")])
+            },
+            PracticeLife(first + 9, "upgraded") {
+                $0.buy("basic.month", 20)
+                $0.add("change", 109, [("product", "premium.month")])
+            },
+            PracticeLife(first + 10, "extended") {
+                $0.buy("pro.month", 20)
+                $0.add("extend", 100, [("days", 15)])
+            },
+            PracticeLife(first + 11, "recovered") {
+                $0.buy("pro.month", 0)
+                $0.add("fail_billing", 55)
+                $0.add("fix_billing", 85)
+            },
+        ]
     }
 
     private static func plan(_ random: inout some RandomNumberGenerator) -> String {
@@ -86,21 +154,6 @@ struct PracticeLife: Sendable {
         }
         let json: JSON = ["title": "lives", "lives": .array(told), "until": .string("\(days)d")]
         return try Scenario(json.bytes)
-    }
-
-    /// What the customer may use by the store's books.
-    func entitlements(_ world: PracticeWorld) -> Set<String> {
-        var held = Set(
-            world.standings(of: customer).filter(\.isActive).flatMap {
-                PracticeLife.unlocked[$0.product] ?? []
-            })
-        for sale in world.sales(of: customer)
-        where sale.product == "season" && sale.revocation == nil {
-            if let end = CalendarDuration("P3M")?.end(after: sale.purchased), world.now < end {
-                held.insert("season_pass")
-            }
-        }
-        return held
     }
 
     func coins(_ world: PracticeWorld) -> Int64 {

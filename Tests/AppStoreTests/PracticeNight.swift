@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import JSON
 import Minting
+import Outbound
 import Practice
 import Service
 import Synchronization
@@ -34,7 +35,11 @@ final class PracticeNight: Sendable {
         }
     }
 
-    init(lives count: Int, _ random: inout some RandomNumberGenerator) throws {
+    /// `count` random lives, and with them, if wanted, those that end in each state.
+    init(
+        lives count: Int, ofEachState: Bool = false,
+        _ random: inout some RandomNumberGenerator
+    ) throws {
         let roots = try [practice.receipts.root, practice.transactions.root].map {
             try Certificate(der: $0.der)
         }
@@ -57,7 +62,9 @@ final class PracticeNight: Sendable {
                 }))
         server = try PracticeServer(store, listen: "127.0.0.1:0", now: machine.reading)
         (admin, backend) = (try service.key(.admin), try service.key(.backend))
-        lives = (0..<count).map { PracticeLife($0, &random) }
+        lives =
+            (0..<count).map { PracticeLife($0, &random) }
+            + (ofEachState ? PracticeLife.ofEachState(from: count) : [])
         try setUp()
     }
 
@@ -108,9 +115,16 @@ final class PracticeNight: Sendable {
         try service.publishBoundaries()
     }
 
+    /// Tells the store over its own interface what goes wrong from now on.
     func suffer(_ text: String) throws {
-        let trouble = try Trouble(Array(text.utf8))
-        try store.change { $0.make(trouble) }
+        var client = try HTTPClient()
+        let answer = try client.send(
+            OutboundRequest(
+                "PUT", "http://127.0.0.1:\(server.port)/practice/trouble",
+                headers: [("Content-Type", "application/json")], body: Array(text.utf8)))
+        guard answer.status == 200 else {
+            throw Unexpected(reply: String(decoding: answer.body, as: UTF8.self))
+        }
     }
 
     /// Whether nothing that the store posts arrives.
@@ -209,27 +223,26 @@ final class PracticeNight: Sendable {
 
     /// What differs between Deed and the store's books.
     func complaints() throws -> [String] {
-        var complaints: [String] = []
-        for life in lives {
+        let world = store.read { $0 }
+        return try lives.flatMap { life in
             let path = "/v1/customers/\(life.customer)"
-            let answer = try call("GET", "\(path)/entitlements?environment=sandbox")
-            let members = answer["entitlements"]?.object?.members ?? []
-            let found = Set(members.filter { $0.value["active"]?.bool == true }.map(\.name))
-            let wanted = store.read { life.entitlements($0) }
-            if found != wanted {
-                complaints.append("\(life.customer): \(found.sorted()), not \(wanted.sorted())")
+            let answer = try call("GET", "\(path)?environment=sandbox")
+            var told = ToldLife(life, by: world)
+            told.compare(answer)
+            let active = (answer["entitlements"]?.object?.members ?? []).filter {
+                $0.value["active"]?.bool == true
             }
-            let over = try publishedAsOver(path).intersection(found)
-            if !over.isEmpty {
-                complaints.append(
-                    "\(life.customer): \(over.sorted()) published as ended, and active")
-            }
-            let coins = try call("GET", "\(path)/balances?environment=sandbox")["balances"]
-            let bought = store.read { life.coins($0) }
-            if coins?["coins"]?.integer ?? 0 != bought {
-                complaints.append("\(life.customer): \(coins?.text ?? ""), not \(bought) coins")
-            }
+            let over = try publishedAsOver(path).intersection(active.map(\.name))
+            if over.isEmpty { return told.complaints }
+            return told.complaints + [
+                "\(life.customer): \(over.sorted()) published as ended, and active"
+            ]
         }
-        return complaints
+    }
+
+    /// How the lives' subscriptions stand by the store's books.
+    func states() -> Set<String> {
+        let world = store.read { $0 }
+        return lives.reduce(into: []) { $0.formUnion(ToldLife($1, by: world).states) }
     }
 }

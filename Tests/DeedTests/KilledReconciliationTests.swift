@@ -2,7 +2,6 @@ import Core
 import Foundation
 import Glibc
 import JSON
-import Postgres
 import TestSupport
 import Testing
 
@@ -18,57 +17,6 @@ extension ProgramTests {
             try ground.connect()
         }
 
-        private func ask(_ method: String, _ path: String, _ body: JSON) throws {
-            let answer = try ground.store.ask(method, path, body)
-            #expect(answer.status == 200, "\(answer.json)")
-        }
-
-        private func send(_ path: String, _ body: JSON, method: String = "POST") throws {
-            var client = try APIClient(key: ground.adminKey)
-            let answer = try client.send(
-                method, "\(ground.service.url)/v1/customers/\(path)", body: body.text)
-            #expect(answer.status < 300, "\(answer.text)")
-        }
-
-        private func buy(_ customer: String, _ number: Int) throws {
-            let token = "00000000-0000-4000-8000-00000000000\(number)"
-            try send(
-                "\(customer)/account_token", ["token": .string(token), "environment": "sandbox"],
-                method: "PUT")
-            try ask(
-                "POST", "/practice/steps",
-                [
-                    "do": "buy", "customer": .string(customer), "product": "pro.month",
-                    "token": .string(token),
-                ])
-        }
-
-        /// Something to do for each step, and no service that would do it.
-        private func leaveWork() throws {
-            try buy("heard", 1)
-            try ask("PUT", "/practice/trouble", ["drop": 1, "seed": 1])
-            try buy("unheard", 2)
-            try ask("POST", "/practice/advance", ["by": "40d"])
-            try ask("PUT", "/practice/trouble", [:])
-            for customer in ["u1", "u2"] {
-                try send(
-                    "\(customer)/grants",
-                    ["entitlement": "pro", "reason": "test", "for": "PT1H"])
-            }
-            try send("u3/orders", ["product": "coins.100", "lifetime": "PT1H"])
-            ground.service.process.signal(SIGTERM)
-            #expect(ground.service.process.wait(milliseconds: 20_000) == 0)
-            try database.run("update deed.test_clock set stands_at = stands_at + 2 * 3600000")
-        }
-
-        /// Alters a row behind Deed's back. Each step that writes a customer would put it right.
-        private func spoilRow() throws {
-            try database.run(
-                """
-                update deed.customers set runs = '{"pro": "{[1,2)}"}' where customer = 'u3'
-                """)
-        }
-
         /// Where a run of only that step is stopped while it writes.
         private static let writes: [(step: ReconcileStep, table: String, condition: String)] = [
             (.boundaries, "deed.events", "new.type = 'access.ended'"),
@@ -77,20 +25,9 @@ extension ProgramTests {
             (.intake, "deed.reconciled", "new.step = 'intake'"),
             (.orders, "deed.events", "new.type = 'order.closed'"),
             (.unclaimed, "deed.reconciled", "new.step = 'unclaimed'"),
-            (.projections, "deed.customers", "new.customer = 'u3'"),
+            (.projections, "deed.customers", "new.customer = 'ordering-0'"),
             (.chain, "deed.proven", "true"),
         ]
-
-        private func reconcile(_ step: ReconcileStep) -> [String] {
-            ["reconcile", "--only", step.rawValue, "--json"]
-                + (step == .projections ? ["--full", "--repair"] : [])
-        }
-
-        /// The locks at which a run is stopped; other tests have theirs in other databases of the server.
-        private static let locks = """
-            select count(*) from pg_locks where locktype = 'advisory' and objid = 77
-            and database = (select oid from pg_database where datname = current_database())
-            """
 
         /// Kills a run at its first write of that kind.
         private func kill(
@@ -99,40 +36,28 @@ extension ProgramTests {
             try database.run(
                 """
                 create function public.wait_here() returns trigger language plpgsql as
-                'begin perform pg_advisory_xact_lock(77); return new; end';
+                'begin perform pg_advisory_xact_lock(\(Stop.key)); return new; end';
                 create trigger wait_here before insert or update on \(table)
                 for each row when (\(condition)) execute function public.wait_here()
                 """)
-            var hold = try Connection.open(database.settings())
-            try hold.run([Statement(name: "hold", text: "select pg_advisory_lock(77)")()]) { _, _ in
-            }
-            let (process, _, errors) = try ground.deed.start(reconcile(step), ground.variables)
-            let isWaiting = try eventually(within: 30_000) {
-                try database.number(KilledReconciliations.locks + " and not granted") > 0
-            }
+            var stop = try Stop(database)
+            let (process, _, errors) = try ground.deed.start(step.command, ground.variables)
             #expect(
-                isWaiting,
+                try stop.isReached(),
                 "\(step): \((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")")
             process.signal(SIGKILL)
             _ = process.wait(milliseconds: 5000)
-            try hold.run([Statement(name: "free", text: "select pg_advisory_unlock(77)")()]) {
-                _, _ in
-            }
-            // The database hears of the death when it is done with what it was sent.
-            #expect(
-                try eventually(within: 30_000) {
-                    try database.number(KilledReconciliations.locks) == 0
-                })
+            try stop.free()
             try database.run("drop function public.wait_here cascade")
         }
 
         @Test("Killed in each step and run again, it comes to the same, and no event twice")
         func eachStep() throws {
-            try leaveWork()
+            try ground.leaveWork(in: database)
             for (step, table, condition) in KilledReconciliations.writes {
-                if step == .projections { try spoilRow() }
+                if step == .projections { try database.spoilRows() }
                 try kill(step, at: table, when: condition)
-                let again = try ground.deed.run(reconcile(step), variables: ground.variables)
+                let again = try ground.deed.run(step.command, variables: ground.variables)
                 #expect(again.code == (step == .projections ? 1 : 0), "\(step): \(again.errors)")
                 if step == .projections {
                     // Also where the database did, after the death, what it had been sent before.
@@ -145,11 +70,11 @@ extension ProgramTests {
                 }
                 #expect(ended.allSatisfy { $0 }, "\(step)")
             }
-            #expect(try count("type = 'access.ended' and customer in ('u1', 'u2')") == 2)
+            #expect(try count("type = 'access.ended' and customer in ('first-0', 'second-0')") == 2)
             #expect(try count("type = 'order.closed'") == 1)
-            #expect(try count("type = 'purchase.made' and customer = 'unheard'") == 1)
-            #expect(try count("type = 'subscription.renewed' and customer = 'unheard'") == 1)
-            #expect(try count("type = 'subscription.renewed' and customer = 'heard'") == 1)
+            #expect(try count("type = 'purchase.made' and customer = 'unheard-0'") == 1)
+            #expect(try count("type = 'subscription.renewed' and customer = 'unheard-0'") == 1)
+            #expect(try count("type = 'subscription.renewed' and customer = 'heard-0'") == 1)
             let whole = try ground.deed.run(
                 ["reconcile", "--full", "--json"], variables: ground.variables)
             #expect(whole.code == 0, "\(whole.errors)")

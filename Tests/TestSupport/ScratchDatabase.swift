@@ -33,6 +33,14 @@ package final class ScratchDatabase: Sendable {
         }
     }
 
+    /// With all that is in the other one, to which no session may be open.
+    package init(copying other: ScratchDatabase) throws {
+        server = other.server
+        name = "deed_test_\(UInt64.random(in: 0...UInt64.max))"
+        url = server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
+        try ScratchDatabase.run("create database \(name) template \(other.name)", on: server)
+    }
+
     deinit {
         try? drop()
     }
@@ -69,6 +77,15 @@ package final class ScratchDatabase: Sendable {
 
     /// The number that a statement of the test's own gives.
     package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
+
+    /// The text that a statement of the test's own gives.
+    package func text(_ text: String) throws -> String {
+        var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
+        let statement = Statement(name: "text", embedded: Array(text.utf8))
+        var found = ""
+        try connection.run([statement()]) { _, rows in found = rows.text(0, 0) }
+        return found
+    }
 
     private static func run(_ text: String, on url: String, role: String? = nil) throws {
         var connection = try Connection.open(ConnectionSettings(url: url, role: role))
