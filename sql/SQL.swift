@@ -62,6 +62,9 @@ package struct Migration: Sendable {
         Migration(
             number: 18, name: "0018_cursors",
             script: Script(embedded: PackageResources._018_cursors_sql)),
+        Migration(
+            number: 20, name: "0020_credentials_version",
+            script: Script(embedded: PackageResources._020_credentials_version_sql)),
     ]
 }
 

@@ -6,8 +6,8 @@ extension Statement {
         name: "find_credentials", embedded: PackageResources.find_credentials_sql)
     package static let putCredentials = Statement(
         name: "put_credentials", embedded: PackageResources.put_credentials_sql)
-    package static let cleanCredentials = Statement(
-        name: "clean_credentials", embedded: PackageResources.clean_credentials_sql)
+    package static let forgetCredentials = Statement(
+        name: "forget_credentials", embedded: PackageResources.forget_credentials_sql)
     package static let findRealStore = Statement(
         name: "find_real_store", embedded: PackageResources.find_real_store_sql)
     package static let takeStoreBudget = Statement(

@@ -109,6 +109,13 @@ extension Problem {
         detail: "Send a key of the project: Authorization: Bearer deed_<role>_…",
         headers: [Header(.authentication, "Bearer")])
 
+    static let emptyBearerKey = Problem(
+        status: 401, code: "key_missing",
+        detail:
+            "The header Authorization says Bearer and no key behind it: a variable may be empty. Send "
+            + "a key of the project: Authorization: Bearer deed_<role>_…",
+        headers: [Header(.authentication, "Bearer")])
+
     static let unknownKey = Problem(
         status: 401, code: "key_unknown",
         detail: "No project has this key, or it was revoked; make one with: deed key create",
@@ -148,7 +155,7 @@ extension Problem {
         self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
         switch refusal {
         case .catalogChangedMeanwhile(let found): extensions.append("version", .integer(found))
-        case .insufficientBalance(let currency, let balance, _):
+        case .insufficientBalance(let currency, let balance, _, _):
             extensions.append("currency", .string(currency.text))
             extensions.append("balance", .integer(balance))
         case .creditLimitReached(let currency, _, let left):

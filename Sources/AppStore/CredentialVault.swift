@@ -65,21 +65,23 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// What an app shows the store then. Credentials that were changed since the instant, where one is
-    /// given, stay as they are.
+    /// What an app shows the store then. A repetition leaves what was written since its twin, and nothing
+    /// is left of an app that was removed in between. The log tells what was before: clocks differ.
     package func change(
-        _ app: StoreApp, _ change: CredentialsChange, by actor: Actor, now: Instant,
-        unlessChangedSince since: Instant? = nil
+        _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
+        now: Instant
     ) throws(CommandError) -> CredentialsStatus {
         let keys = try keys()
         for _ in 0..<CredentialVault.attempts {
             let old = try faulting { () throws(Fault) in try port.find(app) }
-            if let old, let since, old.changedAt >= since { return old.status }
-            let kept = try opened(old, keys, isReplaced: change.replacesAll)
+            if let old, write.isRepetition, old.version >= write.version { return old.status }
+            let isLeft = old.map { $0.version >= write.appSince } ?? false
+            let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll)
             let changed = kept.changed(by: change)
             try require(changed)
             let sealed = seal(
-                changed, of: app, keys, revision: old?.revision ?? 0, by: actor, now: now)
+                changed, of: app, keys, revision: old?.revision ?? 0,
+                version: max(write.version, old?.version ?? 0), by: actor, now: now)
             if try faulting({ () throws(Fault) in try port.put(sealed) }) { return sealed.status }
         }
         throw .fault(.busy)
@@ -118,7 +120,8 @@ package struct CredentialVault: Sendable {
     ) throws(CommandError) -> Bool {
         let kept = try opened(old, keys, isReplaced: false)
         let sealed = seal(
-            kept, of: old.app, keys, revision: old.revision, by: old.changedBy, now: old.changedAt)
+            kept, of: old.app, keys, revision: old.revision, version: old.version,
+            by: old.changedBy, now: old.changedAt)
         return try faulting { () throws(Fault) in try port.put(sealed) }
     }
 
@@ -158,7 +161,7 @@ package struct CredentialVault: Sendable {
 
     private func seal(
         _ credentials: StoreCredentials, of app: StoreApp, _ keys: [SecretKey], revision: Int64,
-        by actor: Actor, now: Instant
+        version: Int64, by actor: Actor, now: Instant
     ) -> SealedCredentials {
         guard let key = keys.first else { preconditionFailure("keys come with the one to seal") }
         let status = CredentialsStatus(credentials)
@@ -166,8 +169,8 @@ package struct CredentialVault: Sendable {
             app: app,
             sealed: key.derived(for: CredentialVault.purpose)
                 .seal(credentials.json.bytes, for: status.place(of: app)),
-            keyName: key.name, status: status, revision: revision, changedAt: now,
-            changedBy: actor)
+            keyName: key.name, status: status, revision: revision, version: version,
+            changedAt: now, changedBy: actor)
     }
 
     private func open(

@@ -129,7 +129,9 @@ extension Parts {
                         RefundReports(
                             live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
                         log: outside.log, metrics: outside.metrics),
-                    .requested(ledger, live.intake, log: outside.log) { ReconcilePort($0, ledger) },
+                    .requested(ledger, live.intake, log: outside.log) {
+                        ReconcilePort($0, ledger, $1)
+                    },
                 ] + intake.all,
             leases: ledger, now: ports.now, machineClock: ports.machineClock, log: outside.log,
             metrics: outside.metrics)

@@ -22,11 +22,11 @@ extension LogMemory {
                     throw error
                 }
             },
-            keep: { seen, isGivenUp in
+            keep: { seen, care in
                 guard areKept, let root = seen.root else { return nil }
                 do throws(SeenLogFile.NotWritten) {
                     let file = SeenLogFile(folder: folder, root: root, of: seen.server)
-                    try file.merge(seen, isGivenUp: isGivenUp)
+                    try file.merge(seen, with: care)
                     return nil
                 } catch {
                     return error.reason
@@ -51,6 +51,8 @@ private struct SeenLogFile {
     private let folder: String
     private let root: Digest32
     private let path: String
+    /// What was seen since the file was synced. A machine that loses its power may spoil it.
+    private var recent: String { "\(path).recent" }
 
     /// Where it is not known which database it is, all that are not known have one.
     init(folder: String, root: Digest32, of server: ServerIdentity?) {
@@ -84,8 +86,14 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date ?? .distantPast
     }
 
-    /// What is in it; `nil` where there is none.
+    /// What is in it and what was seen since; `nil` where there is none.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
+        guard var seen = try read(path) else { return nil }
+        if let recent = try? read(recent) { seen.merge(recent) }
+        return seen
+    }
+
+    private func read(_ path: String) throws(LogMemory.NotRecalled) -> SeenLog? {
         guard let file = fopen(path, "r") else {
             let code = errno
             if code == ENOENT { return nil }
@@ -99,10 +107,10 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Adds what this process has seen to what others have. A process that is killed during this leaves the
-    /// file as it was, and so does a machine that loses its power. What others have seen is overwritten
-    /// only where it cannot be read and was given up.
-    func merge(_ seen: SeenLog, isGivenUp: Bool) throws(NotWritten) {
+    /// Adds what this process has seen to what others have. A process that is killed during this leaves
+    /// all as it was; a machine that loses its power leaves what was synced. What others have seen is
+    /// overwritten only where it cannot be read and was given up.
+    func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true,
@@ -118,13 +126,20 @@ private struct SeenLogFile {
         do throws(LogMemory.NotRecalled) {
             if let other = try read() { merged.merge(other) }
         } catch {
-            if !isGivenUp { throw NotWritten(error) }
+            if care != .overwriting { throw NotWritten(error) }
         }
+        try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
+    }
+
+    private func write(
+        _ seen: SeenLog, to path: String, isSynced: Bool
+    ) throws(NotWritten) {
         let new = "\(path).new"
         guard let file = fopen(new, "w") else { throw NotWritten(new) }
-        let text = merged.json.text + "\n"
+        let text = seen.json.text + "\n"
         let isWritten =
-            fputs(text, file) >= 0 && fflush(file) == 0 && fdatasync(fileno(file)) == 0
+            fputs(text, file) >= 0 && fflush(file) == 0
+            && (!isSynced || fdatasync(fileno(file)) == 0)
         if fclose(file) != 0 || !isWritten { throw NotWritten(new) }
         if rename(new, path) != 0 { throw NotWritten(path) }
     }

@@ -42,6 +42,16 @@ package struct ServiceSettings: Sendable {
         return reconcileAt != nil
     }
 
+    /// Throws where another process listens already: before anything is made for a service that will not be.
+    package func requireFreeAddresses() throws(StartError) {
+        do throws(ServerError) {
+            try server.requireFreeAddress()
+            try operations?.requireFreeAddress()
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+
     /// Serves no more connections than there are descriptors for: the rest of the service needs some.
     package mutating func fitDescriptors(log: Log) {
         let others =

@@ -21,7 +21,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case amountOutOfRange(Int64, limit: Int64)
     /// A back end adds what was earned, and takes nothing.
     case earnsNothing(Int64, limit: Int64)
-    case insufficientBalance(CurrencyID, has: Int64, needs: Int64)
+    case insufficientBalance(CurrencyID, has: Int64, needs: Int64, inSandbox: Int64 = 0)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
     case creditNotAllowed(CurrencyID)
     case creditLimitReached(CurrencyID, CreditLimit, left: Int64)
@@ -161,8 +161,11 @@ package enum Refusal: Error, Hashable, Sendable {
         case .earnsNothing(let amount, let limit):
             "The amount \(amount) cannot be added. Back ends may add 1 to \(limit); an admin's key may "
                 + "take."
-        case .insufficientBalance(let currency, let has, let needs):
+        case .insufficientBalance(let currency, let has, let needs, let inSandbox):
             "The balance of \"\(currency)\" is \(has), which is less than \(needs); nothing was spent."
+                + (inSandbox > 0
+                    ? " This is production; in the sandbox it is \(inSandbox), which a spend with "
+                        + "the environment \"sandbox\" takes." : "")
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
         case .creditNotAllowed(let currency):

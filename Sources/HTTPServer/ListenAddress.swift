@@ -41,6 +41,17 @@ struct ListenAddress {
 
     /// A socket that listens there.
     func open() throws(ServerError) -> Int32 {
+        let listener = try bound()
+        guard listen(listener, SOMAXCONN) == 0 else {
+            throw fault(closing: listener)
+        }
+        return listener
+    }
+
+    /// Throws where it could not be listened on now. Nothing hears it: calls are refused as before.
+    func requireFree() throws(ServerError) { close(try bound()) }
+
+    private func bound() throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }
@@ -50,12 +61,15 @@ struct ListenAddress {
             listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
         var address = storage
         let isBound = withSocketAddress(&address) { bind(listener, $0, length) } == 0
-        guard isBound, listen(listener, SOMAXCONN) == 0 else {
-            let code = errno
-            close(listener)
-            throw code == EADDRINUSE ? .addressTaken(text) : .addressUnusable(text, code: code)
-        }
+        if !isBound { throw fault(closing: listener) }
         return listener
+    }
+
+    /// Why the last call with the socket did not do.
+    private func fault(closing listener: Int32) -> ServerError {
+        let code = errno
+        close(listener)
+        return code == EADDRINUSE ? .addressTaken(text) : .addressUnusable(text, code: code)
     }
 }
 

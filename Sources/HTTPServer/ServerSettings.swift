@@ -33,6 +33,11 @@ package struct ServerSettings: Sendable {
 
     /// Throws unless the address is one to listen on, even if another process has it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
+
+    /// Throws where the address could not be listened on now.
+    package func requireFreeAddress() throws(ServerError) {
+        try ListenAddress(listen).requireFree()
+    }
 }
 
 /// PEM files of a certificate, with its chain, and its key.

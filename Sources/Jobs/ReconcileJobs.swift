@@ -44,10 +44,11 @@ extension Job {
     /// reconcile does it; the others come back.
     package static func requested(
         _ ledger: Ledger, _ intake: Intake, log: Log,
-        _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
+        _ port: @escaping @Sendable (ReconcileWish, UnlistedWalk) -> ReconcilePort
     ) -> Job {
         Job("requested", .everywhere(milliseconds: 5000), urgency: .patient) { run throws(Fault) in
             var fault: Fault?
+            let walk = UnlistedWalk()
             for project in try ledger.requestedReconciliations() where run.goesOn {
                 do throws(Fault) {
                     guard let requested = try ledger.project(project).requestedReconciliation
@@ -55,7 +56,7 @@ extension Job {
                     var wish = ReconcileWish(project: project)
                     wish.plan = requested.started.plan
                     wish.requested = requested.id
-                    _ = try intake.reconcile(wish, port(wish), log, while: { run.goesOn })
+                    _ = try intake.reconcile(wish, port(wish, walk), log, while: { run.goesOn })
                 } catch {
                     fault = fault ?? error
                 }

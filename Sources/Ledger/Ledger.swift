@@ -262,7 +262,7 @@ package final class Ledger: Sendable {
         reads.close()
         isClosing.change { $0 = true }
         let milliseconds = 2 * settings.patienceMilliseconds
-        defer { known.keep() }
+        defer { known.keep(isLast: true) }
         return running.wait(milliseconds: milliseconds) { $0 == 0 ? () : nil } != nil
     }
 }

@@ -10,13 +10,13 @@ package struct PracticePort: Sendable {
     /// Posts a notification's body, and gives the word for what came of it.
     package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
     /// Told before anything happens at an instant of the test clock: a service with a test clock of
-    /// its own follows by it, and nothing happens before it is there.
-    package var follow: @Sendable (Instant) throws(PracticeError) -> Void
+    /// its own follows by it, and nothing happens before it is there. `nil` where none follows.
+    package var follow: (@Sendable (Instant) throws(PracticeError) -> Void)?
 
     package init(
         now: @escaping @Sendable () -> Instant,
         send: @escaping @Sendable (_ url: String, _ body: [UInt8]) -> String,
-        follow: @escaping @Sendable (Instant) throws(PracticeError) -> Void = { _ in }
+        follow: (@Sendable (Instant) throws(PracticeError) -> Void)? = nil
     ) {
         self.now = now
         self.send = send
@@ -125,7 +125,7 @@ package final class PracticeStore: Sendable {
             }
             do throws(PracticeError) {
                 // Each change has an instant of its own, and must not be ahead of the service that follows.
-                try port.follow(clock)
+                try port.follow?(clock)
                 try runDue(until: clock)
             } catch {
                 // The wish itself is done.
@@ -141,6 +141,9 @@ package final class PracticeStore: Sendable {
         let outcome = try change { world throws(PracticeError) in try world.perform(step) }
         return read { HandOver(outcome, in: $0, by: authority) }
     }
+
+    /// Whether a Deed's clock goes where this store's goes.
+    package var isFollowed: Bool { port.follow != nil }
 
     /// Moves the clock forward, and does everything on the way at its own instant.
     @discardableResult
@@ -158,7 +161,7 @@ package final class PracticeStore: Sendable {
                     end = max(end, state.change(wake: .none) { $0.now })
                     events += try runDue(until: end)
                 } while state.change(wake: .none, { $0.now }) > end
-                try port.follow(max(target, clock))
+                try port.follow?(max(target, clock))
             } catch {
                 try save()
                 throw error
@@ -195,7 +198,7 @@ package final class PracticeStore: Sendable {
         while true {
             let due = state.change(wake: .none) { $0.nextDue }
             if let due, due <= target, due != followed {
-                try port.follow(due)
+                try port.follow?(due)
                 followed = due
             }
             let (done, now) = state.change(wake: .none) { ($0.doNext(by: target), $0.now) }

@@ -35,6 +35,7 @@ enum PracticeTool {
         lives run  runs the lives of a scenario file; see docs/practice-store.md
         trouble    what goes wrong from now on, by rate and seed; '{}' ends it
 
+        deed-practice <command> --help says what one of them takes.
         Each step prints what a client app would hand to its back end; with --json, as JSON.
         The store is http://127.0.0.1:9090, or --store, or DEED_PRACTICE_STORE.
         Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
@@ -52,9 +53,12 @@ enum PracticeTool {
     static func run(_ words: [String]) -> Int32 {
         signal(SIGPIPE, SIG_IGN)
         do throws(ToolEnd) {
-            guard let name = words.first, !words.contains("--help"), name != "help" else {
-                if words.isEmpty { throw .usage("no command is given; see: deed-practice --help") }
-                write(help)
+            guard let name = words.first else {
+                throw .usage("no command is given; see: deed-practice --help")
+            }
+            if words.contains("--help") || name == "help" {
+                let command = words.first { !$0.hasPrefix("-") && $0 != "help" }
+                write(command.flatMap(help(of:)) ?? help)
                 return 0
             }
             let rest = Array(words.dropFirst())

@@ -24,13 +24,13 @@ extension PracticeTool {
             var world = try world(in: folder, arguments, beside: serviceStart)
             if let url = arguments["notify"] { world.send(to: url) }
             let postman = try Postman()
-            let store = PracticeStore(
-                world, authority: authority, folder: folder,
-                port: PracticePort(
-                    now: machineClock, send: { postman.send($0, $1) },
-                    follow: { instant throws(PracticeError) in
-                        try follow(instant, with: service)
-                    }))
+            var port = PracticePort(now: machineClock, send: { postman.send($0, $1) })
+            if let service {
+                port.follow = { instant throws(PracticeError) in
+                    try follow(instant, with: service)
+                }
+            }
+            let store = PracticeStore(world, authority: authority, folder: folder, port: port)
             let server = try PracticeServer(
                 store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
             // Where the same folder stood before that, it goes there; where it was ahead, it stays.
@@ -70,10 +70,10 @@ extension PracticeTool {
     /// Takes a Deed along whose clock follows the store's.
     @Sendable
     private static func follow(
-        _ instant: Instant, with service: ServiceClock?
+        _ instant: Instant, with service: ServiceClock
     ) throws(PracticeError) {
         do throws(ToolEnd) {
-            try service?.follow(instant)
+            try service.follow(instant)
         } catch {
             complain(error)
             throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")

@@ -137,6 +137,7 @@ extension PracticeTool {
         if arguments.flags.contains("json") { return write(answer.text) }
         for event in answer["events"]?.array ?? [] { write(event.string ?? "") }
         write("now \(answer["now"]?.string ?? "")")
+        if let note = answer["note"]?.string { write(note) }
     }
 
     private static func encoded(_ text: String) -> String {

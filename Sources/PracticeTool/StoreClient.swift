@@ -26,6 +26,12 @@ struct StoreClient {
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is not a practice store; check --store")
         }
+        // Deed's errors have a type, and a practice store's have none.
+        if json["type"] != nil, json["title"] != nil {
+            throw .usage(
+                "\(base) is a Deed, not a practice store; name the store with --store or "
+                    + "DEED_PRACTICE_STORE, as deed-practice serve prints it")
+        }
         if (200..<300).contains(answer.status) { return json }
         let detail = json["detail"]?.string ?? json.text
         switch answer.status {

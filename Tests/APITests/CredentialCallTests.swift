@@ -2,6 +2,7 @@ import Core
 import JSON
 import Minting
 import Service
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,11 +11,43 @@ struct CredentialCallTests {
     private let service: TestService
     private let admin: NewKey
     private let path = "/v1/apps/com.example.game"
+    private let app: AppKey
+    private let project: ProjectID
     private let pem = MintedKey(.p256).pem
 
     init() throws {
         service = try TestService()
         admin = try service.key(.admin)
+        app = AppKey(store: .apple, id: try AppID("com.example.game"))
+        project = try ProjectID("default")
+    }
+
+    private func sender(key: String?) throws -> Sender {
+        Sender(actor: try Actor("test"), idempotencyKey: key)
+    }
+
+    private func removal() throws -> Wish<AppAnswer> {
+        service.ports.removingApp(app, of: project, by: try sender(key: nil))
+    }
+
+    private func set(_ secret: String, key: String, by ports: Ports? = nil) throws {
+        let ports = ports ?? service.ports
+        var change = CredentialsChange()
+        change.sharedSecret = secret
+        _ = try ports.perform(
+            ports.settingApp(app, AppChange(), change, of: project, by: sender(key: key)))
+    }
+
+    /// A call that ends behind its event.
+    private func breakOff(_ secret: String, key: String) throws {
+        var ports = service.ports
+        ports.credentials.change = { _, _, _, _, _ throws(CommandError) in
+            throw .fault(.unavailable)
+        }
+        let broken = ports
+        #expect(throws: CommandError.fault(.unavailable)) {
+            try set(secret, key: key, by: broken)
+        }
     }
 
     private func put(_ credentials: JSON, idempotencyKey: String? = nil) -> Reply {
@@ -105,6 +138,62 @@ struct CredentialCallTests {
         #expect(try keptSecret() == nil)
     }
 
+    @Test("What was written since is known by the log, also where clocks differ")
+    func skewedClocks() throws {
+        _ = service.send("PUT", path, key: admin, body: "{}")
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        service.clock.advance(byMilliseconds: -60_000)
+        #expect(put(["shared_secret": "second"]).status == 200)
+        service.clock.advance(byMilliseconds: 60_000)
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(try keptSecret() == "second")
+        // Nor does a clock that was ahead hold back what a call that broke off is to write.
+        service.clock.advance(byMilliseconds: 60_000)
+        #expect(put(["shared_secret": "third"]).status == 200)
+        service.clock.advance(byMilliseconds: -60_000)
+        try breakOff("fourth", key: "k4")
+        try set("fourth", key: "k4")
+        #expect(try keptSecret() == "fourth")
+    }
+
+    @Test(
+        "Nothing is left of an app that is removed while it is set again",
+        arguments: [true, false])
+    func removedMeanwhile(removalDies: Bool) throws {
+        _ = put(["shared_secret": "first"])
+        let (ports, removal) = (service.ports, try removal())
+        var setting = ports
+        setting.ledger.append = { set throws(CommandError) in
+            let outcome = Mutex<Outcome?>(nil)
+            var removing = ports
+            removing.ledger.append = { remove throws(CommandError) in
+                let removed = try ports.ledger.append(remove)
+                let again = try ports.ledger.append(set)
+                outcome.withLock { $0 = again }
+                if removalDies { throw .fault(.unavailable) }
+                return removed
+            }
+            _ = try? removing.perform(removal)
+            guard let outcome = outcome.withLock({ $0 }) else { throw .fault(.unavailable) }
+            return outcome
+        }
+        let answer = try setting.perform(
+            ports.settingApp(app, AppChange(), of: project, by: sender(key: nil)))
+        #expect(answer.app != nil && answer.credentials?.hasSharedSecret != true)
+        #expect(try keptSecret() == nil)
+    }
+
+    @Test("A call of before the app was removed gives a new one of its name nothing")
+    func formerApp() throws {
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(service.send("DELETE", path, key: admin).status == 200)
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(service.send("PUT", path, key: admin, body: "{}").status == 200)
+        #expect(try keptSecret() == nil)
+        #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
+        #expect(try keptSecret() == nil)
+    }
+
     @Test("One key does not stand for two secrets")
     func oneKey() throws {
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
@@ -115,21 +204,9 @@ struct CredentialCallTests {
 
     @Test("A write that broke off behind its event is completed by its repetition")
     func brokenOff() throws {
-        var ports = service.ports
-        ports.credentials.change = { _, _, _, _, _ throws(CommandError) in
-            throw .fault(.unavailable)
-        }
-        let key = AppKey(store: .apple, id: try AppID("com.example.game"))
-        let project = try ProjectID("default")
-        let sender = Sender(actor: try Actor("test"), idempotencyKey: "k1")
-        var change = CredentialsChange()
-        change.sharedSecret = "first"
-        #expect(throws: CommandError.fault(.unavailable)) {
-            try ports.perform(ports.settingApp(key, AppChange(), change, of: project, by: sender))
-        }
+        try breakOff("first", key: "k1")
         #expect(try keptSecret() == nil)
-        _ = try service.ports.perform(
-            service.ports.settingApp(key, AppChange(), change, of: project, by: sender))
+        try set("first", key: "k1")
         #expect(try keptSecret() == "first")
     }
 
@@ -151,12 +228,8 @@ struct CredentialCallTests {
         _ = put(["shared_secret": "first"])
         var ports = service.ports
         ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
-        let key = AppKey(store: .apple, id: try AppID("com.example.game"))
-        let project = try ProjectID("default")
-        let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
-        #expect(throws: CommandError.fault(.unavailable)) {
-            try ports.perform(ports.removingApp(key, of: project, by: sender))
-        }
+        let removal = try removal()
+        #expect(throws: CommandError.fault(.unavailable)) { try ports.perform(removal) }
         #expect(try keptSecret() == "first")
     }
 }

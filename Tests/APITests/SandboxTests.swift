@@ -107,6 +107,13 @@ struct SandboxTests {
             "POST", "/v1/customers/u1/balances/coins/spend", key: admin, body: #"{"amount":1}"#)
         #expect(spent.status == 409)
         #expect(try spent.json["code"]?.string == "insufficient_balance")
+        #expect(try spent.json["balance"]?.integer == 0)
+        let detail = try spent.json["detail"]?.string ?? ""
+        #expect(detail.contains("in the sandbox it is 100, which a spend with the environment"))
+        let there = service.send(
+            "POST", "/v1/customers/u1/balances/coins/spend", key: admin,
+            body: #"{"amount":101,"environment":"sandbox"}"#)
+        #expect(try there.json["detail"]?.string?.hasSuffix("nothing was spent.") == true)
         try setAccess(#""sandbox_access":"listed","sandbox_customers":["u2"]"#)
         #expect(try read("/balances")["sandbox_balances"] == nil)
     }

@@ -99,11 +99,10 @@ final class PracticeNight: Sendable {
         change.apiKey = StoreCredentials.APIKey(
             issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
         change.address = StoreAddress("http://127.0.0.1:\(server.port)")
-        _ = try service.ports.credentials.change(
-            StoreApp(
-                project: ProjectID("default"),
-                key: AppKey(store: .apple, id: AppID(PracticeNight.app))),
-            change, Actor("test"), service.clock.now, nil)
+        _ = try service.ports.perform(
+            service.ports.settingApp(
+                AppKey(store: .apple, id: AppID(PracticeNight.app)), AppChange(), change,
+                of: ProjectID("default"), by: Sender(actor: Actor("test"), idempotencyKey: nil)))
         for life in lives {
             try call(
                 "PUT", "/v1/customers/\(life.customer)/account_token",

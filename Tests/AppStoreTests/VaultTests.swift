@@ -12,6 +12,7 @@ struct VaultTests {
     private let ledger: Ledger
     private let app: StoreApp
     private let now = Instant(milliseconds: 1_795_202_460_000)
+    private let write = CredentialsWrite(version: 1, appSince: 1)
 
     init() throws {
         database = try ScratchDatabase()
@@ -30,7 +31,8 @@ struct VaultTests {
     }
 
     private func set(_ change: CredentialsChange, _ keys: SecretKeyBytes...) throws {
-        _ = try CredentialVault(ledger, keys).change(app, change, by: Actor("a"), now: now)
+        _ = try CredentialVault(ledger, keys)
+            .change(app, change, at: write, by: Actor("a"), now: now)
     }
 
     @Test("What was kept comes back, and nothing of it stands in the table")
@@ -157,7 +159,7 @@ struct VaultTests {
         // Also where the clock was marked behind the vault's back.
         let blind = CredentialVault(ledger, [SecretKeyBytes(1)], isTest: { false })
         #expect(throws: CommandError.fault(.busy)) {
-            try blind.change(app, change, by: Actor("a"), now: now)
+            try blind.change(app, change, at: write, by: Actor("a"), now: now)
         }
         #expect(throws: CommandError.refused(.realStoreOnTestClock)) {
             try set(change, SecretKeyBytes(1))

@@ -43,20 +43,41 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == nil)
         var whole = seen(5, of: production)
         whole.acceptances = [try AcceptanceID("ac_1")]
-        #expect(memory.keep(whole, false) == nil)
+        #expect(memory.keep(whole, .synced) == nil)
         #expect(try memory.recall(root, production) == whole)
         #expect(try memory.recall(SHA256.digest([2]), production) == nil)
         // Where the login may not ask which one it is.
-        #expect(memory.keep(seen(6, of: nil), false) == nil)
+        #expect(memory.keep(seen(6, of: nil), .synced) == nil)
         #expect(try memory.recall(root, nil) == seen(6, of: nil))
     }
 
-    @Test("Two who write at the same time keep what both have seen")
-    func shared() throws {
+    @Test("What was not synced is recalled, and no machine that lost its power is stopped by it")
+    func recent() throws {
+        #expect(memory.keep(seen(5, of: production), .synced) == nil)
+        #expect(memory.keep(seen(6, of: production), .quick) == nil)
+        #expect(try memory.recall(root, production) == seen(6, of: production))
+        let file = try #require(try files.first)
+        for text in ["", "{"] {
+            try text.write(toFile: file + ".recent", atomically: true, encoding: .utf8)
+            #expect(try memory.recall(root, production) == seen(5, of: production))
+        }
+        #expect(memory.keep(seen(7, of: production), .quick) == nil)
+        #expect(try memory.recall(root, production) == seen(7, of: production))
+        // What was seen before a loss was accepted does not come back.
+        var accepted = seen(3, of: production)
+        accepted.acceptances = [try AcceptanceID("ac_1")]
+        #expect(memory.keep(accepted, .synced) == nil)
+        #expect(try memory.recall(root, production) == accepted)
+    }
+
+    @Test("Two who write at the same time keep what both have seen", arguments: [true, false])
+    func shared(isSynced: Bool) throws {
         let memory = memory
+        #expect(memory.keep(seen(1, of: production), .synced) == nil)
         inParallel(2) { [self] number in
             for head in 1...50 {
-                _ = memory.keep(seen(Int64(2 * head + number), of: production), false)
+                let seen = seen(Int64(2 * head + number), of: production)
+                _ = memory.keep(seen, isSynced ? .synced : .quick)
             }
         }
         #expect(try memory.recall(root, production) == seen(101, of: production))
@@ -65,13 +86,13 @@ final class SeenLogFileTests: Sendable {
 
     @Test("A copy of the log in another database is held against it, and has no say in it")
     func copied() throws {
-        #expect(memory.keep(seen(5, of: production), false) == nil)
+        #expect(memory.keep(seen(5, of: production), .synced) == nil)
         // It lacks what was seen, so it has to be accepted; then it goes its own way.
         #expect(try memory.recall(root, copy) == seen(5, of: production))
         var accepted = seen(3, of: copy)
         accepted.acceptances = [try AcceptanceID("ac_1")]
-        #expect(memory.keep(accepted, false) == nil)
-        #expect(memory.keep(seen(9, of: copy), false) == nil)
+        #expect(memory.keep(accepted, .synced) == nil)
+        #expect(memory.keep(seen(9, of: copy), .synced) == nil)
         #expect(try memory.recall(root, production) == seen(5, of: production))
     }
 
@@ -79,7 +100,7 @@ final class SeenLogFileTests: Sendable {
         "A file that is damaged is not taken for nothing seen",
         arguments: ["", "{", #"{"root":null,"ends":[]}"#])
     func damaged(_ text: String) throws {
-        #expect(memory.keep(seen(5, of: production), false) == nil)
+        #expect(memory.keep(seen(5, of: production), .synced) == nil)
         let file = try #require(try files.first)
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         for server in [production, copy] {
@@ -90,9 +111,9 @@ final class SeenLogFileTests: Sendable {
             }
         }
         // It may have been read well when this process began.
-        #expect(memory.keep(seen(6, of: production), false) == "\(file) is damaged")
+        #expect(memory.keep(seen(6, of: production), .synced) == "\(file) is damaged")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
-        #expect(memory.keep(seen(6, of: production), true) == nil)
+        #expect(memory.keep(seen(6, of: production), .overwriting) == nil)
         #expect(try memory.recall(root, production) == seen(6, of: production))
     }
 

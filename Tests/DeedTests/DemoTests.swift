@@ -76,6 +76,23 @@ extension ProgramTests {
             #expect(left.sorted() == ["err", "out"])
         }
 
+        @Test(
+            "A flag that there is not, or that lacks its value, is named",
+            arguments: [
+                (["--bogus"], "there is no flag \"--bogus\""),
+                (["--listen"], "--listen needs a value"), (["here"], "\"here\" is one argument"),
+            ])
+        func misused(words: [String], sentence: String) throws {
+            let folder = try ScratchFolder()
+            let process = try ChildProcess(
+                "/usr/bin/env", ["bash", Demo.script] + words,
+                environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""],
+                output: folder.file("out"), errors: folder.file("err"))
+            #expect(process.wait(milliseconds: 20_000) == 2)
+            let told = try String(contentsOfFile: folder.file("err"), encoding: .utf8)
+            #expect(told.contains(sentence), "\(told)")
+        }
+
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("scripts/run").path
@@ -90,7 +107,7 @@ func freePort() throws -> UInt16 {
 }
 
 /// A socket at a port of its own, on which nothing listens yet.
-private func boundSocket() throws -> (descriptor: Int32, port: UInt16) {
+func boundSocket() throws -> (descriptor: Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

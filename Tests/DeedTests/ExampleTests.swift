@@ -20,6 +20,20 @@ extension ProgramTests {
             return json
         }
 
+        /// Runs a program that does not get far, and gives its code and what it complains of.
+        private func end(
+            _ program: String, _ arguments: [String], _ variables: [String: String] = [:]
+        ) throws -> (code: Int32?, words: String) {
+            let folder = try ScratchFolder()
+            var environment = variables
+            environment["PATH"] = ProcessInfo.processInfo.environment["PATH"]
+            let process = try ChildProcess(
+                program, arguments, environment: environment, output: folder.file("out"),
+                errors: folder.file("err"))
+            let code = process.wait(milliseconds: 60_000)
+            return (code, try String(contentsOfFile: folder.file("err"), encoding: .utf8))
+        }
+
         private func rights(_ backEnd: ServingProgram, _ player: String) throws -> [String] {
             let json = try backEnd.ask("GET", "/players/\(player)/rights").json
             return (json["rights"]?.array ?? []).compactMap(\.string)
@@ -66,7 +80,12 @@ extension ProgramTests {
             let handed = try ground.store.ask("GET", "/practice/handover?customer=u1").json
             let restored = try backEnd.ask(
                 "POST", "/players/u1/restore",
-                ["signed_transactions": handed["signed_transactions"] ?? .null])
+                [
+                    "signed_transactions": handed["signed_transactions"] ?? .null,
+                    "receipt": handed["receipt"] ?? .null,
+                ])
+            let finish = restored.json["finish"]?.array?.compactMap(\.string) ?? []
+            #expect(Set(finish).count == finish.count && finish.count == 2, "\(finish)")
             #expect(restored.json["rights"]?.array == ["pro"])
             #expect(restored.json["told"]?.array == [])
             let stolen = try backEnd.ask(
@@ -94,6 +113,38 @@ extension ProgramTests {
             let none = try backEnd.ask("GET", "/players/u1/news?after=\(latest)").json
             #expect(none["news"]?.array == [] && none["after"]?.integer == latest)
             #expect(try backEnd.ask("GET", "/players/u1/news?after=x").status == 400)
+        }
+
+        @Test(
+            "A setting that is wrong or a port that is taken is named at the start, in one sentence",
+            arguments: [("python3", "backend.py"), ("node", "backend.mjs")])
+        func settings(program: String, file: String) throws {
+            let taken = ground.service.url.split(separator: ":").last.map(String.init) ?? ""
+            let cases: [([String: String], String)] = [
+                (["DEED_KEY": ""], "DEED_KEY is missing"),
+                (["DEED_KEY": "deed_reader_x"], "begins with deed_backend_"),
+                (["DEED_URL": "127.0.0.1:8080"], "DEED_URL must be"),
+                (["DEED_ENVIRONMENT": "test"], "DEED_ENVIRONMENT must be production or sandbox"),
+                (["PORT": "http"], "PORT must be a number"),
+                (["PORT": "70000"], "PORT must be a number"),
+                (["PORT": taken], "port \(taken) cannot be listened on"),
+            ]
+            for (wrong, sentence) in cases {
+                let variables = ["DEED_KEY": "deed_backend_x"].merging(wrong) { $1 }
+                let ended = try end(
+                    "/usr/bin/env", [program, PracticeGround.example(file)], variables)
+                #expect(ended.code == 1, "\(wrong): \(ended.words)")
+                #expect(ended.words.contains(sentence), "\(wrong): \(ended.words)")
+                #expect(ended.words.split(separator: "\n").count == 1, "\(ended.words)")
+            }
+        }
+
+        @Test("A Deed that is taken for a practice store is called one")
+        func mistaken() throws {
+            let (code, words) = try end(
+                Installation.practice, ["show", "--store", ground.service.url])
+            #expect(code == 2)
+            #expect(words.contains("is a Deed, not a practice store"), "\(words)")
         }
 
         @Test("Each of many purchases counts at once, although the clock stands")
@@ -131,6 +182,7 @@ extension ProgramTests {
             // Six days of grace are left 40 days later: 16 after a month of 28 to 31.
             let advanced = try ground.store.ask("POST", "/practice/advance", ["by": "40d"])
             let now = try #require(advanced.json["now"]?.string)
+            #expect(advanced.json["note"] == nil)
             #expect(try client.read("\(ground.service.url)/v1/test/clock")["now"]?.string == now)
             #expect(try entitlement()?["state"]?.string == "grace")
             _ = try ground.store.ask("POST", "/practice/advance", ["by": "10d"])

@@ -29,5 +29,22 @@ extension ProgramTests {
             let left = try FileManager.default.contentsOfDirectory(atPath: installation.dataFolder)
             #expect(!left.contains("postgres.new"))
         }
+
+        @Test(
+            "Where a port is taken no database is made",
+            arguments: ["--listen", "--operations-listen"])
+        func takenPort(flag: String) throws {
+            let installation = try Installation()
+            let (listener, port) = try boundSocket()
+            defer { close(listener) }
+            try #require(listen(listener, 8) == 0)
+            let address = "127.0.0.1:\(port)"
+            let other = flag == "--listen" ? [] : ["--listen", "127.0.0.1:0"]
+            let refused = try installation.run(["serve", flag, address] + other)
+            #expect(refused.code == 3, "\(refused.errors)")
+            #expect(refused.errors.contains("\(address) is in use"), "\(refused.errors)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: installation.dataFolder)
+            #expect(!left.contains { $0.hasPrefix("postgres") }, "\(left)")
+        }
     }
 }

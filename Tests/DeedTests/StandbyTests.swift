@@ -132,7 +132,8 @@ extension ProgramTests {
                 { _ = try ledger.cleanIntake(endedBefore: now, under: lease) },
                 { _ = try ledger.takeLease(of: "job", at: now, until: now, lastRun: nil) },
                 { _ = try ledger.keep(lease, until: now) },
-                { try ledger.end(lease, ranAt: now) }, { try ledger.cleanCredentials(of: app) },
+                { try ledger.end(lease, ranAt: now) },
+                { try ledger.forgetCredentials(of: app, before: 1) },
                 { try ledger.markNotifications(of: app, in: .sandbox, until: now) },
                 { _ = try ledger.forgetCursor("begun") },
                 {

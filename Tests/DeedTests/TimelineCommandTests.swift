@@ -51,6 +51,40 @@ extension ProgramTests {
             #expect(json["rows"]?.array?.count == 5)
         }
 
+        /// The life of `u3`: three renewals of five minutes, and a pause of ten.
+        private func liveQuickly() throws {
+            for (start, end) in [
+                ("10:00", "10:05"), ("10:05", "10:10"), ("10:10", "10:15"), ("10:25", "10:30"),
+            ] {
+                let given = try installation.run(
+                    "grant", "--customer", "u3", "--reason", "a fair one", "--entitlement", "pro",
+                    "--start", "2026-01-01T\(start):00Z", "--end", "2026-01-01T\(end):00Z")
+                #expect(given.code == 0, "\(given.errors)")
+            }
+        }
+
+        @Test(
+            "A life of minutes is drawn in minutes, also long after it is over",
+            arguments: ["2026-01-01T10:12:00Z", "2026-01-01T10:30:00Z", "2026-11-20T00:00:00Z"])
+        func minutes(at: String) throws {
+            try liveQuickly()
+            for width in [40, 80] {
+                let shown = try installation.run(
+                    "customer", "timeline", "u3", "--at", at, "--width", "\(width)")
+                let lines = shown.output.split(separator: "\n").map(String.init)
+                #expect(lines.allSatisfy { $0.count <= width }, "\(shown.output)")
+                #expect(lines[0].contains("10:00Z"), "\(shown.output)")
+                #expect(lines[0].hasSuffix("10:33Z"), "\(shown.output)")
+                let pro = try #require(lines.first { $0.hasPrefix("pro ") })
+                // Half an hour with a pause of a third: neither one block, nor one column.
+                let runs = pro.dropFirst(4).split { $0 != "█" }.map(\.count)
+                #expect(runs.reduce(0, +) > width / 4, "\(shown.output)")
+                #expect((2...3).contains(runs.count), "\(shown.output)")
+                #expect(lines[1].contains(at.dropFirst(11).prefix(5)), "\(shown.output)")
+                #expect(lines[1].hasSuffix("→") == at.hasPrefix("2026-11"), "\(shown.output)")
+            }
+        }
+
         @Test("Names in letters of two columns, or of none, leave the bars in line")
         func columns() throws {
             for entitlement in ["会员资格", "x\u{301}tx\u{301}", "🎮 pass", "सदस्यता"] {

@@ -89,7 +89,9 @@ struct ReconcilingJobTests {
         work.broken.withLock { $0 = try? ProjectID("a") }
         let ledger = service.database.ledger(clock: service.clock.reading)
         defer { ledger.close() }
-        let job = Job.requested(ledger, service.intake, log: service.logged.log, work.port)
+        let job = Job.requested(ledger, service.intake, log: service.logged.log) {
+            [work] wish, _ in work.port(wish)
+        }
         #expect(throws: Fault.logBlocked) { try run(job) }
         #expect(work.projects == ["b"])
         work.broken.withLock { $0 = nil }

@@ -134,6 +134,52 @@ struct LogGuardTests {
         #expect(head() == 2)
     }
 
+    @Test("What is seen is kept each time, and synced once a second or for another history")
+    func rareSyncs() throws {
+        let database = try ScratchDatabase()
+        let calls = Mutex<[(seen: SeenLog, care: LogMemory.Care)]>([])
+        let ledger = database.ledger(change: {
+            $0.memory = LogMemory(
+                recall: { _, _ in nil },
+                keep: { seen, care in
+                    calls.withLock { $0.append((seen, care)) }
+                    return nil
+                })
+        })
+        let shard = try Stream.test("u1").shard.number
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        _ = try ledger.look()
+        ledger.known.keep()
+        let duration = ContinuousClock().measure {
+            for head in Int64(2)...50 {
+                ledger.known.note([mark(shard, head, 7)], askedIn: 0)
+                ledger.known.keep()
+            }
+        }
+        func syncs() -> Int { calls.withLock { $0.count { $0.care == .synced } } }
+        func syncedHead() -> Int64? {
+            calls.withLock { $0.last { $0.care == .synced }?.seen.marks.values.first?.head }
+        }
+        #expect(calls.withLock { $0.count } == 50)
+        #expect(calls.withLock { $0.last?.seen.marks.values.first?.head } == 50)
+        #expect((1...(2 + Int(duration.components.seconds))).contains(syncs()))
+        // Which losses were accepted is safe as soon as it is kept.
+        let before = syncs()
+        ledger.known.know([try AcceptanceID("ac_1")])
+        ledger.known.keep()
+        #expect(syncs() == before + 1)
+        // The last that was seen is synced, too, however quiet it is then.
+        ledger.known.note([mark(shard, 51, 7)], askedIn: 0)
+        #expect(
+            eventually(within: 10_000) {
+                ledger.known.keep()
+                return syncedHead() == 51
+            })
+        ledger.known.note([mark(shard, 52, 7)], askedIn: 0)
+        ledger.close()
+        #expect(syncedHead() == 52)
+    }
+
     @Test("A server that was refused once is forgotten by the next look that finds the right one")
     func refusedOnce() throws {
         let database = try ScratchDatabase()

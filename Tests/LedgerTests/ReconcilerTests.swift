@@ -152,4 +152,37 @@ final class ReconcilerTests {
         #expect(try !one.holds())
         #expect(try other.holds())
     }
+
+    @Test("One walk of the log finds customers without a row, of each project in turn")
+    func oneWalk() throws {
+        let other = try ProjectID("other")
+        for project in [project, other] {
+            let stream = Stream(project: project, environment: .production, customer: id("u1"))
+            _ = try ledger.append(.give("pro", to: stream, grant: "g1"))
+        }
+        func spoil(_ project: ProjectID) throws {
+            try database.run(
+                "delete from deed.customers where customer = 'u1' and project = '\(project)'")
+        }
+        func found(_ project: ProjectID, _ walk: UnlistedWalk) throws -> Int64 {
+            var plan = ReconcilePlan(steps: [.projections])
+            plan.isFull = true
+            let reconciler = Reconciler(ledger, project, plan, isRehearsal: true, walk: walk)
+            return try ReconcilePart.all(of: plan).reduce(0) {
+                $0 + (try reconciler.reconcile($1, of: run).counts.found)
+            }
+        }
+        try spoil(other)
+        let walk = UnlistedWalk()
+        #expect(try found(project, walk) == 0)
+        // What is spoiled behind the walk waits for the next one.
+        try spoil(project)
+        #expect(try found(other, walk) == 1)
+        #expect(try found(project, walk) == 0)
+        #expect(try found(project, UnlistedWalk()) == 1)
+        // Where too many are found, each project has a walk of its own.
+        let narrow = UnlistedWalk(limit: 1)
+        #expect(try found(other, narrow) == 1)
+        #expect(try found(project, narrow) == 1)
+    }
 }

@@ -75,7 +75,12 @@ struct CommandTests {
             let program = try PracticeProgram(in: folder.file("store"))
             let cases: [([String], Int32, String)] = [
                 ([], 2, "no command"), (["fly"], 2, "no command \"fly\""),
-                (["buy", "--customer", "u1", "--product", "moon"], 2, "no product moon"),
+                (["buy", "--customer", "u1", "--product", "moon"], 2, "moon; it sells pro.month"),
+                (
+                    ["buy", "--customer", "u1", "--product", "pro.mnoth"], 2,
+                    "no product pro.mnoth; the nearest is pro.month"
+                ),
+                (["withdraw", "--product", "leve2"], 2, "the nearest is level2"),
                 (["buy", "--customer", "u1"], 2, "needs a product"),
                 (["buy", "--product", "pro.month"], 2, "needs a customer"),
                 (["buy", "--customer", "u1", "--size", "3"], 2, "--size is unknown"),
@@ -100,6 +105,41 @@ struct CommandTests {
                 #expect(ended.code == code, "\(words): \(ended.text)")
                 #expect(ended.text.contains(sentence), "\(words): \(ended.text)")
             }
+        }
+    }
+
+    @Test("Each command says with --help what it takes, and nothing is done")
+    func help() async throws {
+        try await aside {
+            let general = try run(practiceProgram.path, ["--help"])
+            #expect(general.code == 0 && general.text.contains("deed-practice <command> --help"))
+            #expect(try run(practiceProgram.path, ["help"]).text == general.text)
+            let commands = ["serve", "roots", "advance", "show", "restore", "lives", "trouble"]
+            let steps = Step.Act.allCases.map { $0.rawValue.replacing("_", with: "-") }
+            for command in commands + steps {
+                let shown = try run(practiceProgram.path, [command, "--help"])
+                #expect(shown.code == 0, "\(shown.text)")
+                #expect(shown.text.hasPrefix("usage: deed-practice \(command)"), "\(shown.text)")
+                #expect(try run(practiceProgram.path, ["help", command]).text == shown.text)
+            }
+            let buying = try run(practiceProgram.path, ["buy", "--help"]).text
+            for flag in ["--product ID", "--offer ID", "--quantity N", "--token UUID", "--ask"] {
+                #expect(buying.contains(flag), "\(buying)")
+            }
+            #expect(!buying.contains("--percent"))
+        }
+    }
+
+    @Test("Where no Deed's clock follows, moving the store's says so")
+    func alone() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let program = try PracticeProgram(
+                in: folder.file("store"), ["--clock", "2026-01-01T00:00:00Z"])
+            #expect(try call(program, "advance", "1d").text.contains("Deed's clock stays"))
+            #expect(
+                try json(program, "advance", "1d")["note"]?.string?.contains("--service-url")
+                    == true)
         }
     }
 

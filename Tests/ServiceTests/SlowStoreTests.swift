@@ -97,4 +97,35 @@ struct SlowStoreTests {
         isOver.change { $0 = true }
         #expect(running.wait(milliseconds: 20_000) { $0 == 0 ? true : nil } == true)
     }
+
+    @Test("A worker whose look into the queue hangs keeps no other from judging")
+    func hangingQueue() throws {
+        let (isOver, isHeld, done) = (Monitor(false), Monitor(false), Monitor(0))
+        var intake = service.intake
+        intake.queue.take = { [queue = intake.queue] now, full, isFull throws(Fault) in
+            let isFirst = isHeld.change { held in
+                defer { held = true }
+                return !held
+            }
+            if isFirst { isOver.wait { $0 ? () : nil } }
+            return try queue.take(now, full, isFull)
+        }
+        service.store.answer { _, _, _, _ in
+            .refused(RefusedEvidence(code: "test", sentence: "The test says no."))
+        }
+        try queue("com.example.well", 1)
+        let worker = IntakeWorker(Submissions(intake, apps: service.apps))
+        startThread("held") {
+            _ = try? worker.work()
+            done.change { $0 += 1 }
+        }
+        isHeld.wait { $0 ? () : nil }
+        startThread("other") {
+            _ = try? worker.work()
+            done.change { $0 += 1 }
+        }
+        #expect(done.wait(milliseconds: 20_000) { $0 == 1 ? true : nil } == true)
+        isOver.change { $0 = true }
+        #expect(done.wait(milliseconds: 20_000) { $0 == 2 ? true : nil } == true)
+    }
 }

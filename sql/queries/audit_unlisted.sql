@@ -1,8 +1,8 @@
--- Customers of a project of whom the log has events and the projections no row.
--- 1 shard, 2 project, 3 how many
+-- Customers of whom the log has events and the projections no row.
+-- 1 shard, 2 a project, null: all, 3 how many
 select e.project, e.environment, e.customer
 from deed.events as e
-where e.shard = $1::smallint and e.project = $2::text and e.version = 1
+where e.shard = $1::smallint and ($2::text is null or e.project = $2::text) and e.version = 1
     and e.customer <> '$project/'
     and e.seq between 1 and (
         select s.head from deed.shards as s where s.shard = $1::smallint

@@ -25,16 +25,15 @@ final class KeyDoor: Sendable {
 
     /// The key that a request came with. Throws when there is none, or none that can be told.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
-        guard try place.counts(in: request) else { throw place.missing }
+        guard try place.counts(in: request) else { throw place.missing() }
         // The connection's client most likely has the key that it had before.
         if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
             request.hasOne(place.header, shown.value)
         {
             return .known(shown)
         }
-        guard let value = try request.single(place.header), let text = place.key(in: value) else {
-            throw place.missing
-        }
+        guard let value = try request.single(place.header) else { throw place.missing() }
+        guard let text = place.key(in: value) else { throw place.missing(in: value) }
         if let shown = shown.withLock({ $0.keys[value] }), isCurrent(shown) {
             request.memo?.content = shown
             return .known(shown)

@@ -35,10 +35,10 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call that shows none.
-    var missing: Problem {
+    /// The answer to a call that shows none, with that value of the header.
+    func missing(in value: String? = nil) -> Problem {
         switch self {
-        case .bearer: .noBearerKey
+        case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
         case .header(let name): .noKey("Send a key of the project in the header \(name).")
         case .cookie: .noKey("Sign in; your browser then sends the key by itself.")
         }
@@ -51,6 +51,11 @@ private func bearerKey(in authorization: String) -> String? {
     guard bytes.count > scheme.count else { return nil }
     for place in scheme.indices where bytes[place] | 0x20 != scheme[place] { return nil }
     return trimmed(bytes.extracting(scheme.count...))
+}
+
+/// Whether it says `Bearer` and nothing else.
+private func isBearerAlone(_ authorization: String) -> Bool {
+    trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
 /// The cookie's value; `nil` where it is there twice: the sender of the other one must not choose.

@@ -43,11 +43,13 @@ package struct LiveStore: Sendable {
                 try client.ask(call, about: app, in: environment)
             })
         credentials = CredentialsPort(
-            change: { app, change, actor, now, since throws(CommandError) in
-                try vault.change(app, change, by: actor, now: now, unlessChangedSince: since)
+            change: { app, change, write, actor, now throws(CommandError) in
+                try vault.change(app, change, at: write, by: actor, now: now)
             },
             digest: { change throws(CommandError) in try vault.digest(of: change) },
-            clean: { app throws(Fault) in try ledger.cleanCredentials(of: app) },
+            forget: { app, version throws(Fault) in
+                try ledger.forgetCredentials(of: app, before: version)
+            },
             statuses: { project throws(Fault) in
                 let kept = try ledger.credentials(of: project)
                 return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }

@@ -5,9 +5,11 @@ import Threading
 
 extension ReconcilePort {
     /// The work of one reconciliation, over a connection that ends with the port.
-    package init(_ wish: ReconcileWish, _ ledger: Ledger) {
+    package init(
+        _ wish: ReconcileWish, _ ledger: Ledger, _ walk: UnlistedWalk = UnlistedWalk()
+    ) {
         let reconciler = Reconciler(
-            ledger, wish.project, wish.plan, isRehearsal: wish.isRehearsal)
+            ledger, wish.project, wish.plan, isRehearsal: wish.isRehearsal, walk: walk)
         self.init(
             begin: { () throws(Fault) in try reconciler.begin() },
             holds: { () throws(Fault) in try reconciler.holds() },

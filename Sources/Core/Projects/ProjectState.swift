@@ -52,6 +52,9 @@ package struct ProjectState: Hashable, Sendable {
         apps.first { $0.key == key }
     }
 
+    /// The version with which the project got an app that it has.
+    package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
+
     /// The apps whose sandbox purchases count in the customer's production answers.
     package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
         Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
@@ -70,6 +73,8 @@ private struct ProjectContent: Hashable, Sendable {
     var soundness = Soundness()
     var acceptances: [AcceptanceID] = []
     var apps: [App] = []
+    /// With which version each of the apps came.
+    var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
 
     mutating func apply(_ event: Event, recordedAt: Instant) {
@@ -90,9 +95,11 @@ private struct ProjectContent: Hashable, Sendable {
             editions.removeFirst(max(0, editions.count - CatalogEdition.limit))
         case .appSet(let app):
             apps.removeAll { $0.key == app.key }
+            arrivals[app.key] = arrivals[app.key] ?? version
             apps.insert(app, at: apps.firstIndex { app.key < $0.key } ?? apps.endIndex)
         case .appRemoved(let removed):
             apps.removeAll { $0.key == removed.key }
+            arrivals[removed.key] = nil
         case .projectChanged(let changed):
             settings = changed
         case .publicationStarted:

@@ -142,6 +142,22 @@ extension StoreCredentials {
     }
 }
 
+/// Where a write of credentials stands among the events of its project.
+package struct CredentialsWrite: Hashable, Sendable {
+    /// The version of the project's stream that the write follows.
+    package let version: Int64
+    /// The version with which the app came. What was written before belonged to one that was removed.
+    package let appSince: Int64
+    /// Whether an earlier twin may have done it.
+    package let isRepetition: Bool
+
+    package init(version: Int64, appSince: Int64, isRepetition: Bool = false) {
+        self.version = version
+        self.appSince = appSince
+        self.isRepetition = isRepetition
+    }
+}
+
 /// Credentials as they are kept: encrypted, next to what may be shown of them.
 package struct SealedCredentials: Hashable, Sendable {
     package let app: StoreApp
@@ -151,18 +167,21 @@ package struct SealedCredentials: Hashable, Sendable {
     package let status: CredentialsStatus
     /// Grows with every change.
     package let revision: Int64
+    /// The version of the project's stream that the newest write follows.
+    package let version: Int64
     package let changedAt: Instant
     package let changedBy: Actor
 
     package init(
         app: StoreApp, sealed: [UInt8], keyName: [UInt8], status: CredentialsStatus,
-        revision: Int64, changedAt: Instant, changedBy: Actor
+        revision: Int64, version: Int64, changedAt: Instant, changedBy: Actor
     ) {
         self.app = app
         self.sealed = sealed
         self.keyName = keyName
         self.status = status
         self.revision = revision
+        self.version = version
         self.changedAt = changedAt
         self.changedBy = changedBy
     }

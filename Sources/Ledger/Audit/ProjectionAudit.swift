@@ -6,8 +6,6 @@ import SQL
 /// Compares what is projected with the fold of the log, row by row, as of one moment for each page.
 package struct ProjectionAudit {
     private static let page = 200
-    /// How many customers of a shard without a row are compared at once; after a repair the rest is found.
-    private static let unlistedLimit: Int64 = 10_000
 
     /// Customers whose rows were compared.
     package private(set) var customers = 0
@@ -84,7 +82,7 @@ package struct ProjectionAudit {
 
     /// Compares the rows of a project's customers in one shard, and of those who should have some there.
     package mutating func compare(
-        _ project: ProjectID, in shard: Shard, _ auditor: Auditor
+        _ project: ProjectID, in shard: Shard, _ walk: UnlistedWalk, _ auditor: Auditor
     ) throws(LedgerError) {
         var last: CustomerName?
         while true {
@@ -94,8 +92,7 @@ package struct ProjectionAudit {
             try compare(names, auditor)
             last = end
         }
-        let unlisted = try auditor.unlistedCustomers(
-            in: shard, of: project, ProjectionAudit.unlistedLimit)
+        let unlisted = try walk.customers(in: shard, of: project, auditor)
         for page in unlisted.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
         let before = findings.count
         try auditor.addOrphans(in: shard, of: project, to: &findings)

@@ -68,10 +68,10 @@ extension Auditor {
 
     /// Customers of whom the log has events, and the projections no row.
     func unlistedCustomers(
-        in shard: Shard, of project: ProjectID, _ limit: Int64
+        in shard: Shard, of project: ProjectID?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
         let call = Statement.auditUnlisted(
-            .int2(shard.number), .text(project.text), .int8(limit))
+            .int2(shard.number), .text(project?.text), .int8(Int64(limit)))
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 

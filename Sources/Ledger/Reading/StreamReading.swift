@@ -31,9 +31,11 @@ struct LoadedHeads {
     var ends: [(shard: Shard, sequence: Int64)] { marks.map { ($0.shard, $0.head) } }
 
     fileprivate mutating func take(_ rows: borrowing Rows, _ row: Int) {
+        let head = EventRow.columnCount + 1
+        // Later rows of a stream lack the chain.
+        if EventRow.isThere(in: rows, row), rows.isNull(row, head + 1) { return }
         let shard = Shard(number: rows.int2(row, EventRow.columnCount))
         if marks.contains(where: { $0.shard == shard }) { return }
-        let head = EventRow.columnCount + 1
         marks.append(
             ShardMark(
                 shard: shard, head: rows.int8(row, head), chain: rows.bytes(row, head + 1)))

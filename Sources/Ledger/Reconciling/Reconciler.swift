@@ -14,14 +14,18 @@ package final class Reconciler {
 
     private let ledger: Ledger
     private let auditor: Auditor
+    private let walk: UnlistedWalk
     private let project: ProjectID
     private let plan: ReconcilePlan
     private let isRehearsal: Bool
 
-    /// A rehearsal looks only, and changes nothing.
+    /// A rehearsal looks only, and changes nothing. The walk may be shared with those of other projects that
+    /// are at work right before and after.
     package init(
-        _ ledger: Ledger, _ project: ProjectID, _ plan: ReconcilePlan, isRehearsal: Bool
+        _ ledger: Ledger, _ project: ProjectID, _ plan: ReconcilePlan, isRehearsal: Bool,
+        walk: UnlistedWalk = UnlistedWalk()
     ) {
+        self.walk = walk
         self.ledger = ledger
         self.project = project
         self.plan = plan
@@ -147,7 +151,7 @@ package final class Reconciler {
         var audit = ProjectionAudit()
         try asking { () throws(LedgerError) in
             if let shard = part.shard {
-                try audit.compare(project, in: shard, auditor)
+                try audit.compare(project, in: shard, walk, auditor)
             } else {
                 try audit.compareSample(of: Reconciler.sample, in: project, auditor)
             }

@@ -13,13 +13,16 @@ import Threading
 /// history that differs from past answers. The chain shows it: an event is there, with the chain that was seen, or
 /// something else is in its place.
 package final class LogGuard: Sendable {
-    private struct State {
+    fileprivate struct State {
         var seen = SeenLog()
         /// How often the log began anew.
         var epoch = 0
         /// What the log was last found to lack.
         var impediment: Impediment?
         var isChanged = false
+        /// What a machine that loses its power still has.
+        var synced = SeenLog()
+        var syncedAt: Int64?
         var hasRecalled = false
         /// Whether what could not be recalled was given up, and may be overwritten.
         var isGivenUp = false
@@ -63,15 +66,20 @@ package final class LogGuard: Sendable {
     }
 
     /// Writes down what is new since the last time, for when this instance starts again.
-    package func keep() {
-        let new = state.change(wake: .none) { state -> (seen: SeenLog, isGivenUp: Bool)? in
-            guard state.isChanged, state.seen.root != nil else { return nil }
+    package func keep(isLast: Bool = false) {
+        let now = monotonicMilliseconds()
+        let new = state.change(wake: .none) { state -> (seen: SeenLog, care: LogMemory.Care)? in
+            guard let care = state.careNeeded(at: now, isLast: isLast) else { return nil }
             state.isChanged = false
-            return (state.seen, state.isGivenUp)
+            return (state.seen, care)
         }
         guard let new else { return }
-        guard let reason = memory.keep(new.seen, new.isGivenUp) else {
-            return state.change(wake: .none) { $0.isGivenUp = false }
+        guard let reason = memory.keep(new.seen, new.care) else {
+            return state.change(wake: .none) { state in
+                if new.care == .quick { return }
+                state.isGivenUp = false
+                (state.synced, state.syncedAt) = (new.seen, now)
+            }
         }
         let isTold = state.change(wake: .none) { state in
             state.isChanged = true
@@ -235,12 +243,21 @@ package struct LogMemory: Sendable {
     package typealias Recall =
         @Sendable (_ root: Digest32, _ server: ServerIdentity?)
         throws(NotRecalled) -> SeenLog?
-    package typealias Keep = @Sendable (_ seen: SeenLog, _ isGivenUp: Bool) -> String?
+    package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
+
+    /// What is to survive how much.
+    package enum Care: Sendable {
+        /// This process may be killed.
+        case quick
+        /// The machine may lose its power.
+        case synced
+        /// The same, and what cannot be read there was given up.
+        case overwriting
+    }
 
     /// What was seen of the log with that first event: in that server's database, or else in another one.
     package var recall: Recall
-    /// Keeps it; why it could not, where that is so. What cannot be read there is overwritten only where
-    /// it was given up.
+    /// Keeps it; why it could not, where that is so.
     package var keep: Keep
 
     package init(recall: @escaping Recall, keep: @escaping Keep) {
@@ -250,6 +267,23 @@ package struct LogMemory: Sendable {
 
     /// For a process that has no part in it.
     package static let none = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
+}
+
+extension LogGuard.State {
+    /// How long a machine that loses its power may lack what was seen last, in milliseconds: a sync
+    /// waits for the disk that commits wait for.
+    private static let syncPause: Int64 = 1000
+
+    /// With what care what was seen is to be kept now; `nil` where it is.
+    fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
+        if seen.root == nil { return nil }
+        if isGivenUp { return .overwriting }
+        let isOverdue = syncedAt.map { now - $0 >= Self.syncPause } ?? true
+        // Which history it is matters more than how far it was seen.
+        let isAnother = seen.server != synced.server || seen.acceptances != synced.acceptances
+        if seen != synced, isLast || isOverdue || isAnother { return .synced }
+        return isChanged ? .quick : nil
+    }
 }
 
 extension LogMemory.NotRecalled {

@@ -36,15 +36,16 @@ extension Ledger {
             .bytea(sealed.sealed), .bytea(sealed.keyName), .bool(status.hasKey),
             .bool(status.hasSharedSecret), .text(status.address?.url),
             .int8(sealed.changedAt.milliseconds), .text(sealed.changedBy.text),
-            .int8(sealed.revision))
+            .int8(sealed.revision), .int8(sealed.version))
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Forgets those of an app that its project does not have.
-    package func cleanCredentials(of app: StoreApp) throws(Fault) {
+    /// Forgets those of an app that were written before a version of its project's stream.
+    package func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault) {
         try requireWritable()
-        let call = Statement.cleanCredentials(
-            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text))
+        let call = Statement.forgetCredentials(
+            .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
+            .int8(version))
         _ = try list(call) { _, _ in () }
     }
 
@@ -92,7 +93,8 @@ extension SealedCredentials {
             status: CredentialsStatus(
                 hasKey: rows.bool(row, 5), hasSharedSecret: rows.bool(row, 6),
                 address: rows.optionalText(row, 7).flatMap { StoreAddress($0) }),
-            revision: rows.int8(row, 10), changedAt: Instant(milliseconds: rows.int8(row, 8)),
+            revision: rows.int8(row, 10), version: rows.int8(row, 11),
+            changedAt: Instant(milliseconds: rows.int8(row, 8)),
             changedBy: try rows.identifier(row, 9))
     }
 }

@@ -64,7 +64,16 @@ struct ControlAPI: Sendable {
 
     private func report(_ events: [PracticeStore.Event]) -> JSON {
         let lines = events.map { JSON.string("\($0.at.text) \($0.text)") }
-        return ["now": .string(store.read { $0.now.text }), "events": .array(lines)]
+        var object = JSONObject()
+        object.append("now", .string(store.read { $0.now.text }))
+        object.append("events", .array(lines))
+        if !store.isFollowed {
+            let note =
+                "Deed's clock stays where it is. One that is served with --test-clock follows a store "
+                + "that is started with --service-url."
+            object.append("note", .string(note))
+        }
+        return .object(object)
     }
 
     /// What a customer's app hands over when it restores purchases.

@@ -74,9 +74,10 @@ extension PracticeWorld {
             post("TEST", about: nil)
             return Outcome(note: postings.last?.id)
         }
-        guard let id = step.product, let article = shop.article(id) else {
+        guard let id = step.product else {
             throw .invalid("\(step.do.rawValue) needs a product of the shop; see shop.json")
         }
+        let article = try article(id)
         if step.do == .withdraw {
             withdrawn.insert(article.id)
             return Outcome(note: "\(id) is not sold any more, and does not renew")
@@ -127,7 +128,11 @@ extension PracticeWorld {
 
     func article(_ id: String) throws(PracticeError) -> Article {
         guard let article = shop.article(id) else {
-            throw .invalid("the shop has no product \(id); see shop.json")
+            let names = shop.products.map(\.id)
+            let hint =
+                nearest(to: id, among: names).map { "the nearest is \($0)" }
+                ?? "it sells \(names.prefix(12).joined(separator: ", "))"
+            throw .invalid("the shop has no product \(id); \(hint); see shop.json")
         }
         return article
     }
@@ -209,7 +214,7 @@ extension PracticeWorld {
         guard old.phase == .active, old.sharedFrom == nil else {
             throw .refused("\(original) is \(old.phase.rawValue); only an active one is changed")
         }
-        guard let target = step.product.flatMap(shop.article), target.group == old.group,
+        guard let id = step.product, case let target = try article(id), target.group == old.group,
             let present = shop.article(old.product)
         else { throw .invalid("change needs a product of the group \(old.group)") }
         let offer = try offer(step.offer, of: target, for: old.customer)

@@ -29,7 +29,19 @@ extension Ports {
                 naming: allowingUnknown ? nil : .currency(wish.currency)
             ) { state, _, _ throws(Refusal) in
                 try state.decide(wish)
-            })
+            }
+        ).then { [self] result in
+            // Who tests with the sandbox and leaves the environment out finds nothing in production.
+            guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
+                case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
+            else { return .answered(result) }
+            return .look { () throws(CommandError) in
+                let sandbox = try obtain(ledger.customer(stream.inSandbox)).customer
+                throw .refused(
+                    .insufficientBalance(
+                        currency, has: has, needs: needs, inSandbox: sandbox.balances[currency]))
+            }
+        }
     }
 
     /// The wish to add an amount to a balance, or to take one, on an admin's word; or to add what was

@@ -109,29 +109,53 @@ package struct IntakeWorker: Sendable {
 /// nor one that hangs for all: other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
+    private static let limit = IntakeWorker.count - 1
 
-    private let counts = Mutex<[AppID: Int]>([:])
+    private struct State {
+        var counts: [AppID: Int] = [:]
+        /// Workers who ask the queue. Each may come back with a receipt of any app.
+        var asking = 0
+    }
+    private let state = Mutex(State())
 
     /// Takes an item of an app that is below its limit, and no receipt for a store when all workers but one
-    /// have one.
+    /// have one. A database that hangs for one worker keeps no other.
     func begin(
         _ take: (_ full: [AppID], _ isFull: Bool) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
-        try counts.withLock { counts throws(Fault) -> TakenIntake? in
-            let full = counts.filter { $0.value >= StoreVisits.limitPerApp }
-            let isFull = counts.values.reduce(0, +) >= IntakeWorker.count - 1
-            let taken = try take(Array(full.keys), isFull)
-            if let taken, taken.isReceipt { counts[taken.item.wish.heading.app, default: 0] += 1 }
+        let (full, isFull) = state.withLock { state in
+            let asking = state.asking
+            state.asking += 1
+            let full = state.counts.filter { $0.value + asking >= StoreVisits.limitPerApp }
+            let all = state.counts.values.reduce(asking, +)
+            return (
+                Array(full.keys), all >= StoreVisits.limit || asking >= StoreVisits.limitPerApp
+            )
+        }
+        do throws(Fault) {
+            let taken = try take(full, isFull)
+            end(asking: taken)
             return taken
+        } catch {
+            end(asking: nil)
+            throw error
+        }
+    }
+
+    private func end(asking taken: TakenIntake?) {
+        state.withLock { state in
+            state.asking -= 1
+            guard let taken, taken.isReceipt else { return }
+            state.counts[taken.item.wish.heading.app, default: 0] += 1
         }
     }
 
     func end(_ taken: TakenIntake) {
         if !taken.isReceipt { return }
-        counts.withLock { counts in
+        state.withLock { state in
             let app = taken.item.wish.heading.app
-            let left = counts[app, default: 1] - 1
-            counts[app] = left > 0 ? left : nil
+            let left = state.counts[app, default: 1] - 1
+            state.counts[app] = left > 0 ? left : nil
         }
     }
 }

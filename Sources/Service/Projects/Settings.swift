@@ -55,20 +55,27 @@ extension Ports {
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // Nothing is left of an app that was removed when it is set again.
-            try obtain(self.credentials.clean(name))
             let digest = credentials.isEmpty ? nil : try self.credentials.digest(credentials)
             return settingApp(key, change, digest, of: project, by: sender).thenLooking {
                 set throws(CommandError) in
-                let status =
-                    credentials.isEmpty
-                    ? try credentialsStatuses(of: project)[key]
-                    // After the app: what is kept for an app that there is not would wait for one.
-                    : try self.credentials.change(
-                        name, credentials, sender.actor, max(now(), set.at), set.repeatedSince)
-                return AppAnswer(project: project, key: key, app: set.app, credentials: status)
+                AppAnswer(
+                    project: project, key: key, app: set.app,
+                    credentials: try show(credentials, set.write, of: name, by: sender.actor))
             }
         }
+    }
+
+    /// What an app that was set shows the store then. It comes behind the app's event: what is kept for an
+    /// app that there is not would wait for one.
+    private func show(
+        _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
+    ) throws(CommandError) -> CredentialsStatus? {
+        if let write {
+            if !change.isEmpty { return try credentials.change(app, change, write, actor, now()) }
+            // Nothing is left of an app that was removed when it is set again.
+            try obtain(credentials.forget(app, write.appSince))
+        }
+        return try credentialsStatuses(of: app.project)[app.key]
     }
 
     private func credentialsStatuses(
@@ -77,12 +84,11 @@ extension Ports {
         try obtain(credentials.statuses(project))
     }
 
-    /// An app that was set, and when.
+    /// An app that was set.
     private struct SetApp: Sendable {
         let app: App
-        let at: Instant
-        /// When an earlier twin of the wish was fulfilled. What was changed since then stays.
-        let repeatedSince: Instant?
+        /// `nil` where the app was removed since an earlier twin of the wish set it.
+        let write: CredentialsWrite?
     }
 
     private func settingApp(
@@ -104,9 +110,7 @@ extension Ports {
             var app = outcome.state.project?.app(key)
             if case .appSet(let set)? = event?.event { app = set }
             guard let app else { throw .fault(.broken("setting an app left no app")) }
-            return SetApp(
-                app: app, at: event?.recordedAt ?? now(),
-                repeatedSince: outcome.isRepetition ? event?.recordedAt : nil)
+            return SetApp(app: app, write: outcome.write(to: key))
         }
     }
 
@@ -119,13 +123,24 @@ extension Ports {
             state, _ throws(Refusal) in
             try state.remove(key)
         }
-        return Wish(command) { _ in
-            AppAnswer(project: project, key: key, app: nil, credentials: nil)
-        }.thenLooking { answer throws(CommandError) in
+        return Wish(command) { $0.ownVersion }.thenLooking { version throws(CommandError) in
             // Not those of an app that was set again since.
-            try obtain(credentials.clean(StoreApp(project: project, key: key)))
-            return answer
+            try obtain(credentials.forget(StoreApp(project: project, key: key), version))
+            return AppAnswer(project: project, key: key, app: nil, credentials: nil)
         }
+    }
+}
+
+extension Outcome {
+    /// The version of the stream with which all of it was there.
+    fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
+
+    /// What tells whether credentials that come with an app are older than those that are kept.
+    fileprivate func write(to key: AppKey) -> CredentialsWrite? {
+        guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
+        else { return nil }
+        return CredentialsWrite(
+            version: ownVersion, appSince: since, isRepetition: isRepetition)
     }
 }
 

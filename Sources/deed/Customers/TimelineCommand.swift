@@ -51,17 +51,52 @@ struct TimelineSpan {
     init(_ rows: [TimelineRow], at mark: Instant, from start: Instant?, to end: Instant?) {
         let starts = rows.flatMap { $0.bars.map(\.interval.start) + $0.moments }
         let ends = rows.flatMap { $0.bars.compactMap(\.interval.end) + $0.moments }
+        let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
+        let life = Life(
+            from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
+        // A life of minutes that is long over would be one column of the time since.
+        let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
+        let early = isDrawn ? min(life.from, mark) : life.from
+        let late = isDrawn ? max(life.to, mark) : life.to
         // A bound that was given may lie beyond everything that there is.
-        let before = end?.advanced(byMilliseconds: -86_400_000) ?? mark
-        let first = start ?? min(starts.min() ?? mark, mark, before)
-        let last = max(ends.max() ?? mark, mark, starts.max() ?? mark, first)
-        // Room behind the last, so that what ends can be told from what goes on.
-        let (difference, isTooLong) = last.milliseconds.subtractingReportingOverflow(
-            first.milliseconds)
-        let length = isTooLong ? .max : max(difference, 86_400_000)
+        let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
+        let first = start ?? min(early, before)
+        let last = max(late, first)
         self.start = first
-        self.end = end ?? last.advanced(byMilliseconds: length / 10)
+        // Room behind the last, so that what ends can be told from what goes on.
+        let length = Life(from: first, to: last).length
+        let room = length == 0 ? TimelineSpan.day : max(1, length / 10)
+        self.end = end ?? last.advanced(byMilliseconds: room)
         self.mark = mark
+    }
+
+    private static let day: Int64 = 86_400_000
+
+    /// From the first that happened to the last.
+    private struct Life {
+        let from: Instant
+        let to: Instant
+
+        var length: Int64 {
+            let (length, isTooLong) = to.milliseconds.subtractingReportingOverflow(
+                from.milliseconds)
+            return isTooLong ? .max : length
+        }
+
+        /// Whether it is still to be seen when a drawing reaches to the moment as well.
+        func isNear(_ moment: Instant) -> Bool {
+            let reach = Life(from: min(from, moment), to: max(to, moment)).length
+            return length == 0 || reach / 20 <= length
+        }
+    }
+
+    var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
+
+    /// As precisely as the length asks for: days, minutes or seconds.
+    func text(of instant: Instant) -> String {
+        if isOfDays { return String(instant.text.prefix(10)) }
+        let isOfSeconds = Life(from: start, to: end).length <= 600_000
+        return "\(instant.text.prefix(isOfSeconds ? 19 : 16))Z"
     }
 }
 
@@ -103,17 +138,24 @@ struct TimelineDrawing {
     }
 
     private var dates: String {
-        let (first, last) = (span.start.text.prefix(10), span.end.text.prefix(10))
+        var (first, last) = (span.text(of: span.start), span.text(of: span.end))
+        // Where it is narrow, days give way.
+        func time(_ text: String) -> String { String(text.drop { $0 != "T" }.dropFirst()) }
+        if first.count + last.count >= columns { last = time(last) }
+        if first.count + last.count >= columns { first = time(first) }
         return first + String(repeating: " ", count: max(1, columns - first.count - last.count))
             + last
     }
 
     private var marker: String {
         let place = column(of: span.mark)
-        guard (0..<columns).contains(place) else { return "" }
         func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+        let minutes = "\(span.mark.text.prefix(16))Z"
+        if place < 0 { return "← \(minutes)" }
+        if place >= columns { return blanks(columns - minutes.count - 2) + "\(minutes) →" }
         // Next to the mark, if there is room.
-        for text in ["\(span.mark.text.prefix(16))Z", String(span.mark.text.prefix(10))] {
+        let brief = span.isOfDays ? String(span.mark.text.prefix(10)) : String(minutes.suffix(6))
+        for text in [minutes, brief] {
             if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }
             if text.count + 1 <= place { return blanks(place - text.count - 1) + text + " ▼" }
         }

@@ -62,6 +62,7 @@ let serveCommand = CommandSpec(
     let lock = try invocation.serviceLock(listen: settings.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
+    try starting { () throws(StartError) in try settings.requireFreeAddresses() }
     let database = try invocation.database(mayCreate: true, log: log)
     defer { database.leave() }
     if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }

@@ -13,7 +13,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 const deed = process.env.DEED_URL ?? 'http://127.0.0.1:8080'
 const key = process.env.DEED_KEY
 const environment = process.env.DEED_ENVIRONMENT ?? 'production'
-if (!key) throw new Error('DEED_KEY is missing; make one with: deed key create --role backend')
+const port = process.env.PORT ?? '8081'
+
+function end(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}
+
+if (!/^https?:\/\/[^/]+/.test(deed)) end('DEED_URL must be where Deed serves, like http://127.0.0.1:8080')
+if (!key) end('DEED_KEY is missing; make one with: deed key create --role backend')
+if (!key.startsWith('deed_backend_')) {
+  end('DEED_KEY is no key of a back end, which begins with deed_backend_; make one with: deed key create --role backend')
+}
+if (!['production', 'sandbox'].includes(environment)) {
+  end(`DEED_ENVIRONMENT must be production or sandbox, and is ${environment}`)
+}
+if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) end(`PORT must be a number up to 65535, and is ${port}`)
 
 // What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
 const delivered = new Set(['recorded', 'already_known', 'already_settled'])
@@ -67,7 +82,8 @@ async function submit(player, evidence, restoring = false) {
   wrote(player, headers)
   const isDelivered = (item) => delivered.has(item.outcome)
   return {
-    finish: content.items.filter((item) => isDelivered(item) && item.transaction).map((item) => item.transaction),
+    // A receipt and a signed transaction may tell of the same one.
+    finish: [...new Set(content.items.filter(isDelivered).map((item) => item.transaction).filter(Boolean))].sort(),
     told: content.items.filter((item) => !isDelivered(item)).map((item) => item.detail ?? item.outcome),
     rights: rightsIn(content),
     balances: content.balances,
@@ -151,6 +167,7 @@ const server = createServer(async (request, response) => {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(content))
 })
 
-server.listen(Number(process.env.PORT ?? '8081'), '127.0.0.1', () => {
+server.on('error', (error) => end(`port ${port} cannot be listened on (${error.code}); set PORT to a free one`))
+server.listen(Number(port), '127.0.0.1', () => {
   console.log(`the game's back end is on http://127.0.0.1:${server.address().port}`)
 })

@@ -18,8 +18,17 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DEED = urllib.parse.urlsplit(os.environ.get("DEED_URL", "http://127.0.0.1:8080"))
+if DEED.scheme not in ("http", "https") or not DEED.netloc:
+    sys.exit("DEED_URL must be where Deed serves, like http://127.0.0.1:8080")
 KEY = os.environ.get("DEED_KEY") or sys.exit("DEED_KEY is missing; make one with: deed key create --role backend")
+if not KEY.startswith("deed_backend_"):
+    sys.exit("DEED_KEY is no key of a back end, which begins with deed_backend_; make one with: deed key create --role backend")
 ENVIRONMENT = os.environ.get("DEED_ENVIRONMENT", "production")
+if ENVIRONMENT not in ("production", "sandbox"):
+    sys.exit(f"DEED_ENVIRONMENT must be production or sandbox, and is {ENVIRONMENT}")
+PORT = os.environ.get("PORT", "8081")
+if not (PORT.isascii() and PORT.isdigit() and int(PORT) <= 65535):
+    sys.exit(f"PORT must be a number up to 65535, and is {PORT}")
 
 # What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
 DELIVERED = {"recorded", "already_known", "already_settled"}
@@ -87,7 +96,9 @@ class Players:
         self.wrote(player, headers)
         items = answer["items"]
         return {
-            "finish": [item["transaction"] for item in items if item["outcome"] in DELIVERED and "transaction" in item],
+            # A receipt and a signed transaction may tell of the same one.
+            "finish": sorted({item["transaction"] for item in items
+                              if item["outcome"] in DELIVERED and "transaction" in item}),
             "told": [item.get("detail", item["outcome"]) for item in items if item["outcome"] not in DELIVERED],
             "rights": rights_in(answer),
             "balances": answer["balances"],
@@ -194,6 +205,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8081"))), Handler)
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", int(PORT)), Handler)
+    except OSError as error:
+        sys.exit(f"port {PORT} cannot be listened on ({error.strerror}); set PORT to a free one")
     print(f"the game's back end is on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

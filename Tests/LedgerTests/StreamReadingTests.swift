@@ -1,0 +1,35 @@
+import Core
+import Ledger
+import Postgres
+import SQL
+import TestSupport
+import Testing
+
+@Suite("Reading streams")
+struct StreamReadingTests {
+    @Test("Where a shard ends is told in full with the first row of a stream only")
+    func chainOnce() throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        for number in 0..<5 {
+            _ = try ledger.append(.give("pro", to: stream, grant: "g\(number)"))
+        }
+        var connection = try Connection.open(database.settings())
+        for (known, rowCount) in [(Int64(0), 5), (3, 2), (5, 1)] {
+            let call = Call(
+                statement: .readStreams,
+                binds: [
+                    .int2s([stream.shard.number]), .texts([stream.project.text]),
+                    .texts([stream.environment.rawValue]), .texts([stream.customer.text]),
+                    .int8s([known]), .int8s([0]),
+                ])
+            try connection.run([call]) { _, rows in
+                #expect(rows.count == rowCount)
+                let chains = (0..<rows.count).map { rows.isNull($0, 16) ? 0 : 1 }
+                #expect(chains == [1] + [Int](repeating: 0, count: rowCount - 1), "\(known)")
+            }
+        }
+    }
+}
