@@ -210,12 +210,7 @@ package final class CustomerReads: Sendable {
     }
 
     private func requireHead(_ after: Position) throws(ReadError) {
-        let heads: [Int64]
-        do throws(Fault) {
-            heads = try port.heads()
-        } catch {
-            throw .fault(error)
-        }
+        let heads = try rethrowing(as: ReadError.fault, port.heads())
         let head = Position(shard: after.shard, sequence: heads[Int(after.shard.number)])
         if head.sequence < after.sequence { throw .notReached(after, head: head) }
     }

@@ -130,10 +130,8 @@ struct ReadRoutes: Sendable {
 extension CustomerReads {
     /// The same as a problem, for routes.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
-        do throws(ReadError) {
+        try rethrowing(as: Problem.init) { () throws(ReadError) in
             try require(after, within: position)
-        } catch {
-            throw Problem(error)
         }
     }
 }
