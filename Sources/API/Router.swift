@@ -65,35 +65,35 @@ package struct Router: Sendable {
             return .now(unrouted.record(surfaces.refusal(error, at: request.path), since: started))
         }
         do throws(Problem) {
-            let (room, reaction) = try begin(request, at: found.route, found.arguments)
-            return answer(by: reaction, in: room, found.route, since: started)
+            return try answer(request, at: found.route, found.arguments, since: started)
         } catch {
             return .now(found.route.end(.failure(error), since: started))
         }
     }
 
-    private func begin(
-        _ request: borrowing Request, at found: ServedRoute, _ arguments: [String]?
-    ) throws(Problem) -> (Room, Reaction) {
+    private func answer(
+        _ request: borrowing Request, at found: ServedRoute, _ arguments: [String]?,
+        since started: Int64
+    ) throws(Problem) -> Answer {
         switch found.route.callers {
         case .anyone(let receive):
-            return try receive(
+            let (room, reaction) = try receive(
                 try OpenCall(request, arguments, of: found.route.parameters))
+            return answer(by: reaction, in: room, found, since: started)
         case .keys(let roles, let work):
             let key = try found.door.key(of: request)
             let draft = try CallDraft(request, arguments, for: found.route)
             if found.route.cost == .memory, let known = key.known {
-                return (.known, try work(try Call(draft, try Route.Access(known, roles))))
+                let reaction = try work(try Call(draft, try Route.Access(known, roles)))
+                return answer(by: reaction, in: .known, found, since: started)
             }
             let client = key.known == nil ? request.client : nil
             if key.known == nil { try failedKeys.requirePatience(with: client) }
-            return (
-                key.room,
-                .waiting { [failedKeys] () throws(Problem) in
-                    let live = try found.door.find(key, failedKeys, from: client)
-                    return try work(try Call(draft, try Route.Access(live, roles)))
-                }
-            )
+            let waiting = Reaction.waiting { [failedKeys] () throws(Problem) in
+                let live = try found.door.find(key, failedKeys, from: client)
+                return try work(try Call(draft, try Route.Access(live, roles)))
+            }
+            return answer(by: waiting, in: key.room, found, since: started)
         }
     }
 
@@ -173,8 +173,8 @@ final class ServedRoute: Sendable {
     }
 
     /// What a call ends with, in the words of its surface.
-    func end(_ result: Result<Response, Problem>, since started: Int64) -> Response {
-        switch result {
+    func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
+        switch consume result {
         case .success(let response): measures.record(response, since: started)
         case .failure(let problem): measures.record(refusal(problem), since: started)
         }
@@ -232,7 +232,7 @@ private struct CallDraft: Sendable {
 }
 
 extension Call {
-    fileprivate init(_ draft: CallDraft, _ access: Route.Access) throws(Problem) {
+    fileprivate init(_ draft: consuming CallDraft, _ access: Route.Access) throws(Problem) {
         guard let arguments = draft.arguments else { throw .malformedPath }
         let query = try QueryParameters(draft.query, of: draft.parameters)
         let idempotencyKey = try draft.validIdempotencyKey()

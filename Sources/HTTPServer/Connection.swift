@@ -312,7 +312,8 @@ final class Connection: @unchecked Sendable {
             ?? response.body.withUnsafeBytes { build($0, .RESPMEM_MUST_COPY) }
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
-        for header in response.headers { add(header, to: built) }
+        let headers = response.headers.span
+        for place in headers.indices { add(headers[place], to: built) }
         if let stamp = reception.stamp { add(stamp(), to: built) }
         if closing || reception.isDraining { add(Header("Connection", "close"), to: built) }
         expire(after: reception.timeouts.body)

@@ -55,7 +55,7 @@ struct ReadRoutes: Sendable {
             }
         }
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
-            return answer.response(to: wanted).reaction
+            return .answered(.success(answer.response(to: wanted)))
         }
         // Whether the log reaches a place in another shard may have to be asked for first.
         if let after, after.shard != stream.shard {
