@@ -23,10 +23,10 @@ final class Connection: @unchecked Sendable {
     private let isInFlight = Atomic(false)
     private let memo: Memo
     private var isFirst = true
-    private var inlet = Inlet()
+    @exclusivity(unchecked) private var inlet = Inlet()
     /// How many requests the library has begun with.
     private var begun = 0
-    private var current = Exchange()
+    @exclusivity(unchecked) private var current = Exchange()
 
     /// What is known of the request at hand.
     private struct Exchange {
