@@ -234,22 +234,14 @@ extension Problem {
 
 /// What the log gives, or the problem with it.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Problem) -> Answer {
-    do throws(Fault) {
-        return try answer()
-    } catch {
-        throw Problem(error)
-    }
+    try rethrowing(as: Problem.init, answer)
 }
 
 /// What a use case gives, or the problem with it.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(Problem) -> Answer {
-    do throws(CommandError) {
-        return try answer()
-    } catch {
-        throw Problem(error)
-    }
+    try rethrowing(as: Problem.init, answer)
 }
 
 extension Refusal {

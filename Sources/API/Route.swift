@@ -3,7 +3,7 @@ import HTTPServer
 import Service
 
 /// One call of the API: where it is, who may make it, what it costs, and what answers it.
-struct Route: Sendable {
+final class Route: Sendable {
     /// What a key opened.
     struct Access: Sendable {
         let key: LiveKey
@@ -46,13 +46,11 @@ struct Route: Sendable {
     let callers: Callers
     let cost: Cost
 
-    /// A call for keys with a permission; its work gives whatever comes to a reaction. A write may be
-    /// repeated unless it says otherwise.
-    init<Outcome: Reacting>(
+    /// A call for keys with a permission. A write may be repeated unless it says otherwise.
+    init(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
-        _ permission: Permission, _ cost: Cost,
-        _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
+        _ permission: Permission, _ cost: Cost, _ work: @escaping Work
     ) {
         self.method = method
         self.pattern = pattern
@@ -60,9 +58,20 @@ struct Route: Sendable {
         self.headers = headers ?? (method == "GET" ? [] : [.idempotencyKey])
         self.bodyLimit = bodyLimit
         self.cost = cost
-        callers = .keys(Role.all(with: permission)) { call throws(Problem) in
-            try work(call).reaction
-        }
+        callers = .keys(Role.all(with: permission), work)
+    }
+
+    /// The same, whose work gives what comes to a reaction.
+    convenience init<Outcome: Reacting>(
+        _ method: String, _ pattern: String, parameters: [String] = [],
+        headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
+        _ permission: Permission, _ cost: Cost,
+        _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
+    ) {
+        self.init(
+            method, pattern, parameters: parameters, headers: headers, bodyLimit: bodyLimit,
+            permission, cost
+        ) { call throws(Problem) in try work(call).reaction }
     }
 
     /// A call for anyone.

@@ -6,7 +6,7 @@ package import Telemetry
 import Threading
 
 /// From a request to its answer: surface, route, method, key, role, and then the route's own work.
-package struct Router: Sendable {
+package final class Router: Sendable {
     /// The longest body of calls that do not need a longer one.
     package static let bodyLimit = 64 << 10
 
@@ -20,7 +20,7 @@ package struct Router: Sendable {
     private let announce: @Sendable () -> Announcement
 
     /// What the API's address answers.
-    package init(
+    package convenience init(
         _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
         operations: Operations
     ) {
@@ -65,35 +65,35 @@ package struct Router: Sendable {
             return .now(unrouted.record(surfaces.refusal(error, at: request.path), since: started))
         }
         do throws(Problem) {
-            let (room, reaction) = try begin(request, at: found.route, found.arguments)
-            return answer(by: reaction, in: room, found.route, since: started)
+            return try answer(request, at: found.route, found.arguments, since: started)
         } catch {
             return .now(found.route.end(.failure(error), since: started))
         }
     }
 
-    private func begin(
-        _ request: borrowing Request, at found: ServedRoute, _ arguments: [String]?
-    ) throws(Problem) -> (Room, Reaction) {
+    private func answer(
+        _ request: borrowing Request, at found: ServedRoute, _ arguments: [String]?,
+        since started: Int64
+    ) throws(Problem) -> Answer {
         switch found.route.callers {
         case .anyone(let receive):
-            return try receive(
+            let (room, reaction) = try receive(
                 try OpenCall(request, arguments, of: found.route.parameters))
+            return answer(by: reaction, in: room, found, since: started)
         case .keys(let roles, let work):
             let key = try found.door.key(of: request)
             let draft = try CallDraft(request, arguments, for: found.route)
             if found.route.cost == .memory, let known = key.known {
-                return (.known, try work(try Call(draft, try Route.Access(known, roles))))
+                let reaction = try work(try Call(draft, try Route.Access(known, roles)))
+                return answer(by: reaction, in: .known, found, since: started)
             }
             let client = key.known == nil ? request.client : nil
             if key.known == nil { try failedKeys.requirePatience(with: client) }
-            return (
-                key.room,
-                .waiting { [failedKeys] () throws(Problem) in
-                    let live = try found.door.find(key, failedKeys, from: client)
-                    return try work(try Call(draft, try Route.Access(live, roles)))
-                }
-            )
+            let waiting = Reaction.waiting { [failedKeys] () throws(Problem) in
+                let live = try found.door.find(key, failedKeys, from: client)
+                return try work(try Call(draft, try Route.Access(live, roles)))
+            }
+            return answer(by: waiting, in: key.room, found, since: started)
         }
     }
 
@@ -114,7 +114,7 @@ package struct Router: Sendable {
                 }
             }
         case .asking, .writing:
-            return .underway { reply in
+            return .underway { [submit] reply in
                 reaction.perform(isPatient: false, submit, reply) {
                     reply(found.end($0, since: started))
                 }
@@ -173,8 +173,8 @@ final class ServedRoute: Sendable {
     }
 
     /// What a call ends with, in the words of its surface.
-    func end(_ result: Result<Response, Problem>, since started: Int64) -> Response {
-        switch result {
+    func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
+        switch consume result {
         case .success(let response): measures.record(response, since: started)
         case .failure(let problem): measures.record(refusal(problem), since: started)
         }
@@ -232,7 +232,7 @@ private struct CallDraft: Sendable {
 }
 
 extension Call {
-    fileprivate init(_ draft: CallDraft, _ access: Route.Access) throws(Problem) {
+    fileprivate init(_ draft: consuming CallDraft, _ access: Route.Access) throws(Problem) {
         guard let arguments = draft.arguments else { throw .malformedPath }
         let query = try QueryParameters(draft.query, of: draft.parameters)
         let idempotencyKey = try draft.validIdempotencyKey()
@@ -274,5 +274,113 @@ extension Request {
             case .notUTF8: throw .invalid("\(name)", "\"\(name)\" takes printable UTF-8.")
             }
         }
+    }
+}
+
+/// The routes by their paths, so that finding one takes as long as its path and not as the list.
+struct RouteTable<Found: Sendable>: Sendable {
+    private struct Node: Sendable {
+        /// A handful, so that comparing them takes less than looking one up.
+        var texts: [(text: [UInt8], node: Int)] = []
+        var argument: Int?
+        /// What takes all that is left of the path.
+        var tail: Int?
+        /// What is at the end of this path, by method.
+        var ends: [(method: String, found: Found)] = []
+    }
+    private var nodes = [Node()]
+
+    /// What a path leads to.
+    struct Place {
+        let ends: [(method: String, found: Found)]
+        /// The parts of the path that are arguments; `nil` when one of them is not validly encoded.
+        let arguments: [String]?
+    }
+
+    mutating func add(_ found: Found, method: String, pattern: String) {
+        var at = 0
+        for part in pattern.dropFirst().split(separator: "/") {
+            if part.hasSuffix("*}") {
+                at = node(\.tail, below: at)
+            } else if part.hasPrefix("{") {
+                at = node(\.argument, below: at)
+            } else {
+                at = text(Array(part.utf8), below: at)
+            }
+        }
+        nodes[at].ends.append((method, found))
+    }
+
+    private mutating func node(_ kind: WritableKeyPath<Node, Int?>, below parent: Int) -> Int {
+        if let node = nodes[parent][keyPath: kind] { return node }
+        nodes.append(Node())
+        nodes[parent][keyPath: kind] = nodes.count - 1
+        return nodes.count - 1
+    }
+
+    private mutating func text(_ text: [UInt8], below parent: Int) -> Int {
+        for known in nodes[parent].texts where known.text == text { return known.node }
+        nodes.append(Node())
+        nodes[parent].texts.append((text, nodes.count - 1))
+        return nodes.count - 1
+    }
+
+    /// Where the path leads; `nil` when no route has it. What a route names wins over an argument, and an
+    /// argument over what takes all that is left.
+    func find(_ path: Span<UInt8>) -> Place? {
+        guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
+        var arguments: [String]? = []
+        guard let end = walk(path, from: 1, at: 0, &arguments) else { return nil }
+        arguments?.reverse()
+        return Place(ends: nodes[end].ends, arguments: arguments)
+    }
+
+    /// Goes from a node along what the path holds from `start` on. The arguments are taken on the way
+    /// back, the last one first: only then it is known which they are.
+    private func walk(
+        _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
+    ) -> Int? {
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        // By place: to take them out would count references to each.
+        for place in nodes[node].texts.indices
+        where path.holds(nodes[node].texts[place].text, in: start..<end) {
+            let next = nodes[node].texts[place].node
+            if let found = finish(path, after: end, at: next, &arguments) { return found }
+        }
+        if let next = nodes[node].argument,
+            let found = finish(path, after: end, at: next, &arguments)
+        {
+            take(path.extracting(start..<end), into: &arguments)
+            return found
+        }
+        guard let next = nodes[node].tail else { return nil }
+        take(path.extracting(start..<path.count), into: &arguments)
+        return next
+    }
+
+    private func take(_ argument: Span<UInt8>, into arguments: inout [String]?) {
+        if let text = percentDecoded(argument) {
+            arguments?.append(text)
+        } else {
+            arguments = nil
+        }
+    }
+
+    private func finish(
+        _ path: Span<UInt8>, after end: Int, at node: Int, _ arguments: inout [String]?
+    ) -> Int? {
+        if end == path.count { return nodes[node].ends.isEmpty ? nil : node }
+        return walk(path, from: end + 1, at: node, &arguments)
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func holds(_ text: [UInt8], in range: Range<Int>) -> Bool {
+        guard text.count == range.count else { return false }
+        for offset in text.indices where self[range.lowerBound + offset] != text[offset] {
+            return false
+        }
+        return true
     }
 }

@@ -10,7 +10,8 @@ extension Surface {
         let measures = NotificationMeasures(operations.metrics)
         return Surface(
             prefix: "/v1",
-            routes: ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
+            routes: EntitlementsRoutes(ports: ports, reads: reads).routes
+                + ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
                 + CustomerRoutes(ports: ports).routes + CatalogRoutes(ports: ports).routes
                 + SettingsRoutes(ports: ports, apps: submissions.apps).routes
                 + OrderRoutes(ports: ports, reads: reads).routes

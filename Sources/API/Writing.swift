@@ -19,10 +19,6 @@ protocol Reacting: SendableMetatype {
     var reaction: Reaction { get }
 }
 
-extension Reaction: Reacting {
-    var reaction: Reaction { self }
-}
-
 extension Response: Reacting {
     var reaction: Reaction { .answered(.success(self)) }
 }

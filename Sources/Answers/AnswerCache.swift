@@ -1,5 +1,4 @@
 package import Core
-package import Following
 import Synchronization
 
 /// A place in the order in which the cache hears of things.
@@ -28,17 +27,17 @@ package final class AnswerCache: Sendable {
         let confirmedAt: Int64
     }
 
-    private let partitions: [GuardedPartition]
+    let partitions: [GuardedPartition]
     let render: Render
     let now: @Sendable () -> Instant
     private let monotonicClock: @Sendable () -> Int64
     /// The versions of rules that every partition knows.
-    private let rules = Mutex<[ProjectID: Int64]>([:])
-    private let newest = Atomic<Moment>(0)
+    let rules = Mutex<[ProjectID: Int64]>([:])
+    let newest = Atomic<Moment>(0)
     /// When everything was let go of last; held while that is done.
-    private let clearedAt = Mutex<Moment>(0)
+    let clearedAt = Mutex<Moment>(0)
     /// When the log was last heard of to its end.
-    private let confirmedAt = Atomic(Int64.min / 2)
+    let confirmedAt = Atomic(Int64.min / 2)
 
     /// A cache of about that many bytes. `monotonicClock` gives milliseconds.
     package init(
@@ -94,7 +93,7 @@ package final class AnswerCache: Sendable {
     }
 
     /// No answer that was derived by older rules is given any more.
-    private func outdate(_ project: ProjectID, before version: Int64, since moment: Moment) {
+    func outdate(_ project: ProjectID, before version: Int64, since moment: Moment) {
         if rules.withLock({ version <= $0[project, default: 0] }) { return }
         for shard in Shard.all {
             change(shard, since: moment) { $0.outdate(project, before: version) }
@@ -105,14 +104,14 @@ package final class AnswerCache: Sendable {
         }
     }
 
-    private func change<Result: Sendable>(
+    func change<Result: Sendable>(
         _ shard: Shard, _ body: (inout AnswerPartition) -> Result
     ) -> Result {
         partitions[Int(shard.number)].withLock(body)
     }
 
     /// Changes a partition, unless everything was let go of since that moment.
-    private func change(
+    func change(
         _ shard: Shard, since moment: Moment, _ body: (inout AnswerPartition) -> Void
     ) {
         change(shard) { partition in
@@ -121,103 +120,210 @@ package final class AnswerCache: Sendable {
     }
 }
 
-/// How the cache hears of what happens to the log.
+/// What became of answers so far, and how many there are.
+package struct AnswerTally: Hashable, Sendable {
+    package fileprivate(set) var hits: Int64 = 0
+    package fileprivate(set) var misses: Int64 = 0
+    package fileprivate(set) var evictions: Int64 = 0
+    package fileprivate(set) var bytes: Int64 = 0
+    package fileprivate(set) var entries: Int64 = 0
+
+    mutating func add(_ other: AnswerTally) {
+        hits += other.hits
+        misses += other.misses
+        evictions += other.evictions
+        bytes += other.bytes
+        entries += other.entries
+    }
+}
+
+/// The ready answers about the customers of one shard.
 ///
-/// First it is noted which streams changed, so that nothing read of them before is kept, and answers in
-/// other shards that include them go; then those of the shard itself; and then it counts as known that far.
-/// So no answer claims a position that it does not hold at.
-extension AnswerCache: Subscriber {
-    package var heard: [Int64] { partitions.map { $0.withLock(\.applied) } }
+/// What needs room gives every answer a second chance: a hand goes round, takes the mark off
+/// those that were used since it came by, and removes those without. That comes close to removing
+/// what was used least recently, and a use costs no more than setting the mark.
+struct AnswerPartition {
+    /// An answer, and since when nothing confirmed it.
+    struct Held {
+        let answer: ReadyAnswer
+        var confirmedAt: Int64
+        fileprivate var isUsed = false
 
-    package var moment: Moment { newest.load(ordering: .acquiring) }
+        fileprivate init(_ answer: ReadyAnswer, confirmedAt: Int64) {
+            self.answer = answer
+            self.confirmedAt = confirmedAt
+        }
 
-    private func advanceMoment() -> Moment {
-        newest.add(1, ordering: .acquiringAndReleasing).newValue
-    }
-
-    package func restart(at heads: [Int64], askedAt: Int64) {
-        clearedAt.withLock { clearedAt in
-            clearedAt = advanceMoment()
-            rules.withLock { $0 = [:] }
-            for (partition, head) in zip(partitions, heads) {
-                partition.withLock { $0.clear(at: clearedAt, applied: head) }
-            }
-            confirmedAt.store(askedAt, ordering: .relaxed)
+        /// Bytes of memory that it takes, roughly: what grows by doubling is half empty.
+        fileprivate var weight: Int {
+            answer.weight
+                + 2
+                * (2 * MemoryLayout<Int>.stride + MemoryLayout<Stream>.stride
+                    + MemoryLayout<Held>.stride)
         }
     }
+    private static let marks = 256
 
-    package func hear(_ commit: Commit, since moment: Moment) {
-        let time = time()
-        for change in commit.changes {
-            take(change, since: moment) { stream, sequence in
-                replace(stream, by: commit.customer, at: sequence, time, since: moment)
-            }
-        }
-        for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // What another instance wrote may be in the answer that the sender gets now.
-            note(stream, at: sequence)
-            change(stream.shard) { $0.drop(stream, before: sequence) }
-        }
-        for (project, version) in commit.rules { outdate(project, before: version, since: moment) }
+    private(set) var tally = AnswerTally()
+    /// Up to where every event of the shard was taken in.
+    private(set) var applied: Int64 = 0
+    /// When everything was let go of last.
+    private(set) var clearedAt: Moment = 0
+    /// In bytes.
+    private let limit: Int
+    private var held: [Held] = []
+    private var places: [Stream: Int] = [:]
+    private var hand = 0
+    /// The newest rules that are known; answers by older ones are not given.
+    private var rules = KnownRules()
+    /// The last sequence at which any of the streams changed that share a mark. What was read of
+    /// one of them before that is not kept any more.
+    private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
+    /// The same of their sandboxes, which lie in other shards: what was asked for before is not kept.
+    private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
+
+    init(limit: Int) {
+        self.limit = limit
     }
 
-    package func hear(_ news: LogNews, since moment: Moment) {
-        for change in news.changes {
-            take(change, since: moment) { stream, sequence in
-                self.change(stream.shard) { $0.drop(stream, before: sequence) }
-            }
+    // MARK: Reading
+
+    mutating func find(_ stream: Stream, at now: Instant) -> Held? {
+        guard let place = places[stream] else { return miss() }
+        let found = held[place]
+        guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
+        // Written only when it changes: otherwise each read would write memory.
+        if !found.isUsed { held[place].isUsed = true }
+        tally.hits += 1
+        return found
+    }
+
+    private mutating func miss() -> Held? {
+        tally.misses += 1
+        return nil
+    }
+
+    func holds(_ stream: Stream) -> Bool { places[stream] != nil }
+
+    // MARK: Keeping
+
+    /// Keeps the answer unless it is outdated, or would need more room than there is for many.
+    /// It was asked for at that moment.
+    mutating func keep(_ answer: ReadyAnswer, since moment: Moment, confirmedAt: Int64) {
+        let new = Held(answer, confirmedAt: confirmedAt)
+        let mark = AnswerPartition.mark(of: answer.stream)
+        guard clearedAt <= moment, changed[mark] <= answer.sequence,
+            answer.sandboxSequence == nil || sandboxChangedAt[mark] <= moment,
+            rules.allow(answer), new.weight <= limit / 4
+        else { return }
+        if let place = places[answer.stream] {
+            if answer.isOlder(than: held[place].answer) { return }
+            remove(place)
         }
-        guard news.isComplete else { return }
-        clearedAt.withLock { clearedAt in
-            if clearedAt <= moment { confirmedAt.store(news.askedAt, ordering: .relaxed) }
+        while Int(tally.bytes) + new.weight > limit { evict() }
+        places[answer.stream] = held.count
+        held.append(new)
+        tally.bytes += Int64(new.weight)
+        tally.entries += 1
+    }
+
+    /// Takes the mark off the next answer, or removes it when it has none.
+    private mutating func evict() {
+        if hand >= held.count { hand = 0 }
+        if held[hand].isUsed {
+            held[hand].isUsed = false
+            hand += 1
+        } else {
+            // The last one moves to where it was, and is looked at next.
+            remove(hand)
+            tally.evictions += 1
         }
     }
 
-    /// Takes in a stretch of a shard; what becomes of a customer's own answer is up to `body`.
-    private func take(
-        _ change: ShardChange, since moment: Moment,
-        _ body: (Stream, _ sequence: Int64) -> Void
-    ) {
-        for (subject, sequence) in change.subjects {
-            switch subject {
-            case .customer(let stream): note(stream, at: sequence)
-            case .rules(let project, let version):
-                outdate(project, before: version, since: moment)
-            case .keys: break
-            }
-        }
-        for case (.customer(let stream), let sequence) in change.subjects { body(stream, sequence) }
-        self.change(change.shard, since: moment) { $0.advance(over: change.positions) }
+    private mutating func remove(_ place: Int) {
+        held.swapAt(place, held.count - 1)
+        guard let gone = held.popLast() else { return }
+        if place < held.count { places[held[place].answer.stream] = place }
+        places[gone.answer.stream] = nil
+        tally.bytes -= Int64(gone.weight)
+        tally.entries -= 1
     }
 
-    /// Notes that the stream changed, and drops other answers that include it.
-    private func note(_ stream: Stream, at sequence: Int64) {
-        change(stream.shard) { $0.note(stream, at: sequence) }
-        guard stream.environment == .sandbox else { return }
-        let (production, now) = (stream.inProduction, advanceMoment())
-        change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
+    // MARK: Following the log
+
+    /// Notes that the stream changed, so that nothing older is kept any more.
+    mutating func note(_ stream: Stream, at sequence: Int64) {
+        let mark = AnswerPartition.mark(of: stream)
+        changed[mark] = max(changed[mark], sequence)
     }
 
-    /// States with more events are not rendered by those who commit.
-    private static let renderedVersions: Int64 = 500
+    /// Lets go of what was read of the stream before that.
+    mutating func drop(_ stream: Stream, before sequence: Int64) {
+        guard let place = places[stream], held[place].answer.sequence < sequence else { return }
+        remove(place)
+    }
 
-    /// Puts the answer by what the commit left in place of one that is held.
-    private func replace(
-        _ stream: Stream, by customer: (Stream) -> CustomerSnapshot?, at sequence: Int64,
-        _ time: Int64, since moment: Moment
-    ) {
-        guard change(stream.shard, { $0.holds(stream) }) else { return }
-        var ready: ReadyAnswer?
-        if let snapshot = customer(stream),
-            snapshot.customer.version <= AnswerCache.renderedVersions,
-            !snapshot.includesSandbox(of: stream)
-        {
-            let view = CustomerView(snapshot, of: stream)
-            ready = render(EntitlementsAnswer(view, at: now()))
-        }
-        change(stream.shard) { partition in
-            partition.drop(stream, before: sequence)
-            if let ready { partition.keep(ready, since: moment, confirmedAt: time) }
-        }
+    /// Lets go of what includes the sandbox as it was before that, also of what is being read.
+    mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
+        let mark = AnswerPartition.mark(of: stream)
+        sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
+        guard let place = places[stream], let known = held[place].answer.sandboxSequence,
+            known < sequence
+        else { return }
+        remove(place)
+    }
+
+    mutating func outdate(_ project: ProjectID, before version: Int64) {
+        rules.note(project, version)
+    }
+
+    /// Everything in those positions was taken in.
+    mutating func advance(over positions: ClosedRange<Int64>) {
+        if positions.lowerBound <= applied + 1 { applied = max(applied, positions.upperBound) }
+    }
+
+    /// Lets go of everything; what was asked for before is not kept any more.
+    mutating func clear(at moment: Moment, applied: Int64) {
+        var fresh = AnswerPartition(limit: limit)
+        fresh.clearedAt = moment
+        fresh.applied = applied
+        fresh.tally.hits = tally.hits
+        fresh.tally.misses = tally.misses
+        fresh.tally.evictions = tally.evictions + tally.entries
+        self = fresh
+    }
+
+    private static func mark(of stream: Stream) -> Int { abs(stream.hashValue % marks) }
+}
+
+/// The newest versions of projects' rules.
+private struct KnownRules {
+    private var versions: [ProjectID: Int64] = [:]
+    private var highest: Int64 = 0
+
+    mutating func note(_ project: ProjectID, _ version: Int64) {
+        versions[project] = max(versions[project, default: 0], version)
+        highest = max(highest, version)
+    }
+
+    /// Whether the answer was not derived by older ones.
+    func allow(_ answer: ReadyAnswer) -> Bool {
+        // Most answers are as new as any rules: then no project has to be looked up.
+        highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
+    }
+}
+
+/// A partition and its lock.
+final class GuardedPartition: Sendable {
+    private let partition: Mutex<AnswerPartition>
+
+    init(limit: Int) {
+        partition = Mutex(AnswerPartition(limit: limit))
+    }
+
+    func withLock<Result: Sendable>(
+        _ body: (inout AnswerPartition) -> Result
+    ) -> Result {
+        partition.withLock { partition in body(&partition) }
     }
 }

@@ -126,23 +126,14 @@ extension AppStorePort {
     func takeTurn(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, now: Instant
     ) throws(StoreTrouble) {
-        let wait: Instant?
-        do throws(Fault) {
-            wait = try take(app, environment, endpoint, now)
-        } catch {
-            throw .fault(error)
-        }
+        let wait = try rethrowing(as: StoreTrouble.fault, take(app, environment, endpoint, now))
         if let wait { throw .limited(until: wait) }
     }
 
     func rest(
         _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, until: Instant
     ) throws(StoreTrouble) {
-        do throws(Fault) {
-            try rest(app, environment, endpoint, until)
-        } catch {
-            throw .fault(error)
-        }
+        try rethrowing(as: StoreTrouble.fault, rest(app, environment, endpoint, until))
     }
 
     func answer(to request: OutboundRequest) throws(StoreTrouble) -> OutboundResponse {

@@ -43,17 +43,10 @@ package struct CredentialVault: Sendable {
 
     /// An app's credentials; empty ones where it has none.
     package func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
-        let sealed: SealedCredentials?
-        do throws(Fault) {
-            sealed = try port.find(app)
-        } catch {
-            throw .fault(error)
-        }
+        let sealed = try rethrowing(as: StoreTrouble.fault, port.find(app))
         guard let sealed, !sealed.status.isEmpty else { return StoreCredentials() }
-        do throws(KeyTrouble) {
-            return try open(sealed, port.keys(false))
-        } catch {
-            throw .locked(app.key.id)
+        return try rethrowing(as: { (_: KeyTrouble) in StoreTrouble.locked(app.key.id) }) {
+            () throws(KeyTrouble) in try open(sealed, port.keys(false))
         }
     }
 
@@ -73,7 +66,7 @@ package struct CredentialVault: Sendable {
     ) throws(CommandError) -> CredentialsStatus {
         let keys = try keys()
         for _ in 0..<CredentialVault.attempts {
-            let old = try faulting { () throws(Fault) in try port.find(app) }
+            let old = try obtain(port.find(app))
             if let old, write.isRepetition, old.version >= write.version { return old.status }
             let isLeft = old.map { $0.version >= write.appSince } ?? false
             let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll)
@@ -82,7 +75,7 @@ package struct CredentialVault: Sendable {
             let sealed = seal(
                 changed, of: app, keys, revision: old?.revision ?? 0,
                 version: max(write.version, old?.version ?? 0), by: actor, now: now)
-            if try faulting({ () throws(Fault) in try port.put(sealed) }) { return sealed.status }
+            if try obtain(port.put(sealed)) { return sealed.status }
         }
         throw .fault(.busy)
     }
@@ -106,7 +99,7 @@ package struct CredentialVault: Sendable {
         var count = 0
         // Credentials that were changed in between may be sealed with another key again.
         for _ in 0..<CredentialVault.attempts {
-            let left = try faulting { () throws(Fault) in try port.all() }
+            let left = try obtain(port.all())
                 .filter { $0.keyName != keys.first?.name }
             if left.isEmpty { return count }
             for old in left where try reseal(old, keys) { count += 1 }
@@ -122,7 +115,7 @@ package struct CredentialVault: Sendable {
         let sealed = seal(
             kept, of: old.app, keys, revision: old.revision, version: old.version,
             by: old.changedBy, now: old.changedAt)
-        return try faulting { () throws(Fault) in try port.put(sealed) }
+        return try obtain(port.put(sealed))
     }
 
     private func opened(
@@ -144,18 +137,8 @@ package struct CredentialVault: Sendable {
             throw .refused(.credentialsInvalid(.key))
         }
         if credentials.isEmpty || credentials.address != nil { return }
-        if try faulting({ () throws(Fault) in try port.isTest() }) {
+        if try obtain(port.isTest()) {
             throw .refused(.realStoreOnTestClock)
-        }
-    }
-
-    private func faulting<Value>(
-        _ body: () throws(Fault) -> Value
-    ) throws(CommandError) -> Value {
-        do throws(Fault) {
-            return try body()
-        } catch {
-            throw .fault(error)
         }
     }
 

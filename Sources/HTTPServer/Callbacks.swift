@@ -29,8 +29,7 @@ func bytesWanted(
     source: UnsafePointer<receive_source>?
 ) -> Int {
     guard let context, let source else { return 0 }
-    let connection = Unmanaged<Connection>.fromOpaque(context)
-    return connection._withUnsafeGuaranteedRef {
+    return withConnection(context) {
         $0.receive(into: UnsafeMutableRawBufferPointer(start: buffer, count: room), from: source)
     }
 }
@@ -39,7 +38,7 @@ func requestLineReceived(
     context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
     guard let target, let pointer = httpd_socket_context(handle) else { return nil }
-    Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue().open(target)
+    withConnection(pointer) { $0.open(target) }
     return pointer
 }
 
@@ -50,12 +49,13 @@ func requestReceived(
     slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let path, let method, let uploadSize, let pointer = slot?.pointee else { return .NO }
-    let connection = Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
     let line = RequestLine(method: method, path: path)
-    if connection.isNew { return connection.begin(line) }
-    guard uploadSize.pointee > 0 else { return connection.finish(line) }
-    defer { uploadSize.pointee = 0 }
-    return connection.take(UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee))
+    return withConnection(pointer) { connection in
+        if connection.isNew { return connection.begin(line) }
+        guard uploadSize.pointee > 0 else { return connection.finish(line) }
+        defer { uploadSize.pointee = 0 }
+        return connection.take(UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee))
+    }
 }
 
 func requestCompleted(
@@ -63,5 +63,12 @@ func requestCompleted(
     slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_RequestTerminationCode
 ) {
     guard let pointer = slot?.pointee else { return }
-    Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue().close()
+    withConnection(pointer) { $0.close() }
+}
+
+/// Lends a connection, which MHD keeps for as long as it calls for it: no reference is counted.
+private func withConnection<Result>(
+    _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
+) -> Result {
+    Unmanaged<Connection>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
 }

@@ -23,10 +23,10 @@ final class Connection: @unchecked Sendable {
     private let isInFlight = Atomic(false)
     private let memo: Memo
     private var isFirst = true
-    private var inlet = Inlet()
+    @exclusivity(unchecked) private var inlet = Inlet()
     /// How many requests the library has begun with.
     private var begun = 0
-    private var current = Exchange()
+    @exclusivity(unchecked) private var current = Exchange()
 
     /// What is known of the request at hand.
     private struct Exchange {
@@ -312,7 +312,8 @@ final class Connection: @unchecked Sendable {
             ?? response.body.withUnsafeBytes { build($0, .RESPMEM_MUST_COPY) }
         guard let built else { return .NO }
         defer { MHD_destroy_response(built) }
-        for header in response.headers { add(header, to: built) }
+        let headers = response.headers.span
+        for place in headers.indices { add(headers[place], to: built) }
         if let stamp = reception.stamp { add(stamp(), to: built) }
         if closing || reception.isDraining { add(Header("Connection", "close"), to: built) }
         expire(after: reception.timeouts.body)

@@ -233,11 +233,7 @@ package final class Ledger: Sendable {
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(Fault) -> [Item] {
-        do throws(LedgerError) {
-            return try rows(call, over: pool, item)
-        } catch {
-            throw error.fault
-        }
+        try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
     }
 
     /// The same, with the reason where the database refuses.

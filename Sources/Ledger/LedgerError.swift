@@ -132,9 +132,5 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {
-    do throws(LedgerError) {
-        return try body()
-    } catch {
-        throw error.fault
-    }
+    try rethrowing(as: \.fault, body)
 }

@@ -62,20 +62,31 @@ package struct ConnectionSettings: Sendable {
     }
 
     var sessionCalls: [Call] {
-        var calls = [
-            ConnectionSettings.durable(), ConnectionSettings.searchPath(),
-            ConnectionSettings.indexesFirst(), ConnectionSettings.interpreted(),
-            ConnectionSettings.plannedOnce(),
-            ConnectionSettings.timeout(.text(String(statementTimeoutMilliseconds))),
-            ConnectionSettings.idleTimeout(
-                .text(String(statementTimeoutMilliseconds == 0 ? 0 : silentLockMilliseconds))),
+        let timeout = statementTimeoutMilliseconds
+        var settings = [
+            ("search_path", "pg_catalog"),
+            // Every statement of the service finds its rows by an index. A plan that was made while a
+            // table was small must not go on reading all of it when it has grown.
+            ("enable_seqscan", "off"),
+            // Statements are small, and compiling one takes far longer than running it. Without this a
+            // statement that has no index to use looks so expensive that it is compiled each time.
+            ("jit", "off"),
+            // For a call with few rows PostgreSQL would rather plan again, which takes several times as
+            // long as to run it by the plan that it has.
+            ("plan_cache_mode", "force_generic_plan"),
+            ("statement_timeout", String(timeout)),
+            // A process that was stopped in the middle of a commit must not hold its locks for ever.
+            (
+                "idle_in_transaction_session_timeout",
+                String(timeout == 0 ? 0 : silentLockMilliseconds)
+            ),
         ]
         if lockTimeoutMilliseconds > 0 {
-            calls.append(
-                ConnectionSettings.lockTimeout(.text(String(lockTimeoutMilliseconds))))
+            settings.append(("lock_timeout", String(lockTimeoutMilliseconds)))
         }
-        if let role { calls.append(ConnectionSettings.setRole(.text(role))) }
-        return calls
+        if let role { settings.append(("role", role)) }
+        return [ConnectionSettings.durable()]
+            + settings.map { ConnectionSettings.set(.text($0), .text($1)) }
     }
 
     /// An answer is sent after the commit, so a commit must not return before it is safe.
@@ -85,29 +96,8 @@ package struct ConnectionSettings: Sendable {
             select set_config('synchronous_commit', 'on', false)
             where current_setting('synchronous_commit') = 'off'
             """)
-    private static let searchPath = Statement(
-        name: "session_search_path", text: "select set_config('search_path', 'pg_catalog', false)")
-    /// Every statement of the service finds its rows by an index. A plan that was made while a
-    /// table was small must not go on reading all of it when it has grown.
-    private static let indexesFirst = Statement(
-        name: "session_indexes", text: "select set_config('enable_seqscan', 'off', false)")
-    /// Statements are small, and compiling one takes far longer than running it. Without this a
-    /// statement that has no index to use looks so expensive that it is compiled each time.
-    private static let interpreted = Statement(
-        name: "session_interpreted", text: "select set_config('jit', 'off', false)")
-    /// For a call with few rows PostgreSQL would rather plan again, which takes several times as long
-    /// as to run it by the plan that it has.
-    private static let plannedOnce = Statement(
-        name: "session_planned_once",
-        text: "select set_config('plan_cache_mode', 'force_generic_plan', false)")
-    private static let timeout = Statement(
-        name: "session_timeout", text: "select set_config('statement_timeout', $1, false)")
-    private static let lockTimeout = Statement(
-        name: "session_lock_timeout", text: "select set_config('lock_timeout', $1, false)")
-    /// A process that was stopped in the middle of a commit must not hold its locks for ever.
-    private static let idleTimeout = Statement(
-        name: "session_idle",
-        text: "select set_config('idle_in_transaction_session_timeout', $1, false)")
+    private static let set = Statement(
+        name: "session_set", text: "select set_config($1, $2, false)")
     /// For a transaction that the process needs long to go on with, though it lives.
     package static let slowTransaction = Statement(
         name: "session_slow",
@@ -123,6 +113,4 @@ package struct ConnectionSettings: Sendable {
     /// that was committed behind it.
     package static let losableTransaction = Statement(
         name: "session_losable", text: "select set_config('synchronous_commit', 'off', true)")
-    private static let setRole = Statement(
-        name: "session_role", text: "select set_config('role', $1, false)")
 }

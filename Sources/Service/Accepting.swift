@@ -13,7 +13,7 @@ extension Ports {
     ) throws(CommandError) -> AcceptedLog {
         let accepted = LogAccepted(
             acceptance: secrets.newID(prefix: "ac_"), reason: reason.reason, ticket: reason.ticket)
-        let projects = try obtain { () throws(Fault) in try directory.projects() }.map(\.project)
+        let projects = try obtain(directory.projects()).map(\.project)
         for project in projects {
             let cause = secrets.cause(of: sender, "accept_log", [accepted.acceptance.text])
             let command = Command.project(project, actor: sender.actor, cause: cause) {

@@ -75,10 +75,9 @@ package final class SharedClock: Sendable {
         try obtain(follow())
         let jobs = jobs.withLock { $0 }
         let isCaughtUp = jobs.allSatisfy { $0(SharedClock.patience / Int64(jobs.count)) }
-        return try obtain { () throws(Fault) in
-            let now = now
-            return ClockAnswer(now: now, nextDue: try port.nextDue(now), isCaughtUp: isCaughtUp)
-        }
+        let now = now
+        return ClockAnswer(
+            now: now, nextDue: try obtain(port.nextDue(now)), isCaughtUp: isCaughtUp)
     }
 
     package func set(to target: Instant) throws(CommandError) -> ClockAnswer {

@@ -125,19 +125,14 @@ enum CommandEnd: Error {
 
 /// Runs a use case; what it throws becomes the command's end.
 func obey<Answer>(
-    _ body: () throws(CommandError) -> Answer
-) throws(CommandEnd) -> Answer {
-    do throws(CommandError) {
-        return try body()
-    } catch {
-        throw CommandEnd(error)
-    }
-}
-
-func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(CommandEnd) -> Answer {
-    try obey { () throws(CommandError) in try answer() }
+    try rethrowing(as: CommandEnd.init, answer)
+}
+
+/// Asks the ledger; a fault becomes the command's end.
+func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
+    try rethrowing(as: CommandEnd.init, answer)
 }
 
 extension Ports {
@@ -145,17 +140,4 @@ extension Ports {
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
         try obey(perform(wish))
     }
-}
-
-/// Asks the ledger; a fault becomes the command's end.
-func ask<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
-    do throws(Fault) {
-        return try body()
-    } catch {
-        throw CommandEnd(error)
-    }
-}
-
-func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
-    try ask { () throws(Fault) in try answer() }
 }

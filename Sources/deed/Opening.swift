@@ -95,7 +95,7 @@ extension Invocation {
                 live.ledger.close()
             }
             if let project {
-                try obey { () throws(CommandError) in try live.ports.requireProject(project) }
+                try obey(live.ports.requireProject(project))
             }
             try body(live)
         }

@@ -17,9 +17,7 @@ extension ProgramTests {
         init() throws {
             pair = try PostgresPair()
             installation = try Installation(url: pair.url)
-            #expect(try installation.run("migrate").code == 0)
-            key = try installation.makeKey()
-            service = try installation.serve("--max-stale", "4")
+            (service, key) = try installation.begin("--max-stale", "4")
         }
 
         @Test(

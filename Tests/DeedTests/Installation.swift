@@ -97,6 +97,20 @@ final class Installation: Sendable {
     func serve(
         _ options: String..., variables: [String: String] = [:]
     ) throws -> RunningService {
+        try serve(options, variables)
+    }
+
+    /// Brings the schema up, makes a key, and serves.
+    func begin(_ options: String...) throws -> (RunningService, key: String) {
+        let migration = try run("migrate")
+        if migration.code != 0 { throw Failed(description: migration.errors) }
+        let key = try makeKey()
+        return (try serve(options), key)
+    }
+
+    private func serve(
+        _ options: [String], _ variables: [String: String] = [:]
+    ) throws -> RunningService {
         let arguments = ["serve", "--listen", "127.0.0.1:0"] + options
         let (process, _, errors) = try start(arguments, variables)
         let deadline = monotonicMilliseconds() + 60_000

@@ -21,9 +21,7 @@ extension ProgramTests {
         init() throws {
             pair = try PostgresPair()
             installation = try Installation(url: pair.url)
-            #expect(try installation.run("migrate").code == 0)
-            key = try installation.makeKey()
-            service = try installation.serve()
+            (service, key) = try installation.begin()
             // Every connection for writes and for reads has been used.
             try giveAll("before")
             let written = try grants(at: .primary)

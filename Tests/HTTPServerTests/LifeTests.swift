@@ -10,7 +10,8 @@ import Threading
 struct LifeTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test func `A drain finishes what was taken and takes nothing new`() throws {
+    /// A server that answers when the gate opens.
+    private func gatedServer() throws -> (Server, Gate) {
         let gate = Gate()
         let server = try makeServer { _ in
             .later {
@@ -18,9 +19,19 @@ struct LifeTests {
                 return text("done")
             }
         }
+        return (server, gate)
+    }
+
+    private func client(heldBy gate: Gate, at server: Server) throws -> RawClient {
         let client = try RawClient(undocumented: server.port)
         client.send(Self.request)
         #expect(gate.hasGathered(1))
+        return client
+    }
+
+    @Test func `A drain finishes what was taken and takes nothing new`() throws {
+        let (server, gate) = try gatedServer()
+        let client = try client(heldBy: gate, at: server)
         let idle = try RawClient(undocumented: server.port)
 
         let drained = Monitor<Bool?>(nil)
@@ -41,16 +52,8 @@ struct LifeTests {
     }
 
     @Test func `A request that comes while draining is refused`() throws {
-        let gate = Gate()
-        let server = try makeServer { _ in
-            .later {
-                gate.pass()
-                return text("done")
-            }
-        }
-        let client = try RawClient(undocumented: server.port)
-        client.send(Self.request)
-        #expect(gate.hasGathered(1))
+        let (server, gate) = try gatedServer()
+        let client = try client(heldBy: gate, at: server)
         let late = try RawClient(undocumented: server.port)
         late.send("GET / HTTP/1.1\r\n")
         usleep(50_000)
@@ -65,21 +68,13 @@ struct LifeTests {
     }
 
     @Test func `A drain gives up when its time is over`() throws {
-        let gate = Gate()
-        let server = try makeServer { _ in
-            .later {
-                gate.pass()
-                return text("late")
-            }
-        }
-        let client = try RawClient(undocumented: server.port)
-        client.send(Self.request)
-        #expect(gate.hasGathered(1))
+        let (server, gate) = try gatedServer()
+        let client = try client(heldBy: gate, at: server)
         let start = monotonicMilliseconds()
         #expect(!server.drain(milliseconds: 100))
         #expect((100..<1000).contains(monotonicMilliseconds() - start))
         gate.open()
-        #expect(client.reply()?.body == "late")
+        #expect(client.reply()?.body == "done")
     }
 
     @Test func `An answer may come from any thread while the workers do other things`() throws {

@@ -18,13 +18,10 @@ struct RefundRoutes: Sendable {
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
-        let page = try call.query.page(
-            by: RefundPlace.init, like: "the \"next\" of an earlier answer")
-        return .json(
-            try obey(
-                ports.refundRequests(
-                    of: call.access.project, in: page.environment, after: page.after,
-                    limit: page.limit)
+        .json(
+            try call.page(
+                by: RefundPlace.init, like: "the \"next\" of an earlier answer",
+                of: ports.refundRequests
             ).json)
     }
 

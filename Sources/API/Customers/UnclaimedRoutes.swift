@@ -21,13 +21,10 @@ struct UnclaimedRoutes: Sendable {
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
-        let page = try call.query.page(
-            by: PurchaseID.init, like: "a purchase's id like apple:2000000123")
-        return .json(
-            try obey(
-                ports.unclaimed(
-                    of: call.access.project, in: page.environment, after: page.after,
-                    limit: page.limit)
+        .json(
+            try call.page(
+                by: PurchaseID.init, like: "a purchase's id like apple:2000000123",
+                of: ports.unclaimed(of:in:after:limit:)
             ).json)
     }
 

@@ -21,7 +21,7 @@ final class RouteMeasures: Sendable {
             labels: labels, lanes: RouteMeasures.lanes)
     }
 
-    func record(_ response: Response, since started: Int64) -> Response {
+    func record(_ response: consuming Response, since started: Int64) -> Response {
         // Two answers that are given at the same time mostly began at different ones.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)

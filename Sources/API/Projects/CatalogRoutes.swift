@@ -35,11 +35,8 @@ struct CatalogRoutes: Sendable {
         let isDryRun = try call.query.flag("dry_run")
         let basis = try call.query.optionalInteger("if_version", in: 0...Int64.max)
         let old = try read(call).catalog
-        let file: CatalogFile.Contents
-        do throws(InvalidCatalog) {
-            file = try CatalogFile.read(bytes: call.body, after: old)
-        } catch {
-            throw Problem(error)
+        let file = try rethrowing(as: Problem.init) { () throws(InvalidCatalog) in
+            try CatalogFile.read(bytes: call.body, after: old)
         }
         let proposal = CatalogProposal(file.catalog, basis: basis)
         let project = call.access.project

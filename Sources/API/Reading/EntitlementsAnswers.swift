@@ -1,6 +1,5 @@
 package import Answers
 package import Core
-import HTTPServer
 package import JSON
 
 extension EntitlementsAnswer {
@@ -94,83 +93,5 @@ private func mark(of bytes: [UInt8]) -> UInt64 {
             place += 1
         }
         return hash
-    }
-}
-
-/// What a reader wants to know of a customer.
-struct WantedAnswer: Sendable {
-    /// `nil` for all.
-    let entitlement: EntitlementID?
-    /// The tags of answers that the reader has, as `If-None-Match` lists them.
-    let knownTags: String?
-
-    init(_ entitlement: EntitlementID?, knownTags: String?) {
-        self.entitlement = entitlement
-        self.knownTags = knownTags
-    }
-}
-
-extension FilledAnswer {
-    /// The whole answer.
-    func append(to bytes: inout [UInt8], _ position: String) {
-        let body = ready.body
-        body.append(before: body.bytes.count, to: &bytes, at: at, position)
-    }
-
-    private func whole(_ position: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(ready.body.bytes.count + 48)
-        append(to: &bytes, position)
-        return bytes
-    }
-
-    /// The answer about one entitlement: one that was never held reads as not active.
-    private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
-        let body = ready.body
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(600)
-        body.append(before: body.entitlements, to: &bytes, at: at, position)
-        bytes.append(text: ",\"entitlement\":")
-        JSON.write(entitlement.text, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        if let part = body.parts.first(where: { $0.entitlement == entitlement }) {
-            bytes += body.bytes[part.members]
-        } else {
-            bytes += JSON.object(Entitlement.neverHeld(in: ready.stream)).bytes.dropFirst()
-        }
-        return bytes
-    }
-
-    /// The answer, or that the reader has it already.
-    func response(to wanted: WantedAnswer) -> Response {
-        let text = position.description
-        var headers = headers(text)
-        if let known = wanted.knownTags, known.names(ready.tag) {
-            headers.removeFirst()
-            return Response(status: 304, headers: headers)
-        }
-        let body = wanted.entitlement.map { one($0, text) } ?? whole(text)
-        return Response(status: 200, headers: headers, body: body)
-    }
-
-    private func headers(_ position: String) -> [Header] {
-        var headers = [
-            Header(.contentType, "application/json"), Response.askAgain,
-            Header(.tag, ready.tag), Header(.position, position),
-        ]
-        if let staleness { headers.append(Header(.staleness, String(staleness))) }
-        return headers
-    }
-}
-
-extension String {
-    /// Whether this value of `If-None-Match` names the tag, compared weakly.
-    fileprivate func names(_ tag: String) -> Bool {
-        if self == tag || self == "*" { return true }
-        let strong = tag.dropFirst(2)
-        return split(separator: ",").contains { part in
-            let text = part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
-            return String(text) == tag || String(text) == strong
-        }
     }
 }

@@ -41,11 +41,8 @@ package struct QueryRoutes: Sendable {
         let streams = customers.map {
             Stream(project: call.access.project, environment: environment, customer: $0)
         }
-        let answers: [FilledAnswer]
-        do throws(ReadError) {
-            answers = try reads.read(streams, after: call.after)
-        } catch {
-            throw Problem(error)
+        let answers = try rethrowing(as: Problem.init) { () throws(ReadError) in
+            try reads.read(streams, after: call.after)
         }
         let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
         if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }

@@ -13,12 +13,6 @@ struct ReadRoutes: Sendable {
         let customer = "/customers/{customer}"
         return [
             Route(
-                "GET", "\(customer)/entitlements", parameters: ReadQuestion.names,
-                headers: [.after, .knownTags], .read, .memory, entitlements),
-            Route(
-                "GET", "\(customer)/entitlements/{entitlement}", parameters: ReadQuestion.names,
-                headers: [.after, .knownTags], .read, .memory, entitlement),
-            Route(
                 "GET", customer, parameters: ReadQuestion.names, headers: [.after], .read,
                 .database,
                 wholeCustomer),
@@ -35,58 +29,6 @@ struct ReadRoutes: Sendable {
                 .database, events),
         ]
     }
-
-    // MARK: Entitlements
-
-    private func entitlements(_ call: Call) throws(Problem) -> Reaction { try read(call, nil) }
-
-    private func entitlement(_ call: Call) throws(Problem) -> Reaction {
-        try read(call, try EntitlementID(member: "entitlement", call.arguments[1]))
-    }
-
-    private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
-        let question = try ReadQuestion(call.query)
-        let stream = try call.stream()
-        // Taken out of the call: what waits would keep all of it.
-        let (after, wanted) = (call.after, WantedAnswer(entitlement, knownTags: call.knownTags))
-        guard question.isOfNow else {
-            return .waiting { () throws(Problem) in
-                try derive(stream, question, after).response(to: wanted).reaction
-            }
-        }
-        if !question.isStrong, let answer = reads.remembered(stream, after: after) {
-            return answer.response(to: wanted).reaction
-        }
-        // Whether the log reaches a place in another shard may have to be asked for first.
-        if let after, after.shard != stream.shard {
-            return .waiting { () throws(Problem) in
-                try reads.demand(after, within: nil)
-                return reading(stream, after: nil, question, wanted)
-            }
-        }
-        return reading(stream, after: after, question, wanted)
-    }
-
-    private func reading(
-        _ stream: Stream, after: Position?, _ question: ReadQuestion, _ wanted: WantedAnswer
-    ) -> Reaction {
-        .asking { [reads] give in
-            reads.read(stream, after: after, isStrong: question.isStrong) {
-                give($0.map { $0.response(to: wanted) }.mapError { Problem($0) })
-            }
-        }
-    }
-
-    /// The answer of another instant, or as it was known at one.
-    private func derive(
-        _ stream: Stream, _ question: ReadQuestion, _ after: Position?
-    ) throws(Problem) -> FilledAnswer {
-        let answer = try ask(ports.entitlements(of: stream, at: question.at, known: question.known))
-        try reads.demand(after, within: answer.position)
-        return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
-    }
-
-    // MARK: The rest, from the database
 
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
@@ -130,33 +72,10 @@ struct ReadRoutes: Sendable {
 extension CustomerReads {
     /// The same as a problem, for routes.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
-        do throws(ReadError) {
+        try rethrowing(as: Problem.init) { () throws(ReadError) in
             try require(after, within: position)
-        } catch {
-            throw Problem(error)
         }
     }
-}
-
-/// What a reader asks for in addition to the customer.
-private struct ReadQuestion {
-    static let names = ["at", "known", "environment", "consistency"]
-
-    let at: Instant?
-    let known: Instant?
-    let isStrong: Bool
-
-    init(_ query: QueryParameters) throws(Problem) {
-        let consistency = query["consistency"]
-        if let consistency, consistency != "strong" {
-            throw .invalid("consistency", "The parameter \"consistency\" takes \"strong\" only.")
-        }
-        isStrong = consistency != nil
-        at = try query.instant("at")
-        known = try query.instant("known")
-    }
-
-    var isOfNow: Bool { at == nil && known == nil }
 }
 
 extension Problem {

@@ -90,23 +90,27 @@ package struct QueryParameters: Sendable {
         Int(try integer("limit", in: 1...QueryParameters.pageLimit, default: 100))
     }
 
-    /// A page of what a project lists; `form` says what a place to go on from looks like.
-    func page<Place>(
-        by read: (String) -> Place?, like form: String
-    ) throws(Problem) -> (environment: Environment, after: Place?, limit: Int) {
-        let environment = try environment() ?? .production
-        let limit = try pageSize()
-        guard let text = self["after"] else { return (environment, nil, limit) }
-        guard let place = read(text) else {
-            throw .invalid("after", "\"after\" takes \(form).")
-        }
-        return (environment, place, limit)
-    }
-
     func environment() throws(Problem) -> Environment? {
         try self["environment"].map { text throws(Problem) in
             try Environment(member: "environment", text)
         }
+    }
+}
+
+extension Call {
+    /// A page of what the project lists; `form` says what a place to go on from looks like.
+    func page<Place, Page>(
+        by read: (String) -> Place?, like form: String,
+        of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page
+    ) throws(Problem) -> Page {
+        let environment = try query.environment() ?? .production
+        let limit = try query.pageSize()
+        var place: Place?
+        if let text = query["after"] {
+            place = read(text)
+            if place == nil { throw .invalid("after", "\"after\" takes \(form).") }
+        }
+        return try obey(list(access.project, environment, place, limit))
     }
 }
 

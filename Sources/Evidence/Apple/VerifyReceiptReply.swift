@@ -4,12 +4,10 @@ internal import JSON
 extension FetchedAnswer {
     /// The reply's status, and what it tells to do.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
-        do throws(EvidenceRefusal) {
+        try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             if body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
             let reply = try VerifyReceiptReply(body)
             return (reply.status, reply.verdict)
-        } catch {
-            throw RefusedEvidence(error)
         }
     }
 }

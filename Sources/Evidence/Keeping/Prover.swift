@@ -61,40 +61,34 @@ package final class Prover: Sendable {
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
-        do throws(EvidenceRefusal) {
+        try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try BareEvidence(raw)
             let terms = Terms(for: raw, of: apps, now: now)
             return try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
-        } catch {
-            throw RefusedEvidence(error)
         }
     }
 
     /// The evidence without its wrapping, so that no later step has to unwrap and digest
     /// it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
-        do throws(EvidenceRefusal) {
+        try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try BareEvidence(raw)
             var unwrapped = RawEvidence(
                 raw.kind, bare.bytes, rank: raw.rank, digest: bare.digest.bytes)
             unwrapped.companion = raw.companion
             return unwrapped
-        } catch {
-            throw RefusedEvidence(error)
         }
     }
 
     /// What the evidence says of itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
-        do throws(EvidenceRefusal) {
+        try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try BareEvidence(raw)
             let statement = try Verifier.heading(of: bare.bytes, as: raw.kind)
             guard let app = statement.app else { throw .invalidMember("bundleId") }
             return EvidenceHeading(
                 digest: bare.digest.bytes, kind: raw.kind, environment: statement.environment,
                 app: app)
-        } catch {
-            throw RefusedEvidence(error)
         }
     }
 

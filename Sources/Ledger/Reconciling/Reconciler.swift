@@ -37,7 +37,7 @@ package final class Reconciler {
     package func begin() throws(Fault) -> Bool {
         // The connection of a run that has ended just now is gone a moment later.
         for _ in 0..<Reconciler.attempts {
-            let isTaken = try asking { () throws(LedgerError) in
+            let isTaken = try faulting { () throws(LedgerError) in
                 try auditor.all(Statement.lockReconciliation()) { rows, row in rows.bool(row, 0) }
                     .first ?? false
             }
@@ -49,7 +49,7 @@ package final class Reconciler {
 
     /// Whether the right to reconcile is held still: it ends with the connection on which it was taken.
     package func holds() throws(Fault) -> Bool {
-        try asking { () throws(LedgerError) in
+        try faulting { () throws(LedgerError) in
             try auditor.all(Statement.holdReconciliation()) { rows, row in rows.bool(row, 0) }
                 .first ?? false
         }
@@ -149,7 +149,7 @@ package final class Reconciler {
         in part: ReconcilePart, of id: ReconciliationID
     ) throws(Fault) -> StepCounts {
         var audit = ProjectionAudit()
-        try asking { () throws(LedgerError) in
+        try faulting { () throws(LedgerError) in
             if let shard = part.shard {
                 try audit.compare(project, in: shard, walk, auditor)
             } else {
@@ -167,11 +167,11 @@ package final class Reconciler {
                 part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
         }
         for page in audit.differing.pages(of: Reconciler.repairLimit) {
-            try asking { () throws(LedgerError) in try ledger.writeRows(of: page) }
+            try faulting { () throws(LedgerError) in try ledger.writeRows(of: page) }
         }
         // What the log does not have is still there: only rows that are right afterwards count as mended.
         var again = ProjectionAudit()
-        try asking { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
+        try faulting { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
         counts.mended = Int64(audit.differing.count - again.differing.count)
         // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
         if part.shard != nil { counts.mended += known - counts.found }
@@ -185,7 +185,7 @@ package final class Reconciler {
                 shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
                 chain: rows.bytes(row, 2))
         }
-        let audit = try asking { () throws(LedgerError) in
+        let audit = try faulting { () throws(LedgerError) in
             try auditor.audit(shard, since: proven.first { $0.shard == shard })
         }
         if audit.findings.isEmpty, !isRehearsal {
@@ -214,7 +214,7 @@ package final class Reconciler {
 
     /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
     private func write(_ call: Call) throws(Fault) {
-        try asking { () throws(LedgerError) in
+        try faulting { () throws(LedgerError) in
             try ledger.pool.settled { connection throws(LedgerError) in
                 try connection.execute([
                     Statement.begin(), ConnectionSettings.losableTransaction(), call,
@@ -222,12 +222,6 @@ package final class Reconciler {
                 ])
             }
         }
-    }
-
-    private func asking<Answer>(
-        _ body: () throws(LedgerError) -> Answer
-    ) throws(Fault) -> Answer {
-        do throws(LedgerError) { return try body() } catch { throw error.fault }
     }
 }
 

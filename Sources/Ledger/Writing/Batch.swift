@@ -151,12 +151,7 @@ struct Batch {
         let command = candidate.command
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
         let situation = try situation(of: candidate)
-        let decision: Decision
-        do throws(Refusal) {
-            decision = try command.decide(situation)
-        } catch {
-            throw .refused(error)
-        }
+        let decision = try rethrowing(as: Undecided.refused, command.decide(situation))
         let events = try append(decision, of: command)
         noteStrays(of: candidate)
         return outcome(of: command, events, items: decision.items)

@@ -1,3 +1,4 @@
+import Core
 import Postgres
 import SQL
 
@@ -52,15 +53,9 @@ extension Link {
     mutating func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
-        let result: Result<Outcome, LedgerError>
-        do throws(PostgresError) {
-            result = try use { connection throws(PostgresError) in
-                try connection.settle(body)
-            }
-        } catch {
-            throw .postgres(error)
-        }
-        return try result.get()
+        try rethrowing(as: LedgerError.postgres) { () throws(PostgresError) in
+            try use { connection throws(PostgresError) in try connection.settle(body) }
+        }.get()
     }
 }
 
@@ -83,14 +78,8 @@ extension Pool {
     private func attempt<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
-        let result: Result<Outcome, LedgerError>
-        do throws(PostgresError) {
-            result = try use { connection throws(PostgresError) in
-                try connection.settle(body)
-            }
-        } catch {
-            throw .postgres(error)
-        }
-        return try result.get()
+        try rethrowing(as: LedgerError.postgres) { () throws(PostgresError) in
+            try use { connection throws(PostgresError) in try connection.settle(body) }
+        }.get()
     }
 }

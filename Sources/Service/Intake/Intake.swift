@@ -95,12 +95,7 @@ extension Intake {
         let attempts = 5
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
-            let changed: IntakeItem
-            do throws(Refusal) {
-                changed = try change(item, ports.now())
-            } catch {
-                throw .refused(error)
-            }
+            let changed = try rethrowing(as: CommandError.refused, change(item, ports.now()))
             // What was done before is answered when that is as safe as it would be now.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.change(wanted) { return changed }

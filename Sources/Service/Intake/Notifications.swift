@@ -119,12 +119,9 @@ extension Submissions {
     private func opened(
         _ raw: RawEvidence
     ) throws(NotificationError) -> (RawEvidence, EvidenceHeading) {
-        do throws(RefusedEvidence) {
-            let bare = try intake.bare(raw)
-            return (bare, try intake.heading(of: bare))
-        } catch {
-            throw .unreadable(error)
-        }
+        let unreadable = NotificationError.unreadable
+        let bare = try rethrowing(as: unreadable, intake.bare(raw))
+        return (bare, try rethrowing(as: unreadable, intake.heading(of: bare)))
     }
 
     private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
@@ -136,11 +133,7 @@ extension Submissions {
     private func obtain<Value>(
         _ value: @autoclosure () throws(Fault) -> Value
     ) throws(NotificationError) -> Value {
-        do throws(Fault) {
-            return try value()
-        } catch {
-            throw .fault(error)
-        }
+        try rethrowing(as: NotificationError.fault, value)
     }
 }
 

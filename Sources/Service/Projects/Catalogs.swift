@@ -53,11 +53,9 @@ extension Ports {
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandError) -> CatalogStep {
         let state = try existing(project)
-        do throws(Refusal) {
-            _ = try state.change(to: proposal.catalog, of: project, basis: proposal.basis)
-        } catch {
-            throw .refused(error)
-        }
+        _ = try rethrowing(
+            as: CommandError.refused,
+            state.change(to: proposal.catalog, of: project, basis: proposal.basis))
         return CatalogStep(
             version: state.catalogVersion, from: state.catalog, to: proposal.catalog,
             isApplied: false)
@@ -113,19 +111,4 @@ extension Ports {
             place = last.recorded.version
         }
     }
-}
-
-/// Asks the ledger within a command; a fault ends the command.
-func obtain<Answer>(_ body: () throws(Fault) -> Answer) throws(CommandError) -> Answer {
-    do throws(Fault) {
-        return try body()
-    } catch {
-        throw .fault(error)
-    }
-}
-
-func obtain<Answer>(
-    _ answer: @autoclosure () throws(Fault) -> Answer
-) throws(CommandError) -> Answer {
-    try obtain { () throws(Fault) in try answer() }
 }

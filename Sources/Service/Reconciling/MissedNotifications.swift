@@ -37,9 +37,7 @@ extension StoreRound {
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
         let name = StoreApp(project: project, key: app.key)
-        let mark = try asking { () throws(Fault) in
-            try port.marks.notifications(name, environment)
-        }
+        let mark = try asking(port.marks.notifications(name, environment))
         guard isOtherRead, mark == nil else { throw .trouble(.unauthorized) }
         remark(
             "The store rejected the key in \(environment.rawValue), where nothing was read. That is "
@@ -84,9 +82,7 @@ extension StoreRound {
                 case .reached: break
                 }
                 if isUnbroken {
-                    try asking { () throws(Fault) in
-                        try port.marks.keepNotifications(name, environment, end)
-                    }
+                    try asking(port.marks.keepNotifications(name, environment, end))
                 }
                 known = end < crowdedUntil ? known.union(window.seen) : window.seen
                 if 2 * window.pages <= StoreRound.pageLimit {
@@ -107,7 +103,7 @@ extension StoreRound {
         of app: StoreApp, _ environment: Environment, at now: Instant, reach: Int64
     ) throws(StoreQuestionError) -> Instant {
         let earliest = now.advanced(byMilliseconds: -reach)
-        let mark = try asking { () throws(Fault) in try port.marks.notifications(app, environment) }
+        let mark = try asking(port.marks.notifications(app, environment))
         return max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
     }
 
@@ -138,12 +134,10 @@ extension StoreRound {
             if window.pages >= StoreRound.pageLimit { window.end = .tooManyPages }
             if callsLeft[app.key, default: 0] <= 0 { window.end = .outOfCalls }
             if window.end != .reached { return answering }
-            let answer: StoreAnswer
-            do throws(StoreTrouble) {
+            let answer = try rethrowing(as: StoreQuestionError.trouble) {
+                () throws(StoreTrouble) in
                 try requireWanted()
-                answer = try ask(page, name, environment)
-            } catch {
-                throw .trouble(error)
+                return try ask(page, name, environment)
             }
             window.pages += 1
             answering = answer.environment
@@ -177,21 +171,15 @@ extension StoreRound {
         var commands: [Command] = []
         for one in proven {
             commands.append(
-                try mapping { () throws(NotificationError) in
-                    try submissions.replaying(one, for: project)
-                })
+                try rethrowing(
+                    as: StoreQuestionError.init, submissions.replaying(one, for: project)))
         }
         count { $0.lookedAt += Int64(proven.count) }
-        do throws(CommandError) {
-            if isRehearsal {
-                for (one, command) in zip(proven, commands) {
-                    try rehearse(one, command, &window, of: app)
-                }
-            } else {
-                try record(commands, &window, of: app)
+        try rethrowing(as: StoreQuestionError.command) { () throws(CommandError) in
+            if !isRehearsal { return try record(commands, &window, of: app) }
+            for (one, command) in zip(proven, commands) {
+                try rehearse(one, command, &window, of: app)
             }
-        } catch {
-            throw .command(error)
         }
     }
 
@@ -239,14 +227,8 @@ extension StoreRound {
     }
 
     func asking<Answer>(
-        _ body: () throws(Fault) -> Answer
+        _ answer: @autoclosure () throws(Fault) -> Answer
     ) throws(StoreQuestionError) -> Answer {
-        do throws(Fault) { return try body() } catch { throw .command(.fault(error)) }
-    }
-
-    private func mapping<Answer>(
-        _ body: () throws(NotificationError) -> Answer
-    ) throws(StoreQuestionError) -> Answer {
-        do throws(NotificationError) { return try body() } catch { throw StoreQuestionError(error) }
+        try rethrowing(as: { StoreQuestionError.command(.fault($0)) }, answer)
     }
 }

@@ -12,9 +12,8 @@ extension StoreRound {
         var last: DueInquiry?
         let now = ports.now()
         while !askable.isEmpty {
-            let page = try obtain { () throws(Fault) in
-                try port.due(project, askable.keys.sorted(), now, last, StoreRound.page)
-            }
+            let page = try obtain(
+                port.due(project, askable.keys.sorted(), now, last, StoreRound.page))
             for due in page {
                 let purchases = try readablePurchases(of: due.stream, by: now)
                 try ask(about: purchases, by: now, &askable, &unknown)
@@ -87,7 +86,7 @@ extension StoreRound {
         of stream: Stream, by now: Instant
     ) throws(CommandError) -> [Asked] {
         do throws(CommandError) {
-            return try obtain { () throws(Fault) in try duePurchases(of: stream, by: now) }
+            return try obtain(duePurchases(of: stream, by: now))
         } catch {
             try passOver(error, of: "customers")
             return []
@@ -112,11 +111,9 @@ extension StoreRound {
 
     private func leaveAlone(_ asked: Asked, _ now: Instant) throws(StoreQuestionError) {
         if isRehearsal { return }
-        try asking { () throws(Fault) in
-            var mark = try port.marks.history(asked.place) ?? HistoryMark()
-            mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
-            try port.marks.keepHistory(mark, asked.place)
-        }
+        var mark = try asking(port.marks.history(asked.place)) ?? HistoryMark()
+        mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
+        try asking(port.marks.keepHistory(mark, asked.place))
     }
 
     /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
@@ -160,7 +157,7 @@ extension StoreRound {
         } else {
             _ = try questions.record(pieces, of: project)
             for (mark, place) in marks {
-                try asking { () throws(Fault) in try port.marks.keepHistory(mark, place) }
+                try asking(port.marks.keepHistory(mark, place))
             }
         }
         let all = pieces.flatMap(\.proven).map(\.facts)
@@ -185,7 +182,7 @@ extension StoreRound {
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
         var mark =
-            try asking { () throws(Fault) in try port.marks.history(asked.place) } ?? HistoryMark()
+            try asking(port.marks.history(asked.place)) ?? HistoryMark()
         if mark.revision == nil { mark.since = asked.before.evidence.last?.effective.purchased }
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)

@@ -75,7 +75,7 @@ extension Intake {
             ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan))
         if !wish.isRehearsal {
-            course.done = try obtain { () throws(Fault) in try port.done(id) }
+            course.done = try obtain(port.done(id))
         }
         let round = StoreRound(
             Submissions(self, apps: AppRing(ports)), port.inquiries, wish,

@@ -8,7 +8,7 @@ extension Ports {
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
             // Known before, so that a repetition is answered as it was, whatever runs by now.
-            let isRunning = try obtain { () throws(Fault) in try directory.isReconciling() }
+            let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }
     }

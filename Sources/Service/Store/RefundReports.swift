@@ -66,15 +66,14 @@ package final class RefundReports: Sendable {
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
     ) throws(CommandError) {
         let since = ports.now().advanced(byMilliseconds: -RefundReports.memory)
-        for part in try obtain({ () throws(Fault) in try port.asked(since) }) where isWanted() {
-            let project = try obtain { () throws(Fault) in try ports.ledger.project(part.project) }
+        for part in try obtain(port.asked(since)) where isWanted() {
+            let project = try obtain(ports.ledger.project(part.project))
             if project.settings.refundReporting == nil { continue }
             var place: RefundPlace?
             repeat {
-                let places = try obtain { () throws(Fault) in
-                    try ports.accounts.refundRequests(
-                        part.project, part.environment, since, place, RefundReports.pageSize)
-                }
+                let places = try obtain(
+                    ports.accounts.refundRequests(
+                        part.project, part.environment, since, place, RefundReports.pageSize))
                 try report(on: places, of: part, while: isWanted, tell: tell)
                 place = places.count == RefundReports.pageSize ? places.last : nil
             } while place != nil && isWanted()
@@ -89,9 +88,7 @@ package final class RefundReports: Sendable {
             Stream(
                 project: part.project, environment: part.environment, customer: $0.customer)
         }
-        let snapshots = try obtain { () throws(Fault) in
-            streams.isEmpty ? [] : try ports.reading.customers(streams)
-        }
+        let snapshots = try obtain(streams.isEmpty ? [] : ports.reading.customers(streams))
         let requests = zip(streams, snapshots).flatMap { stream, snapshot in
             snapshot.customer.purchases.flatMap(\.refundsToReport).map { (stream, $0) }
         }
@@ -102,7 +99,7 @@ package final class RefundReports: Sendable {
         for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
             // What only waits needs no right to tell the store.
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
-            let lease = try obtain { () throws(Fault) in try port.take(app) }
+            let lease = try obtain(port.take(app))
             guard let lease else { continue }
             defer { try? port.giveBack(lease) }
             for (stream, request) in requests.sorted(by: { $0.1.answerBy < $1.1.answerBy }) {
@@ -134,7 +131,7 @@ package final class RefundReports: Sendable {
         guard let report = held?.report(on: request.id), report.end == nil,
             let content = report.content, prepared.project.settings.refundReporting != nil,
             // The commit may have taken longer than the lease.
-            try obtain({ () throws(Fault) in try port.keep(lease) })
+            try obtain(port.keep(lease))
         else { return nil }
         do throws(StoreTrouble) {
             _ = try intake.ask(

@@ -42,9 +42,7 @@ extension Ports {
         let streams = places.prefix(limit).map {
             Stream(project: project, environment: environment, customer: $0.customer)
         }
-        let snapshots = try obtain { () throws(Fault) in
-            streams.isEmpty ? [] : try reading.customers(streams)
-        }
+        let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
         let requests = zip(streams, snapshots).flatMap { stream, snapshot in
             snapshot.customer.refundRequests(of: stream, at: now, by: catalog)
         }

@@ -38,12 +38,8 @@ package struct StoreQuestions {
     }
 
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
-        let found: App?
-        do throws(CommandError) {
-            found = try intake.ports.existing(project).app(key)
-        } catch {
-            throw .command(error)
-        }
+        let found = try rethrowing(
+            as: StoreQuestionError.command, intake.ports.existing(project).app(key))
         guard let found else { throw .command(.refused(.appUnknown(key.id))) }
         return found
     }
@@ -71,11 +67,7 @@ package struct StoreQuestions {
     private func page(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
-        do throws(StoreTrouble) {
-            return try asking(call, app, environment)
-        } catch {
-            throw .trouble(error)
-        }
+        try rethrowing(as: StoreQuestionError.trouble, asking(call, app, environment))
     }
 
     func prove(
@@ -156,12 +148,10 @@ package struct StoreQuestions {
             case .news: items.append(.notification(try recordNotification(piece.raw)))
             case .installation: items += piece.proven.map { .appTransaction($0.environment) }
             case .purchases:
-                do throws(CommandError) {
-                    items += try submissions.record(fromStore: piece.proven, of: project)
-                        .map(StoreReport.Item.purchase)
-                } catch {
-                    throw .command(error)
-                }
+                items += try rethrowing(
+                    as: StoreQuestionError.command,
+                    submissions.record(fromStore: piece.proven, of: project)
+                ).map(StoreReport.Item.purchase)
             }
         }
         return items
@@ -170,17 +160,9 @@ package struct StoreQuestions {
     private func recordNotification(
         _ raw: RawEvidence
     ) throws(StoreQuestionError) -> NotificationAnswer {
-        let wish: Wish<NotificationAnswer>
-        do throws(NotificationError) {
-            wish = try submissions.recordingNotification(raw)
-        } catch {
-            throw StoreQuestionError(error)
-        }
-        do throws(CommandError) {
-            return try intake.ports.perform(wish)
-        } catch {
-            throw .command(error)
-        }
+        let wish = try rethrowing(
+            as: StoreQuestionError.init, submissions.recordingNotification(raw))
+        return try rethrowing(as: StoreQuestionError.command, intake.ports.perform(wish))
     }
 }
 

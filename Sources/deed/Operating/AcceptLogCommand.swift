@@ -68,6 +68,6 @@ extension Invocation {
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
-        return try obey { () throws(CommandError) in try live.ports.acceptLog(reason, by: sender) }
+        return try obey(live.ports.acceptLog(reason, by: sender))
     }
 }

@@ -43,11 +43,10 @@ private let reconcileCommand = CommandSpec(
             live.ledger.close()
         }
         let progress = Progress()
-        let report = try obey { () throws(CommandError) in
-            try live.intake.reconcile(
+        let report = try obey(
+            live.intake.reconcile(
                 wish, ReconcilePort(wish, live.ledger), by: sender,
-                progress: { progress.show($0.line) })
-        }
+                progress: { progress.show($0.line) }))
         progress.end()
         invocation.show(report.json(of: wish), text: report.text(of: wish))
         if !report.isSound {
@@ -65,7 +64,7 @@ private let listReconciliationsCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let all = try obey { () throws(CommandError) in try ports.reconciliations(of: project) }
+        let all = try obey(ports.reconciliations(of: project))
         invocation.show(
             ["reconciliations": .array(all.map(\.json))],
             text: all.isEmpty
@@ -83,9 +82,7 @@ private let showReconciliationCommand = CommandSpec(
     let id: ReconciliationID = try invocation.id(
         invocation.positional(0) ?? "", named: "the id")
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let found = try obey { () throws(CommandError) in
-            try ports.reconciliation(id, of: project)
-        }
+        let found = try obey(ports.reconciliation(id, of: project))
         invocation.show(found.json, text: found.text)
     }
 }

@@ -35,7 +35,7 @@ private let listAppsCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey { () throws(CommandError) in try ports.settings(of: project) }
+        let answer = try obey(ports.settings(of: project))
         invocation.show(
             ["project": .string(project.text), "apps": .array(answer.listedApps)],
             text: answer.apps.isEmpty

@@ -147,13 +147,12 @@ extension Ledger {
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
-        try ask { () throws(Fault) in
-            var faults: [Fault] = []
-            _ = try reproject(
+        var faults: [Fault] = []
+        _ = try ask(
+            reproject(
                 faulted: { faults.append($1) },
-                progress: { progress.show("projected \($0) customers") })
-            if let fault = faults.first { throw fault }
-        }
+                progress: { progress.show("projected \($0) customers") }))
+        if let fault = faults.first { throw CommandEnd(fault) }
     }
 }
 

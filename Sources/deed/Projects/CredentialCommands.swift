@@ -33,7 +33,7 @@ private let rotateSecretCommand = CommandSpec(
         var count = 0
         let file = invocation.secretKeyFile
         try file.rotate { keys throws(CommandEnd) in
-            count = try obey { () throws(CommandError) in try live.store.vault.rotate(under: keys) }
+            count = try obey(live.store.vault.rotate(under: keys))
         }
         invocation.show(
             ["file": .string(file.path), "credentials": .integer(count)],

@@ -18,9 +18,8 @@ let checkAppCommand = CommandSpec(
     let seconds = try invocation.integer("wait", in: 0...600) ?? 60
     try invocation.withIntake(in: project) { intake throws(CommandEnd) in
         let check = StoreCheck(intake) { pause(milliseconds: $0) }
-        let results = try obey { () throws(CommandError) in
-            try check.run(app, of: project, in: environment, waiting: seconds)
-        }
+        let results = try obey(
+            check.run(app, of: project, in: environment, waiting: seconds))
         invocation.show(
             ["steps": .array(results.map(\.json))],
             text: results.map(\.line).joined(separator: "\n"))

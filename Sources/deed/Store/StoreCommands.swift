@@ -142,12 +142,10 @@ private func question(
             invocation["environment"] == nil ? nil : try invocation.environment()
         try invocation.withIntake(in: project) { intake throws(CommandEnd) in
             let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
-            do throws(StoreQuestionError) {
-                let report = try questions.ask(call, about: app, of: project, in: environment)
-                invocation.show(report.json, text: report.text)
-            } catch {
-                throw CommandEnd(error)
+            let report = try rethrowing(as: CommandEnd.init) { () throws(StoreQuestionError) in
+                try questions.ask(call, about: app, of: project, in: environment)
             }
+            invocation.show(report.json, text: report.text)
         }
     }
 }

@@ -1,0 +1,23 @@
+/// What `value` gives. What it throws is thrown as the kind of error that its caller throws.
+package func rethrowing<Value, Inner: Error, Outer: Error>(
+    as outer: (Inner) -> Outer, _ value: () throws(Inner) -> Value
+) throws(Outer) -> Value {
+    do throws(Inner) {
+        return try value()
+    } catch {
+        throw outer(error)
+    }
+}
+
+package func rethrowing<Value, Inner: Error, Outer: Error>(
+    as outer: (Inner) -> Outer, _ value: @autoclosure () throws(Inner) -> Value
+) throws(Outer) -> Value {
+    try rethrowing(as: outer) { () throws(Inner) in try value() }
+}
+
+/// Asks for what has no answer but a fault, which then ends the command.
+package func obtain<Answer>(
+    _ answer: @autoclosure () throws(Fault) -> Answer
+) throws(CommandError) -> Answer {
+    try rethrowing(as: CommandError.fault, answer)
+}
