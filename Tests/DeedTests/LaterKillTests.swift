@@ -33,7 +33,7 @@ extension ProgramTests {
             let unfinished: Int64
         }
 
-        @Test("Killed at any write and run again, it comes to what a run comes to that is not killed")
+        @Test("Killed at any write and run again, it comes to where a run that is not killed does")
         func anyWrite() throws {
             var random = seededGenerator("kills at any write")
             for step in ReconcileStep.allCases {

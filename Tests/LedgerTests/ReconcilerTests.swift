@@ -44,8 +44,15 @@ final class ReconcilerTests {
         plan.isFull = full
         let reconciler = reconciler(full: full, repairs: repairs)
         return try ReconcilePart.all(of: plan).reduce(into: StepCounts()) {
-            $0 += try reconciler.reconcile($1, of: run).counts
+            $0 += try counts(of: $1, by: reconciler)
         }
+    }
+
+    private func counts(
+        of part: ReconcilePart, by reconciler: Reconciler, in run: ReconciliationID? = nil
+    ) throws -> StepCounts {
+        let reports = try reconciler.reconcile([part], of: run ?? self.run) { true }
+        return try #require(reports[part]).counts
     }
 
     @Test(
@@ -121,14 +128,14 @@ final class ReconcilerTests {
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
         // It mends the rows and is killed before that is noted as done.
-        let mended = try reconciler(full: true, repairs: true).reconcile(part, of: run).counts
+        let mended = try counts(of: part, by: reconciler(full: true, repairs: true))
         #expect(mended.found >= 1 && mended.mended == mended.found)
         let next = reconciler(full: true, repairs: true)
         #expect(try next.done(of: run)[part] == nil)
-        let again = try next.reconcile(part, of: run).counts
+        let again = try counts(of: part, by: next)
         #expect(again.found == mended.found && again.mended == mended.found)
         // Another run finds them sound.
-        #expect(try next.reconcile(part, of: id("rc_other")).counts.found == 0)
+        #expect(try counts(of: part, by: next, in: id("rc_other")).found == 0)
     }
 
     @Test("The right to reconcile ends with its connection, and whoever had it hears of that")

@@ -18,14 +18,18 @@ struct ReconcilingTests {
         var port: ReconcilePort {
             ReconcilePort(
                 begin: { true }, holds: { self.holds }, done: { _ in self.noted },
-                note: { part, counts, _ in self.noted[part] = counts },
+                note: { counts, _ in self.noted.merge(counts) { $1 } },
                 forget: { self.noted = [:] },
-                reconcile: { part, _ throws(Fault) in
-                    if self.broken.contains(part) { throw .broken("the table is gone") }
-                    self.done.append(part)
-                    self.meanwhile[part]?()
-                    return PartReport(
-                        StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
+                reconcile: { parts, _, isWanted throws(Fault) in
+                    var reports: [ReconcilePart: PartReport] = [:]
+                    for part in parts where isWanted() {
+                        if self.broken.contains(part) { throw .broken("the table is gone") }
+                        self.done.append(part)
+                        self.meanwhile[part]?()
+                        reports[part] = PartReport(
+                            StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
+                    }
+                    return reports
                 },
                 inquiries: .none, monotonicClock: { 0 })
         }

@@ -87,7 +87,7 @@ publish_due() {
         peak=${memory:-$peak}
         sleep 0.2
     done
-    wait "$run" || fail "the reconciliation failed"
+    wait "$run" || fail "the reconciliation failed: $(<"$scratch/night.json")"
     found=$(sed -n 's/.*"mended":\([0-9]*\).*/\1/p' "$scratch/night.json")
     seconds=$(sed -n 's/.*"seconds":\([0-9.]*\).*/\1/p' "$scratch/night.json")
     [ "$found" -eq "$night_due" ] || fail "$found boundaries were published, not $night_due"
