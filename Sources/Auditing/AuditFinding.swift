@@ -87,12 +87,3 @@ private func escaped(_ text: String) -> String {
         }
     }
 }
-
-extension [UInt8] {
-    fileprivate var hexDigits: String {
-        map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
-    }
-}

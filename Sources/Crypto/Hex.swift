@@ -13,13 +13,27 @@ extension [UInt8] {
 
     /// Reads pairs of hexadecimal digits of either case; `nil` for anything else.
     package init?(hex: String) {
-        let digits = hex.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+        let digits = hex.utf8.span
         if digits.count % 2 != 0 { return nil }
         self = []
         reserveCapacity(digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            append(UInt8(high << 4 | low))
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[place].hexDigit, let low = digits[place + 1].hexDigit else {
+                return nil
+            }
+            append(high << 4 | low)
+        }
+    }
+}
+
+extension UInt8 {
+    // By bytes: to ask a character for its digit takes twenty times as long.
+    fileprivate var hexDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+            (self | 0x20) - UInt8(ascii: "a") + 10
+        default: nil
         }
     }
 }

@@ -143,7 +143,7 @@ package final class Courier: Sendable {
                 parcel.request, startedAt: now, deadline: parcel.deadline, parcel.respond)
         } catch {
             let ended = Round.Ended(
-                lane: parcel.request.lane, respond: parcel.respond, .failure(error))
+                lane: parcel.request.lane, respond: parcel.respond, answer: .failure(error))
             finish([ended])
         }
     }
@@ -167,15 +167,6 @@ private struct Round {
         let lane: String
         let respond: @Sendable (Courier.Answer) -> Void
         let answer: Courier.Answer
-
-        init(
-            lane: String, respond: @escaping @Sendable (Courier.Answer) -> Void,
-            _ answer: Courier.Answer
-        ) {
-            self.lane = lane
-            self.respond = respond
-            self.answer = answer
-        }
     }
 
     private struct Exchange {
@@ -284,6 +275,7 @@ private struct Round {
         curl_multi_remove_handle(pool, handle)
         let given = answer(exchange.transfer)
         curl_easy_cleanup(handle)
-        return Ended(lane: exchange.transfer.request.lane, respond: exchange.respond, given)
+        return Ended(
+            lane: exchange.transfer.request.lane, respond: exchange.respond, answer: given)
     }
 }

@@ -65,9 +65,6 @@ package struct Connection: ~Copyable {
             .joined(separator: ":")
     }
 
-    /// The server's version, as in 150004.
-    package var serverVersion: Int { Int(PQserverVersion(pointer)) }
-
     /// Sends every call in one round trip and hands each call's rows to `each` in order.
     ///
     /// When a call is refused the ones behind it are skipped and its error is thrown. A

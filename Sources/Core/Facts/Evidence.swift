@@ -168,3 +168,17 @@ extension App {
         TrustedApp(id: key.id, appleID: appleID)
     }
 }
+
+extension [UInt8] {
+    /// As lower-case hexadecimal digits, the way that digests are written.
+    package var hexDigits: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * count)
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

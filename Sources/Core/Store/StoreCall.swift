@@ -80,7 +80,6 @@ package struct ConsumptionReport: Hashable, Sendable {
         case serverOutage = "UNDELIVERED_SERVER_OUTAGE"
         case other = "UNDELIVERED_OTHER"
     }
-    package static let percentRange: ClosedRange<Int64> = 0...100_000
 
     package let delivery: Delivery
     package let hasSample: Bool

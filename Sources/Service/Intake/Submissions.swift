@@ -186,17 +186,3 @@ extension RefusedEvidence {
         sentence: "It contains more than \(Submissions.transactionLimit) transactions, the limit "
             + "of one call; submit signed transactions instead.")
 }
-
-extension [UInt8] {
-    /// As lower-case hexadecimal digits.
-    fileprivate var hexDigits: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(2 * count)
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}
