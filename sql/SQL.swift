@@ -63,8 +63,8 @@ package struct Migration: Sendable {
             number: 18, name: "0018_cursors",
             script: Script(embedded: PackageResources._018_cursors_sql)),
         Migration(
-            number: 20, name: "0020_credentials_version",
-            script: Script(embedded: PackageResources._020_credentials_version_sql)),
+            number: 19, name: "0019_credentials_version",
+            script: Script(embedded: PackageResources._019_credentials_version_sql)),
     ]
 }
 
