@@ -176,7 +176,8 @@ final class ReconcilerTests {
             plan.isFull = true
             let reconciler = Reconciler(ledger, project, plan, isRehearsal: true, walk: walk)
             return try ReconcilePart.all(of: plan).reduce(0) {
-                $0 + (try reconciler.reconcile($1, of: run).counts.found)
+                let reports = try reconciler.reconcile([$1], of: run) { true }
+                return $0 + reports.values.reduce(0) { $0 + $1.counts.found }
             }
         }
         try spoil(other)
