@@ -30,7 +30,7 @@ struct ToldLife {
     }
 
     private mutating func check(_ isRight: Bool, _ text: @autoclosure () -> String) {
-        if !isRight { complaints.append("\(life.customer) at \(world.now.text): \(text())") }
+        if !isRight { complaints.append("\(life.customer): \(text()) at \(world.now.text)") }
     }
 
     /// Members of Deed's answer beside what they have to be.
