@@ -30,12 +30,10 @@ struct ReconcilingJobTests {
                         return refusals < 0
                     }
                 },
-                holds: { true }, done: { _ in [:] }, note: { _, _ in }, forget: {},
-                reconcile: { parts, _, _ in
-                    if parts.contains(where: { $0.step == .intake }) {
-                        self.done.withLock { $0.append(wish.project) }
-                    }
-                    return Dictionary(uniqueKeysWithValues: parts.map { ($0, PartReport()) })
+                holds: { true }, done: { _ in [:] }, note: { _, _, _ in }, forget: {},
+                reconcile: { part, _ in
+                    if part.step == .intake { self.done.withLock { $0.append(wish.project) } }
+                    return PartReport()
                 },
                 inquiries: .none, monotonicClock: { 0 })
         }

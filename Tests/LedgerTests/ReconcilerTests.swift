@@ -44,15 +44,8 @@ final class ReconcilerTests {
         plan.isFull = full
         let reconciler = reconciler(full: full, repairs: repairs)
         return try ReconcilePart.all(of: plan).reduce(into: StepCounts()) {
-            $0 += try counts(of: $1, by: reconciler)
+            $0 += try reconciler.reconcile($1, of: run).counts
         }
-    }
-
-    private func counts(
-        of part: ReconcilePart, by reconciler: Reconciler, in run: ReconciliationID? = nil
-    ) throws -> StepCounts {
-        let reports = try reconciler.reconcile([part], of: run ?? self.run) { true }
-        return try #require(reports[part]).counts
     }
 
     @Test(
@@ -128,14 +121,14 @@ final class ReconcilerTests {
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
         // It mends the rows and is killed before that is noted as done.
-        let mended = try counts(of: part, by: reconciler(full: true, repairs: true))
+        let mended = try reconciler(full: true, repairs: true).reconcile(part, of: run).counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
         let next = reconciler(full: true, repairs: true)
         #expect(try next.done(of: run)[part] == nil)
-        let again = try counts(of: part, by: next)
+        let again = try next.reconcile(part, of: run).counts
         #expect(again.found == mended.found && again.mended == mended.found)
         // Another run finds them sound.
-        #expect(try counts(of: part, by: next, in: id("rc_other")).found == 0)
+        #expect(try next.reconcile(part, of: id("rc_other")).counts.found == 0)
     }
 
     @Test("The right to reconcile ends with its connection, and whoever had it hears of that")
@@ -176,8 +169,7 @@ final class ReconcilerTests {
             plan.isFull = true
             let reconciler = Reconciler(ledger, project, plan, isRehearsal: true, walk: walk)
             return try ReconcilePart.all(of: plan).reduce(0) {
-                let reports = try reconciler.reconcile([$1], of: run) { true }
-                return $0 + reports.values.reduce(0) { $0 + $1.counts.found }
+                $0 + (try reconciler.reconcile($1, of: run).counts.found)
             }
         }
         try spoil(other)

@@ -18,18 +18,14 @@ struct ReconcilingTests {
         var port: ReconcilePort {
             ReconcilePort(
                 begin: { true }, holds: { self.holds }, done: { _ in self.noted },
-                note: { counts, _ in self.noted.merge(counts) { $1 } },
+                note: { part, counts, _ in self.noted[part] = counts },
                 forget: { self.noted = [:] },
-                reconcile: { parts, _, isWanted throws(Fault) in
-                    var reports: [ReconcilePart: PartReport] = [:]
-                    for part in parts where isWanted() {
-                        if self.broken.contains(part) { throw .broken("the table is gone") }
-                        self.done.append(part)
-                        self.meanwhile[part]?()
-                        reports[part] = PartReport(
-                            StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
-                    }
-                    return reports
+                reconcile: { part, _ throws(Fault) in
+                    if self.broken.contains(part) { throw .broken("the table is gone") }
+                    self.done.append(part)
+                    self.meanwhile[part]?()
+                    return PartReport(
+                        StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
                 },
                 inquiries: .none, monotonicClock: { 0 })
         }

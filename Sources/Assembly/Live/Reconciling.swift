@@ -14,11 +14,9 @@ extension ReconcilePort {
             begin: { () throws(Fault) in try reconciler.begin() },
             holds: { () throws(Fault) in try reconciler.holds() },
             done: { id throws(Fault) in try reconciler.done(of: id) },
-            note: { counts, id throws(Fault) in try reconciler.note(counts, of: id) },
+            note: { part, counts, id throws(Fault) in try reconciler.note(part, counts, of: id) },
             forget: { () throws(Fault) in try reconciler.forget() },
-            reconcile: { parts, id, isWanted throws(Fault) in
-                try reconciler.reconcile(parts, of: id, while: isWanted)
-            },
+            reconcile: { part, id throws(Fault) in try reconciler.reconcile(part, of: id) },
             inquiries: InquiryPort(ledger), monotonicClock: monotonicMilliseconds)
     }
 }

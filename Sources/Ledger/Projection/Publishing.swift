@@ -24,7 +24,7 @@ package struct Publication: Hashable, Sendable {
 }
 
 extension Ledger {
-    static let publishingPage = 500
+    private static let publishingPage = 500
     /// How many customers of a shard are listed together.
     private static let dueLimit = 100_000
     /// How long a shard is waited for that another session has locked, in milliseconds: by the job, for which others
@@ -49,9 +49,7 @@ extension Ledger {
                 var last: DueCustomer?
                 var isMore = true
                 while isMore, isWanted() {
-                    let due = try dueCustomers(
-                        of: [(place, last)], project, limit: Ledger.dueLimit
-                    ).joined().map(\.self)
+                    let due = try dueCustomers(of: place, project, after: last)
                     let wanted = due.map(\.stream).filter { !resting.contains($0) }
                     for page in wanted.pages(of: Ledger.publishingPage) where isWanted() {
                         publication.add(
@@ -88,35 +86,25 @@ extension Ledger {
         }
     }
 
-    struct DueCustomer {
+    private struct DueCustomer {
         let stream: Stream
         let at: Int64
     }
 
-    /// Customers of each of the shards, from those on who were the last to be listed.
-    func dueCustomers(
-        of shards: [(shard: Shard, last: DueCustomer?)], _ project: ProjectID?, limit: Int
-    ) throws(LedgerError) -> [[DueCustomer]] {
-        let now = settings.clock()
-        let calls = shards.map { shard, last in
-            Statement.listDueBoundaries(
-                .int2(shard.number), .int8(now.milliseconds), .int8(Int64(limit)),
-                .text(project?.text), .int8(last?.at ?? .min),
-                .text(last?.stream.customer.text ?? ""), .text(last?.stream.project.text ?? ""),
-                .text(last?.stream.environment.rawValue ?? ""))
-        }
-        return try pool.settled { connection throws(LedgerError) in
-            var due = [[DueCustomer]](repeating: [], count: calls.count)
-            try connection.read(calls) { index, rows throws(LedgerError) in
-                due[index].reserveCapacity(rows.count)
-                for row in 0..<rows.count {
-                    let stream = try Stream(
-                        project: rows.text(row, 0), environment: rows.text(row, 1),
-                        customer: rows.text(row, 2))
-                    due[index].append(DueCustomer(stream: stream, at: rows.int8(row, 3)))
-                }
-            }
-            return due
+    private func dueCustomers(
+        of shard: Shard, _ project: ProjectID?, after last: DueCustomer?
+    ) throws(LedgerError) -> [DueCustomer] {
+        let call = Statement.listDueBoundaries(
+            .int2(shard.number), .int8(settings.clock().milliseconds),
+            .int8(Int64(Ledger.dueLimit)), .text(project?.text), .int8(last?.at ?? .min),
+            .text(last?.stream.customer.text ?? ""), .text(last?.stream.project.text ?? ""),
+            .text(last?.stream.environment.rawValue ?? ""))
+        return try rows(call) { rows, row throws(LedgerError) in
+            DueCustomer(
+                stream: try Stream(
+                    project: rows.text(row, 0), environment: rows.text(row, 1),
+                    customer: rows.text(row, 2)),
+                at: rows.int8(row, 3))
         }
     }
 
@@ -125,9 +113,9 @@ extension Ledger {
     private func publish(
         _ streams: [Stream], _ isRehearsal: Bool, isPatient: Bool
     ) throws(LedgerError) -> Publication {
+        if !isRehearsal, let barrier { throw .impeded(barrier) }
         do throws(LedgerError) {
-            return try publishAtOnce(streams, isRehearsal, isPatient: isPatient).values
-                .reduce(into: Publication()) { $0.add($1) }
+            return try publishAtOnce(streams, isRehearsal, isPatient: isPatient)
         } catch {
             if error.isOfWholeDatabase || error.isBlocked || error.isLockedOut { throw error }
             if streams.count == 1, let stream = streams.first {
@@ -142,32 +130,27 @@ extension Ledger {
         }
     }
 
-    /// The same in one commit, or not at all; gives what became of each shard.
-    func publishAtOnce(
+    private func publishAtOnce(
         _ streams: [Stream], _ isRehearsal: Bool, isPatient: Bool
-    ) throws(LedgerError) -> [Shard: Publication] {
-        if !isRehearsal, let barrier { throw .impeded(barrier) }
-        return try pool.settled { connection throws(LedgerError) in
+    ) throws(LedgerError) -> Publication {
+        try pool.settled { connection throws(LedgerError) in
             var batch = try connection.lockAndLoad(
                 Set(streams), cache: cache, clocks,
                 lockPatience: isPatient ? Ledger.longLockPatience : Ledger.lockPatience)
             for stream in streams { batch.publishDue(of: stream) }
-            var published: [Shard: Publication] = [:]
-            for stream in streams { published[stream.shard, default: Publication()].customers += 1 }
-            for entry in batch.entries {
-                published[entry.header.position.shard, default: Publication()].notices += 1
-            }
+            let publication = Publication(
+                customers: streams.count, notices: batch.entries.count)
             // What was begun and is not committed is taken back.
-            if isRehearsal { return published }
+            if isRehearsal { return publication }
             try connection.execute(batch.publication(of: streams))
             cache.observe(batch.heads)
-            return published
+            return publication
         }
     }
 
     /// Has boundaries published from now on in each project where that never happened before, or in one of
     /// them; gives why that is not so everywhere.
-    func startPublishing(_ wanted: ProjectID?) throws(Fault) -> Fault? {
+    private func startPublishing(_ wanted: ProjectID?) throws(Fault) -> Fault? {
         let projects = try list(Statement.listUnpublishedProjects()) {
             rows, row throws(LedgerError) in try rows.identifier(row, 0) as ProjectID
         }

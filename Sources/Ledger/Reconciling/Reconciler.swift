@@ -79,65 +79,42 @@ package final class Reconciler {
         }
     }
 
-    /// Notes what parts came to.
     package func note(
-        _ counts: [ReconcilePart: StepCounts], of id: ReconciliationID, isDone: Bool = true
+        _ part: ReconcilePart, _ counts: StepCounts, of id: ReconciliationID, isDone: Bool = true
     ) throws(Fault) {
         try write(
-            counts.map { part, counts in
-                Statement.markReconciled(
-                    .text(project.text), .text(id.text), .text(part.step.rawValue),
-                    .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
-                    .int8(counts.mended), .bool(isDone))
-            })
+            Statement.markReconciled(
+                .text(project.text), .text(id.text), .text(part.step.rawValue),
+                .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
+                .int8(counts.mended), .bool(isDone)))
     }
 
     /// Forgets what was noted of runs that came to their end.
     package func forget() throws(Fault) {
-        try write([Statement.forgetReconciled(.text(project.text))])
+        try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    /// Does parts that are done together. Those that are not in what it gives did not come to their end before
-    /// `isWanted` said no.
     package func reconcile(
-        _ parts: [ReconcilePart], of id: ReconciliationID, while isWanted: () -> Bool
-    ) throws(Fault) -> [ReconcilePart: PartReport] {
-        let shards = parts.compactMap { $0.step == .boundaries ? $0.shard : nil }
-        if !shards.isEmpty, shards.count == parts.count {
-            return try publish(in: shards, while: isWanted)
-        }
-        var reports: [ReconcilePart: PartReport] = [:]
-        for part in parts { reports[part] = try reconcile(part, of: id) }
-        return reports
-    }
-
-    private func reconcile(
         _ part: ReconcilePart, of id: ReconciliationID
     ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {
+        case (.boundaries, let shard): try publish(in: shard)
         case (.orders, let shard?): try closeOrders(in: shard)
         case (.projections, _): PartReport(try compareRows(in: part, of: id))
         case (.chain, let shard?): PartReport(try walkChain(of: shard))
         case (.intake, _): PartReport(try sweepIntake())
         case (.unclaimed, _): PartReport(try countUnclaimed())
-        case (.boundaries, _), (.orders, nil), (.chain, nil), (.notifications, _),
-            (.subscriptions, _):
-            PartReport()
+        case (.orders, nil), (.chain, nil), (.notifications, _), (.subscriptions, _): PartReport()
         }
     }
 
-    private func publish(
-        in shards: [Shard], while isWanted: () -> Bool
-    ) throws(Fault) -> [ReconcilePart: PartReport] {
-        let published = try ledger.publishBoundaries(
-            of: project, inAll: shards, isRehearsal: isRehearsal, while: isWanted)
-        return published.reduce(into: [:]) { reports, done in
-            let publication = done.value
-            reports[ReconcilePart(step: .boundaries, shard: done.key)] = PartReport(
-                StepCounts(
-                    lookedAt: Int64(publication.customers), found: Int64(publication.notices),
-                    mended: isRehearsal ? 0 : Int64(publication.notices)), publication.fault)
-        }
+    private func publish(in shard: Shard?) throws(Fault) -> PartReport {
+        let publication = try ledger.publishBoundaries(
+            of: project, in: shard, isRehearsal: isRehearsal)
+        return PartReport(
+            StepCounts(
+                lookedAt: Int64(publication.customers), found: Int64(publication.notices),
+                mended: isRehearsal ? 0 : Int64(publication.notices)), publication.fault)
     }
 
     private func closeOrders(in shard: Shard) throws(Fault) -> PartReport {
@@ -187,7 +164,7 @@ package final class Reconciler {
         let known = max(counts.found, earlier)
         if known > 0 {
             try note(
-                [part: StepCounts(lookedAt: counts.lookedAt, found: known)], of: id, isDone: false)
+                part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
         }
         for page in audit.differing.pages(of: Reconciler.repairLimit) {
             try faulting { () throws(LedgerError) in try ledger.writeRows(of: page) }
@@ -212,10 +189,9 @@ package final class Reconciler {
             try auditor.audit(shard, since: proven.first { $0.shard == shard })
         }
         if audit.findings.isEmpty, !isRehearsal {
-            try write([
+            try write(
                 Statement.markProven(
-                    .int2(shard.number), .int8(audit.end.head), .bytea(audit.end.chain))
-            ])
+                    .int2(shard.number), .int8(audit.end.head), .bytea(audit.end.chain)))
         }
         return StepCounts(lookedAt: audit.events, found: Int64(audit.findings.count))
     }
@@ -236,12 +212,14 @@ package final class Reconciler {
         }.first ?? StepCounts()
     }
 
-    /// Writes notes. One that is lost has a part done again; what is committed behind it keeps it.
-    private func write(_ calls: [Call]) throws(Fault) {
+    /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
+    private func write(_ call: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try ledger.pool.settled { connection throws(LedgerError) in
-                let beginning = [Statement.begin(), ConnectionSettings.losableTransaction()]
-                try connection.execute(beginning + calls + [Statement.commit()])
+                try connection.execute([
+                    Statement.begin(), ConnectionSettings.losableTransaction(), call,
+                    Statement.commit(),
+                ])
             }
         }
     }

@@ -20,21 +20,15 @@ struct ReconcileCourse {
         self.parts = parts
     }
 
-    /// How many shards have their boundaries published together.
-    private static let shardsTogether = 8
-
-    /// The next parts to do, which are done together. One that cannot be done keeps no other from being done.
-    var next: [ReconcilePart]? {
+    /// The next part to do. One that cannot be done keeps no other from being done.
+    var next: ReconcilePart? {
         mutating get {
-            var together: [ReconcilePart] = []
             while given < parts.count {
                 let part = parts[given]
-                let isWithThem = part.step == .boundaries && together.count < Self.shardsTogether
-                if let first = together.first, first.step != part.step || !isWithThem { break }
                 given += 1
-                if done[part] == nil { together.append(part) }
+                if done[part] == nil { return part }
             }
-            return together.isEmpty ? nil : together
+            return nil
         }
     }
 

@@ -22,12 +22,9 @@ package struct ReconcilePort {
     package var holds: () throws(Fault) -> Bool
     /// What an earlier run of that id came to the end of.
     package var done: (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts]
-    package var note: ([ReconcilePart: StepCounts], ReconciliationID) throws(Fault) -> Void
+    package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
     package var forget: () throws(Fault) -> Void
-    /// Does parts together; those that are not in the answer did not come to their end while it was wanted.
-    package var reconcile:
-        ([ReconcilePart], ReconciliationID, _ while: () -> Bool) throws(Fault) -> [ReconcilePart:
-            PartReport]
+    package var reconcile: (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport
     package var inquiries: InquiryPort
     /// For durations, in milliseconds.
     package var monotonicClock: () -> Int64
@@ -36,11 +33,9 @@ package struct ReconcilePort {
         begin: @escaping () throws(Fault) -> Bool,
         holds: @escaping () throws(Fault) -> Bool,
         done: @escaping (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts],
-        note: @escaping ([ReconcilePart: StepCounts], ReconciliationID) throws(Fault) -> Void,
+        note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
         forget: @escaping () throws(Fault) -> Void,
-        reconcile:
-            @escaping ([ReconcilePart], ReconciliationID, _ while: () -> Bool) throws(Fault)
-            -> [ReconcilePart: PartReport],
+        reconcile: @escaping (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport,
         inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
     ) {
         self.begin = begin
@@ -82,32 +77,32 @@ extension Intake {
         if !wish.isRehearsal {
             course.done = try obtain(port.done(id))
         }
-        let goesOn = port.goesOn(while: isWanted)
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port.inquiries, wish, while: goesOn)
-        while let parts = course.next {
+            Submissions(self, apps: AppRing(ports)), port.inquiries, wish,
+            while: port.goesOn(while: isWanted))
+        while let part = course.next {
             if !isWanted() { throw .fault(.unavailable) }
             try port.requireHold()
             let tell: (StepCounts) -> Void = { [course] counts in
                 progress(
                     course.progress(
-                        of: parts[0], counts, milliseconds: port.monotonicClock() - started))
+                        of: part, counts, milliseconds: port.monotonicClock() - started))
             }
             do throws(Fault) {
-                let reports =
-                    parts[0].step.asksStores
-                    ? [parts[0]: try round.reconcile(parts[0].step, told: tell)]
-                    : try port.reconcile(parts, id, goesOn)
+                let report =
+                    part.step.asksStores
+                    ? try round.reconcile(part.step, told: tell)
+                    : try port.reconcile(part, id)
                 // What could not be done whole is done again when the run is taken up.
-                let whole = reports.filter(\.value.errors.isEmpty).mapValues(\.counts)
-                if !wish.isRehearsal, !whole.isEmpty { try port.note(whole, id) }
-                if reports.count < parts.count { throw .unavailable }
-                for part in parts { if let report = reports[part] { course.end(part, report) } }
+                if !wish.isRehearsal, report.errors.isEmpty {
+                    try port.note(part, report.counts, id)
+                }
+                course.end(part, report)
             } catch {
                 if !isWanted() { throw .fault(error) }
-                for part in parts { course.giveUp(part, because: error) }
+                course.giveUp(part, because: error)
             }
-            tell(course.counts(of: parts[0].step))
+            tell(course.counts(of: part.step))
         }
         let finished = ReconciliationFinished(
             reconciliation: id, steps: course.counts(of: wish.plan.steps),
