@@ -129,6 +129,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
+        // All of it is in the file now. Left behind, it would outlive a file that is taken away.
+        if care != .quick { unlink(recent) }
     }
 
     private func write(

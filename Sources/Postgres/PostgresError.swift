@@ -35,6 +35,16 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server answered nothing for too long.
     package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
 
+    /// Whether the server to work with has said something. When it refuses a session, libpq has no more than
+    /// its words, where its severity is not translated.
+    package var isAnswer: Bool {
+        switch kind {
+        case .statement, .unexpected: true
+        case .connection: serverMessage.contains("FATAL:")
+        case .unwanted, .exhausted: false
+        }
+    }
+
     /// Whether there is no room on the server's disk.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 

@@ -155,11 +155,37 @@ extension ProgramTests {
             #expect(monotonicMilliseconds() - started < 1000)
         }
 
+        @Test("Sessions of a server that stands still are given up, idle ones too")
+        func standsStill() throws {
+            let ledger = ledger("stands-still")
+            defer { ledger.close() }
+            _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+            _ = try ledger.look()
+            let clock = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint"
+            let before = try queriedNumber(clock, at: pair.url(of: .primary))
+            let old = """
+                select count(*) from pg_stat_activity where application_name = 'stands-still'
+                    and backend_start <= to_timestamp(\(before) / 1000000.0)
+                """
+            #expect(try queriedNumber(old, at: pair.url(of: .primary)) == 2)
+            try pair.signal(.primary, "STOP")
+            #expect(throws: Fault.self) { try ledger.look() }
+            try pair.signal(.primary, "CONT")
+            #expect(
+                eventually(within: 20_000) {
+                    (try? ledger.append(.give("pro", to: .test("u1"), grant: "g2"))) != nil
+                })
+            #expect(
+                try eventually(within: 20_000) {
+                    try queriedNumber(old, at: pair.url(of: .primary)) == 0
+                })
+        }
+
         /// One that looks when it is told to, and so finds out for itself that no standby is there.
-        private func ledger() -> Ledger {
+        private func ledger(_ name: String = "deed") -> Ledger {
             var connection = ConnectionSettings(
                 url: pair.url(of: .primary), role: LedgerSettings.serviceRole,
-                statementTimeoutMilliseconds: 500)
+                applicationName: name, statementTimeoutMilliseconds: 500)
             connection.silentLockMilliseconds = 10_000
             var settings = LedgerSettings(connection: connection) {
                 Instant(milliseconds: 1_795_202_460_000)

@@ -16,8 +16,8 @@ extension Ledger {
     }
 
     /// A session that is silent may be one of a slow server, of which the others are still of use. A new
-    /// session tells: a slow server answers it, a server that hangs does not, and where it meets another
-    /// server, that greeting has the others given up.
+    /// session tells: a slow server answers it, if only with a refusal, a server that hangs does not, and
+    /// where it meets another server, that greeting has the others given up.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -31,7 +31,9 @@ extension Ledger {
             return found
         } catch {
             // Once: connections that were made since belong to a server that is slow at worst.
-            if hanging.begins() { pulse.lose() }
+            if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
+                pulse.lose()
+            }
             throw error
         }
     }

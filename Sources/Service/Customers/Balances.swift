@@ -36,10 +36,11 @@ extension Ports {
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
-                let sandbox = try obtain(ledger.customer(stream.inSandbox)).customer
+                // The refusal stands, whether or not the hint can be given.
+                let sandbox = try? ledger.customer(stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
-                        currency, has: has, needs: needs, inSandbox: sandbox.balances[currency]))
+                        currency, has: has, needs: needs, inSandbox: sandbox?.balances[currency] ?? 0))
             }
         }
     }

@@ -23,7 +23,7 @@ function end(sentence) {
 if (!/^https?:\/\/[^/]+/.test(deed)) end('DEED_URL must be where Deed serves, like http://127.0.0.1:8080')
 if (!key) end('DEED_KEY is missing; make one with: deed key create --role backend')
 if (!key.startsWith('deed_backend_')) {
-  end('DEED_KEY is no key of a back end, which begins with deed_backend_; make one with: deed key create --role backend')
+  end('DEED_KEY is not a key of a back end, which begins with deed_backend_; make one with: deed key create --role backend')
 }
 if (!['production', 'sandbox'].includes(environment)) {
   end(`DEED_ENVIRONMENT must be production or sandbox, and is ${environment}`)

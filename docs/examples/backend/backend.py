@@ -22,7 +22,7 @@ if DEED.scheme not in ("http", "https") or not DEED.netloc:
     sys.exit("DEED_URL must be where Deed serves, like http://127.0.0.1:8080")
 KEY = os.environ.get("DEED_KEY") or sys.exit("DEED_KEY is missing; make one with: deed key create --role backend")
 if not KEY.startswith("deed_backend_"):
-    sys.exit("DEED_KEY is no key of a back end, which begins with deed_backend_; make one with: deed key create --role backend")
+    sys.exit("DEED_KEY is not a key of a back end, which begins with deed_backend_; make one with: deed key create --role backend")
 ENVIRONMENT = os.environ.get("DEED_ENVIRONMENT", "production")
 if ENVIRONMENT not in ("production", "sandbox"):
     sys.exit(f"DEED_ENVIRONMENT must be production or sandbox, and is {ENVIRONMENT}")
