@@ -58,8 +58,9 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// What an app shows the store then. A repetition leaves what was written since its twin, and nothing
-    /// is left of an app that was removed in between. The log tells what was before: clocks differ.
+    /// What an app shows the store then. What a later event wrote stays, and so does what a repetition finds
+    /// written since its twin. Nothing is left of an app that was removed in between. The log tells what was
+    /// before: clocks differ.
     package func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
@@ -67,14 +68,14 @@ package struct CredentialVault: Sendable {
         let keys = try keys()
         for _ in 0..<CredentialVault.attempts {
             let old = try obtain(port.find(app))
-            if let old, write.isRepetition, old.version >= write.version { return old.status }
-            let isLeft = old.map { $0.version >= write.appSince } ?? false
+            if let old, write.isLate(behind: old) { return old.status }
+            let isLeft = old.map { !$0.hasVersion || $0.version >= write.appSince } ?? false
             let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll)
             let changed = kept.changed(by: change)
             try require(changed)
             let sealed = seal(
                 changed, of: app, keys, revision: old?.revision ?? 0,
-                version: max(write.version, old?.version ?? 0), by: actor, now: now)
+                version: write.version, by: actor, now: now)
             if try obtain(port.put(sealed)) { return sealed.status }
         }
         throw .fault(.busy)
@@ -193,6 +194,18 @@ extension CredentialsChange {
         if let address { object.append("address", .optional(address?.url)) }
         return .object(object)
     }
+}
+
+extension CredentialsWrite {
+    /// Whether a later command has won, or an earlier twin.
+    fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
+        kept.version > version || isRepetition && kept.version == version
+    }
+}
+
+extension SealedCredentials {
+    /// An instance of a release before versions leaves 0, which tells nothing.
+    fileprivate var hasVersion: Bool { version > 0 }
 }
 
 extension CredentialsStatus {

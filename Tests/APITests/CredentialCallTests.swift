@@ -1,5 +1,6 @@
 import Core
 import JSON
+import Ledger
 import Minting
 import Service
 import Synchronization
@@ -154,6 +155,51 @@ struct CredentialCallTests {
         try breakOff("fourth", key: "k4")
         try set("fourth", key: "k4")
         #expect(try keptSecret() == "fourth")
+    }
+
+    @Test("A write that comes late leaves what a later call has written")
+    func late() throws {
+        _ = service.send("PUT", path, key: admin, body: "{}")
+        var later = CredentialsChange()
+        later.sharedSecret = "second"
+        let ports = service.ports
+        let wish = ports.settingApp(
+            app, AppChange(), later, of: project, by: try sender(key: "k2"))
+        var stalled = ports
+        stalled.credentials.change = { app, change, write, actor, now throws(CommandError) in
+            _ = try ports.perform(wish)
+            return try ports.credentials.change(app, change, write, actor, now)
+        }
+        try set("first", key: "k1", by: stalled)
+        #expect(try keptSecret() == "second")
+    }
+
+    @Test("Credentials of before the log told their version stay with their app")
+    func migrated() throws {
+        _ = put(key)
+        _ = service.send("PUT", path, key: admin, body: #"{"receipts":"store"}"#)
+        try service.database.run("alter table deed.store_credentials drop column version")
+        try service.database.run("delete from deed.migrations where number >= 19")
+        var schema = Schema(service.database.settings())
+        try schema.migrate(now: service.clock.now) { _ in }
+        let unlike = try service.database.number(
+            "select count(*) from deed.store_credentials where version <> "
+                + "(select max(version) from deed.events where customer = '$project/')")
+        #expect(unlike == 0)
+        let again = try told(service.send("PUT", path, key: admin, body: "{}"))
+        #expect(again?.contains(#""api_key":true"#) == true)
+        #expect(try keptSecret() == "s3cr3t")
+    }
+
+    @Test("Credentials whose version is not known stay when the app is set")
+    func unknownVersion() throws {
+        _ = put(key)
+        // An instance of the release before writes no version.
+        try service.database.run("update deed.store_credentials set version = 0")
+        _ = service.send("PUT", path, key: admin, body: "{}")
+        #expect(try keptSecret() == "s3cr3t")
+        let part = try told(put(["shared_secret": .null]))
+        #expect(part?.contains(#""api_key":true"#) == true)
     }
 
     @Test(

@@ -40,7 +40,8 @@ extension Ports {
                 let sandbox = try? ledger.customer(stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
-                        currency, has: has, needs: needs, inSandbox: sandbox?.balances[currency] ?? 0))
+                        currency, has: has, needs: needs,
+                        inSandbox: sandbox?.balances[currency] ?? 0))
             }
         }
     }
