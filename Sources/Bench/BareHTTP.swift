@@ -39,6 +39,7 @@ func serveBare(_ options: BenchOptions) -> Int32 {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    holdEndSignals()
     let context = UnsafeMutablePointer<BareAnswer>.allocate(capacity: 1)
     context.initialize(to: BareAnswer(head: head, body: bytes))
     let daemon = withUnsafeMutablePointer(to: &address) {

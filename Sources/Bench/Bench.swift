@@ -67,7 +67,7 @@ func complain(_ text: String) {
     write(STDERR_FILENO, line, line.count)
 }
 
-/// Keeps the signals that end the process for `waitForEnd`; before any thread is started.
+/// Keeps the signals that end the process for `waitForEnd`. A server calls this before it starts a thread.
 func holdEndSignals() {
     var signals = endSignals()
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)

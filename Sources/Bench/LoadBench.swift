@@ -22,10 +22,6 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
         complain("see: deed-bench")
         return 2
     }
-    defer {
-        fclose(events)
-        fclose(customers)
-    }
     let start = Instant(milliseconds: ends - 1000)
     let settings = LedgerSettings(
         connection: ConnectionSettings(url: url, role: nil), clock: { start })
@@ -40,15 +36,23 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
                     try grant.given(number, start), to: try CustomerID("reader-\(number)"))
             }
             let text = copy.take()
-            fputs(text.events, events)
-            fputs(text.customers, customers)
+            try write(text.events, to: events)
+            try write(text.customers, to: customers)
         }
+        guard fclose(events) == 0, fclose(customers) == 0 else { throw Unwritten() }
         print(copy.headsText)
         return 0
     } catch {
         complain("\(error)")
         return 3
     }
+}
+
+/// The reader of the rows ended before it had all of them.
+private struct Unwritten: Error {}
+
+private func write(_ text: String, to file: UnsafeMutablePointer<FILE>) throws {
+    guard fputs(text, file) >= 0 else { throw Unwritten() }
 }
 
 /// Which grant a customer gets, by the customer's number.

@@ -13,6 +13,7 @@ func serve(_ options: BenchOptions) -> Int32 {
     let response = Response(
         status: 200, headers: [Header("Content-Type", "application/json")], body: bytes)
     let isLater = options["--later"] != nil
+    holdEndSignals()
     do {
         let server = try Server(
             settings, metrics: Metrics(), bodyLimit: { _, _ in 65_536 },

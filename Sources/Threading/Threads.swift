@@ -27,6 +27,27 @@ package func startThread(
     thread.start()
 }
 
+/// Works on all items at the same time, each on a thread of its own, and waits until all are done.
+package func sideBySide<Item: Sendable, Result: Sendable>(
+    _ items: [Item], _ work: @escaping @Sendable (Item) -> Result
+) -> [Result] {
+    let done = Monitor([Int: Result]())
+    for (place, item) in items.enumerated().dropFirst() {
+        startThread("side by side") {
+            let result = work(item)
+            done.change { $0[place] = result }
+        }
+    }
+    // The first needs no thread: this one would only wait.
+    if let first = items.first {
+        let result = work(first)
+        done.change { $0[0] = result }
+    }
+    return done.wait { done in
+        done.count == items.count ? items.indices.compactMap { done[$0] } : nil
+    }
+}
+
 /// Milliseconds on a clock that only moves forward: for durations, never for instants.
 package func monotonicMilliseconds() -> Int64 {
     monotonicMicroseconds() / 1000

@@ -4,7 +4,6 @@
 
 measure_ingest() {
     local kind round
-    few_given=${given_readers:-0}
     # Twice the rounds of what is measured here: the crowd goes on with the same.
     mint_evidence $((2 * rounds * seconds * 9000 + (seconds + 1) * 15000 + 9000))
     stop_server
@@ -33,7 +32,6 @@ measure_ingest() {
 measure_crowd() {
     local round few
     [ -s "$scratch/ingest.transactions" ] || measure_ingest
-    [ "$few_given" -le 10000 ] || fail "purchases were measured with many customers already; measure ingest before read"
     few=$(awk '{ print $1 / $2 }' "$scratch/ingest.transactions" | sort -n | awk '{ ratio[NR] = $1 } END { print ratio[int((NR + 1) / 2)] }')
     stop_server
     start_shop
@@ -46,6 +44,18 @@ measure_crowd() {
     note_limit ingest.many.p99 ms 50 "$scratch/crowd.rounds.p99"
     stop_server
     start_server
+}
+
+# give_readers FIRST END: gives the customers from reader-FIRST up to reader-END a grant each.
+give_readers() {
+    local first=$1 written
+    while [ "$first" -lt "$2" ]; do
+        # wrk stops by time and not by count.
+        written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
+            -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0 [0-9.]*$/\1/p')
+        [ -n "$written" ] || fail "the many customers that are to be read could not be made"
+        first=$((first + written))
+    done
 }
 
 # mint_evidence COUNT: makes that many transactions and notifications of a shop that the server knows by then.

@@ -1,5 +1,5 @@
-# The night: boundaries that are due of many customers, beside plain batched appends of the same rows; the
-# memory that it takes; and cached reads while a service publishes as many.
+# The night: boundaries that are due of many customers, one shard and two at a time, beside plain batched appends of
+# the same rows to the same tables; the memory that it takes; and cached reads while a service and a run publish.
 # shellcheck shell=bash
 
 measure_night() {
@@ -9,7 +9,10 @@ measure_night() {
     # What is stored beside what is due must not count.
     awk -v few="$(<"$scratch/night.$night_few.seconds")" -v many="$(<"$scratch/night.$night_many.seconds")" \
         'BEGIN { print many / few }' >"$scratch/night.growth"
-    note_rounds night.boundaries 1/s 0.5 "$scratch/night.$night_many.rate"
+    for stored in "$night_few" "$night_many"; do
+        note_rounds "night.of_$stored.one" 1/s - "$scratch/night.$stored.1.rate"
+        note_rounds "night.of_$stored" 1/s 0.5 "$scratch/night.$stored.rate"
+    done
     note_limit night.seconds s 60 "$scratch/night.$night_many.seconds"
     note_limit night.growth times 1.5 "$scratch/night.growth"
     note_limit night.memory MB 300 "$scratch/night.$night_many.memory"
@@ -18,68 +21,30 @@ measure_night() {
     start_server
 }
 
-# night_of STORED: fills a database with that number of customers and has the due ones published.
+# night_of STORED: has the due ones of that number of customers published.
 night_of() {
-    local stored=$1 name=night$1 ends
-    "$postgres_programs/createdb" -h "$scratch" -U deed "$name"
-    DEED_DATABASE_URL=$(database_url "$name")
-    "$programs/deed" migrate >/dev/null
-    "$programs/deed" project create default >/dev/null
-    admin_key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
-    # From now on boundaries count.
-    "$programs/deed" reconcile --only boundaries >/dev/null
-    ends=$((${EPOCHREALTIME/[.,]/} / 1000 + 2000))
-    say "loading $stored customers"
-    load_customers "$name" "$stored" "$ends"
-    "$programs/deed" audit >/dev/null || fail "the log that was loaded is not sound"
-    if [ "$stored" -le 100000 ]; then
-        "$programs/deed" audit --projections >/dev/null || fail "the rows that were loaded are not sound"
-    fi
-    publish_due "$stored" "$ends"
-    append_plain "$name" "$stored"
-    read_meanwhile "$stored"
-    "$postgres_programs/dropdb" -h "$scratch" -U deed "$name"
+    local plain
+    say "publishing $night_due boundaries of $1 customers"
+    loaded_database night "$1" "$night_due" "$night_later"
+    publish_due "$1" 1
+    plain=$(append_plain "$1")
+    awk -v due="$night_due" -v seconds="$(<"$scratch/night.$1.seconds")" -v plain="$plain" \
+        'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$1.1.rate"
+    read_meanwhile "$1"
+    drop_database night
+    loaded_database night "$1" "$night_due" "$night_later"
+    publish_due "$1" 2
+    awk -v due="$night_due" -v seconds="$(<"$scratch/night.$1.seconds")" -v plain="$plain" \
+        'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$1.rate"
+    drop_database night
+    drop_database "loaded_$1_${night_due}_$night_later"
+    rm "$scratch/loaded_$1_${night_due}_$night_later"
 }
 
-night_sql() { "$postgres_programs/psql" -q -X -At -v ON_ERROR_STOP=1 -h "$scratch" -U deed "$@"; }
-
-# load_customers DATABASE CUSTOMERS ENDS: by COPY, the indexes afterwards.
-load_customers() {
-    local events=$scratch/events.pipe rows=$scratch/rows.pipe readers=()
-    night_sql "$1" >"$scratch/indexes.drop" <<'SQL'
-select format('alter table %s drop constraint %I;', conrelid::regclass, conname) from pg_constraint
-where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
-select format('drop index deed.%I;', indexname) from pg_indexes where schemaname = 'deed'
-    and tablename in ('events', 'customers')
-    and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
-SQL
-    night_sql "$1" >"$scratch/indexes.make" <<'SQL'
-select format('alter table %s add constraint %I %s;', conrelid::regclass, conname, pg_get_constraintdef(oid))
-from pg_constraint
-where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
-select indexdef || ';' from pg_indexes where schemaname = 'deed' and tablename in ('events', 'customers')
-    and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
-SQL
-    night_sql -f "$scratch/indexes.drop" "$1"
-    mkfifo "$events" "$rows"
-    night_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence) from '$events'" "$1" &
-    readers+=($!)
-    night_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
-    readers+=($!)
-    owned_processes+=("${readers[@]}")
-    "$programs/deed-bench" load --customers "$2" --due "$night_due" --later "$night_later" \
-        --ends "$3" --events "$events" --rows "$rows" >"$scratch/heads.sql" || fail "the customers were not written"
-    wait "${readers[@]}" || fail "the customers were not copied"
-    rm "$events" "$rows"
-    night_sql -c "set maintenance_work_mem = '1GB'" -f "$scratch/indexes.make" -f "$scratch/heads.sql" \
-        -c "vacuum analyze" "$1"
-}
-
-# publish_due STORED ENDS: as of the instant at which the first ones end.
+# publish_due STORED PARALLEL: as of the instant at which the first ones end.
 publish_due() {
     local run peak=0 memory found seconds
-    "$programs/deed" reconcile --only boundaries --json \
-        --now "$(date -u -d "@$(($2 / 1000)).$(printf %03d $(($2 % 1000)))" +%Y-%m-%dT%H:%M:%S.%3NZ)" >"$scratch/night.json" &
+    reconcile_boundaries --parallel "$2" --json >"$scratch/night.json" &
     run=$!
     owned_processes+=("$run")
     while kill -0 "$run" 2>/dev/null; do
@@ -95,19 +60,22 @@ publish_due() {
     printf '%s\n' "$peak" >"$scratch/night.$1.memory"
 }
 
-# append_plain DATABASE STORED: the rows that were just written, once more, in batches of as many; the
-# database does it by itself, so that nothing is spent on a client.
+reconcile_boundaries() {
+    exec "$programs/deed" reconcile --only boundaries "$@" \
+        --now "$(date -u -d "@$((loaded_ends / 1000)).$(printf %03d $((loaded_ends % 1000)))" +%Y-%m-%dT%H:%M:%S.%3NZ)"
+}
+
+# append_plain STORED: appends the rows that were just written to another copy of the same tables, in batches of as
+# many, and prints the seconds; the database does it by itself, so that nothing is spent on a client.
 append_plain() {
-    local seconds
-    seconds=$(night_sql "$1" <<'SQL' | tail -n 1
-create table plain_events (like deed.events including all);
-create table plain_customers (like deed.customers including all);
-create table plain_rows as select row_number() over (order by shard, seq) as place, e.*
-    from deed.events as e where type = 'access.ended';
+    loaded_database plain "$1" "$night_due" "$night_later"
+    loaded_sql -c "create table plain_rows as select 0::bigint as place, e.* from deed.events as e limit 0" plain
+    loaded_sql -c "\\copy (select row_number() over (order by shard, seq), e.* from deed.events as e where type = 'access.ended') to pstdout binary" night |
+        loaded_sql -c "\\copy plain_rows from pstdin binary" plain
+    loaded_sql plain <<'SQL' | tail -n 1
 alter table plain_rows add primary key (place);
-insert into plain_customers select c.* from deed.customers as c
-    join plain_rows using (shard, project, environment, customer);
-vacuum analyze plain_rows, plain_customers;
+vacuum analyze plain_rows;
+checkpoint;
 create table plain_time (started timestamptz, ended timestamptz);
 insert into plain_time values (clock_timestamp());
 do $$
@@ -116,12 +84,12 @@ declare
     total constant bigint := (select count(*) from plain_rows);
 begin
     while done < total loop
-        insert into plain_events (shard, seq, project, environment, customer, version, type, payload, digest,
+        insert into deed.events (shard, seq, project, environment, customer, version, type, payload, digest,
             chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence)
         select shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at,
             recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence
         from plain_rows where place > done and place <= done + 500;
-        update plain_customers as c set version = r.version, next_boundary_at = null
+        update deed.customers as c set version = r.version, next_boundary_at = null
         from plain_rows as r
         where r.place > done and r.place <= done + 500 and c.shard = r.shard and c.project = r.project
             and c.environment = r.environment and c.customer = r.customer;
@@ -132,21 +100,24 @@ end $$;
 update plain_time set ended = clock_timestamp();
 select extract(epoch from ended - started) from plain_time;
 SQL
-)
-    awk -v due="$night_due" -v seconds="$(<"$scratch/night.$2.seconds")" -v plain="$seconds" \
-        'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$2.rate"
+    drop_database plain
 }
 
-# read_meanwhile STORED: cached reads while the service publishes what came due later, and afterwards.
+# read_meanwhile STORED: cached reads while the service and a run publish what came due later, and afterwards.
 read_meanwhile() {
-    local round meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
+    local round run meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
     : >"$meanwhile"
     : >"$after"
+    loaded_ends=$((loaded_ends + 1000))
     start_server
-    while is_due "night$1"; do
+    reconcile_boundaries >/dev/null &
+    run=$!
+    owned_processes+=("$run")
+    while is_due; do
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
         printf '%s\n' "${rate#* }" >>"$meanwhile"
     done
+    wait "$run" || fail "the run beside the service failed"
     for ((round = 1; round <= rounds; round++)); do
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
         printf '%s\n' "${rate#* }" >>"$after"
@@ -157,7 +128,7 @@ read_meanwhile() {
     stop_server
 }
 
-# is_due DATABASE: whether something is due and not published.
+# is_due: whether something is due and not published.
 is_due() {
-    [ "$(night_sql -c "select exists (select from deed.customers where next_boundary_at <= $((${EPOCHREALTIME/[.,]/} / 1000)))" "$1")" = t ]
+    [ "$(loaded_sql -c "select exists (select from deed.customers where next_boundary_at <= $loaded_ends)" night)" = t ]
 }

@@ -49,8 +49,12 @@ measure_cached() {
 
 # The same of many customers, and the memory that each of them takes.
 measure_many() {
-    local few=$1 many=$2 before known round
-    give_readers "$few" "$many"
+    local few=$1 many=$2 before known round key=$admin_key database=$DEED_DATABASE_URL
+    stop_server
+    loaded_database many "$many" 0 0
+    DEED_ANSWER_MEMORY=4096 start_server
+    url="http://127.0.0.1:$port"
+    warm_answers 0 "$few"
     before=$(server_bytes)
     known=$(server_metric deed_answers)
     warm_answers "$few" "$many"
@@ -60,20 +64,7 @@ measure_many() {
     for ((round = 1; round <= rounds; round++)); do measure_cached many "$many"; done
     note_hits read.many.hits
     note_value read.memory bytes/customer "$scratch/read.memory"
-}
-
-# give_readers FIRST END: gives the customers from reader-FIRST up to reader-END a grant each, once.
-give_readers() {
-    local first=$1 written
-    if [ "$first" -lt "${given_readers:-0}" ]; then first=$given_readers; fi
-    while [ "$first" -lt "$2" ]; do
-        # wrk stops by time and not by count.
-        written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
-            -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0 [0-9.]*$/\1/p')
-        [ -n "$written" ] || fail "the many customers that are to be read could not be made"
-        first=$((first + written))
-    done
-    given_readers=$first
+    admin_key=$key DEED_DATABASE_URL=$database
 }
 
 # warm_answers FIRST END: has those customers read once, a thousand at a time.

@@ -16,7 +16,7 @@ extension ReconcilePort {
             done: { id throws(Fault) in try reconciler.done(of: id) },
             note: { part, counts, id throws(Fault) in try reconciler.note(part, counts, of: id) },
             forget: { () throws(Fault) in try reconciler.forget() },
-            reconcile: { part, id throws(Fault) in try reconciler.reconcile(part, of: id) },
+            reconcile: { parts, id in reconciler.reconcile(parts, of: id) },
             inquiries: InquiryPort(ledger), monotonicClock: monotonicMilliseconds)
     }
 }

@@ -94,27 +94,42 @@ package final class Reconciler {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
+    /// Does parts of one step; those that publish side by side, the others one after the other.
     package func reconcile(
+        _ parts: [ReconcilePart], of id: ReconciliationID
+    ) -> [Result<PartReport, Fault>] {
+        if parts.first?.step == .boundaries { return publish(in: parts.map(\.shard)) }
+        return parts.map { part in
+            Result { () throws(Fault) in try reconcile(part, of: id) }
+        }
+    }
+
+    private func reconcile(
         _ part: ReconcilePart, of id: ReconciliationID
     ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {
-        case (.boundaries, let shard): try publish(in: shard)
         case (.orders, let shard?): try closeOrders(in: shard)
         case (.projections, _): PartReport(try compareRows(in: part, of: id))
         case (.chain, let shard?): PartReport(try walkChain(of: shard))
         case (.intake, _): PartReport(try sweepIntake())
         case (.unclaimed, _): PartReport(try countUnclaimed())
-        case (.orders, nil), (.chain, nil), (.notifications, _), (.subscriptions, _): PartReport()
+        case (.orders, nil), (.chain, nil), (.boundaries, _), (.notifications, _),
+            (.subscriptions, _):
+            PartReport()
         }
     }
 
-    private func publish(in shard: Shard?) throws(Fault) -> PartReport {
-        let publication = try ledger.publishBoundaries(
-            of: project, in: shard, isRehearsal: isRehearsal)
-        return PartReport(
-            StepCounts(
-                lookedAt: Int64(publication.customers), found: Int64(publication.notices),
-                mended: isRehearsal ? 0 : Int64(publication.notices)), publication.fault)
+    private func publish(in shards: [Shard?]) -> [Result<PartReport, Fault>] {
+        sideBySide(shards) { [ledger, project, isRehearsal] shard in
+            Result { () throws(Fault) in
+                let publication = try ledger.publishBoundaries(
+                    of: project, in: shard, isRehearsal: isRehearsal)
+                return PartReport(
+                    StepCounts(
+                        lookedAt: Int64(publication.customers), found: Int64(publication.notices),
+                        mended: isRehearsal ? 0 : Int64(publication.notices)), publication.fault)
+            }
+        }
     }
 
     private func closeOrders(in shard: Shard) throws(Fault) -> PartReport {

@@ -3,6 +3,8 @@ import Core
 /// How far a run has come, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
+    /// How many parts that publish are done side by side.
+    private let parallel: Int
     /// The parts that came to their end, in this run or before it was taken up.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
@@ -16,19 +18,22 @@ struct ReconcileCourse {
         var shards: [Shard] = []
     }
 
-    init(_ parts: [ReconcilePart]) {
+    init(_ parts: [ReconcilePart], parallel: Int) {
         self.parts = parts
+        self.parallel = parallel
     }
 
-    /// The next part to do. One that cannot be done keeps no other from being done.
-    var next: ReconcilePart? {
+    /// The next parts of a step, which are done side by side. One that cannot be done keeps no other from being
+    /// done.
+    var next: (step: ReconcileStep, parts: [ReconcilePart])? {
         mutating get {
-            while given < parts.count {
-                let part = parts[given]
-                given += 1
-                if done[part] == nil { return part }
-            }
-            return nil
+            while given < parts.count, done[parts[given]] != nil { given += 1 }
+            guard given < parts.count else { return nil }
+            let step = parts[given].step
+            let next = parts[given...].prefix { $0.step == step && done[$0] == nil }
+                .prefix(step == .boundaries ? parallel : 1)
+            given = next.endIndex
+            return (step, Array(next))
         }
     }
 
@@ -62,16 +67,17 @@ struct ReconcileCourse {
     }
 
     func progress(
-        of part: ReconcilePart, _ counts: StepCounts, milliseconds: Int64
+        of step: ReconcileStep, _ counts: StepCounts, milliseconds: Int64
     ) -> ReconcileProgress {
         ReconcileProgress(
-            part: part, partsDone: given, parts: parts.count, counts: counts,
+            step: step, partsDone: given, parts: parts.count, counts: counts,
             milliseconds: milliseconds)
     }
 }
 
 extension ReconcileStep {
     var asksStores: Bool { self == .notifications || self == .subscriptions }
+
 }
 
 extension ReconcileCourse.Failure {

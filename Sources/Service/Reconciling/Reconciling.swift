@@ -6,6 +6,8 @@ package struct ReconcileWish: Sendable {
     package var plan = ReconcilePlan()
     /// Looks only: changes nothing, and records nothing.
     package var isRehearsal = false
+    /// How many shards are published at the same time. More is faster, and leaves less of a machine to others.
+    package var parallel = 1
     /// The run that was requested, where this is to do it.
     package var requested: ReconciliationID?
 
@@ -24,7 +26,8 @@ package struct ReconcilePort {
     package var done: (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts]
     package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
     package var forget: () throws(Fault) -> Void
-    package var reconcile: (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport
+    /// Does parts of one step side by side.
+    package var reconcile: ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>]
     package var inquiries: InquiryPort
     /// For durations, in milliseconds.
     package var monotonicClock: () -> Int64
@@ -35,7 +38,7 @@ package struct ReconcilePort {
         done: @escaping (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts],
         note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
         forget: @escaping () throws(Fault) -> Void,
-        reconcile: @escaping (ReconcilePart, ReconciliationID) throws(Fault) -> PartReport,
+        reconcile: @escaping ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>],
         inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
     ) {
         self.begin = begin
@@ -51,7 +54,7 @@ package struct ReconcilePort {
 
 /// How far a reconciliation has come.
 package struct ReconcileProgress: Sendable {
-    package let part: ReconcilePart
+    package let step: ReconcileStep
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
@@ -73,36 +76,39 @@ extension Intake {
         let id =
             wish.isRehearsal
             ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
-        var course = ReconcileCourse(ReconcilePart.all(of: wish.plan))
+        var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
             course.done = try obtain(port.done(id))
         }
         let round = StoreRound(
             Submissions(self, apps: AppRing(ports)), port.inquiries, wish,
             while: port.goesOn(while: isWanted))
-        while let part = course.next {
+        while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
             try port.requireHold()
             let tell: (StepCounts) -> Void = { [course] counts in
                 progress(
                     course.progress(
-                        of: part, counts, milliseconds: port.monotonicClock() - started))
+                        of: step, counts, milliseconds: port.monotonicClock() - started))
             }
-            do throws(Fault) {
-                let report =
-                    part.step.asksStores
-                    ? try round.reconcile(part.step, told: tell)
-                    : try port.reconcile(part, id)
-                // What could not be done whole is done again when the run is taken up.
-                if !wish.isRehearsal, report.errors.isEmpty {
-                    try port.note(part, report.counts, id)
+            let results =
+                step.asksStores
+                ? [Result { () throws(Fault) in try round.reconcile(step, told: tell) }]
+                : port.reconcile(parts, id)
+            for (part, result) in zip(parts, results) {
+                do throws(Fault) {
+                    let report = try result.get()
+                    // What could not be done whole is done again when the run is taken up.
+                    if !wish.isRehearsal, report.errors.isEmpty {
+                        try port.note(part, report.counts, id)
+                    }
+                    course.end(part, report)
+                } catch {
+                    if !isWanted() { throw .fault(error) }
+                    course.giveUp(part, because: error)
                 }
-                course.end(part, report)
-            } catch {
-                if !isWanted() { throw .fault(error) }
-                course.giveUp(part, because: error)
             }
-            tell(course.counts(of: part.step))
+            tell(course.counts(of: step))
         }
         let finished = ReconciliationFinished(
             reconciliation: id, steps: course.counts(of: wish.plan.steps),

@@ -1,0 +1,73 @@
+# A database of many customers. It is loaded once in a run and kept as a template, of which each measure that needs
+# many customers takes a copy.
+# shellcheck shell=bash
+
+# loaded_database NAME CUSTOMERS DUE LATER: makes a database with that number of customers. The grants of the first
+# DUE end when it is loaded, those of the next LATER a second afterwards. Sets $DEED_DATABASE_URL, $admin_key and
+# $loaded_ends, the instant at which the first ones end.
+loaded_database() {
+    local template=loaded_$2_$3_$4 strategy=()
+    [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
+    read -r admin_key loaded_ends <"$scratch/$template"
+    # Copying files is the only way before PostgreSQL 15, and the faster one since.
+    if "$postgres_programs/createdb" --help | grep -q -e --strategy; then strategy=(--strategy=file_copy); fi
+    "$postgres_programs/createdb" -h "$scratch" -U deed -T "$template" ${strategy[@]+"${strategy[@]}"} "$1"
+    DEED_DATABASE_URL=$(database_url "$1")
+    # Another copy may have gone further, and Deed refuses a log that lacks what it has seen.
+    rm -rf "$DEED_DATA_DIR"
+}
+
+drop_database() { "$postgres_programs/dropdb" -h "$scratch" -U deed "$1"; }
+
+loaded_sql() { "$postgres_programs/psql" -q -X -At -v ON_ERROR_STOP=1 -h "$scratch" -U deed "$@"; }
+
+load_template() {
+    local key ends
+    say "loading $2 customers"
+    "$postgres_programs/createdb" -h "$scratch" -U deed "$1"
+    DEED_DATABASE_URL=$(database_url "$1")
+    "$programs/deed" migrate >/dev/null
+    "$programs/deed" project create default >/dev/null
+    key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+    # Boundaries count from the first look at the clock.
+    "$programs/deed" reconcile --only boundaries >/dev/null
+    ends=$((${EPOCHREALTIME/[.,]/} / 1000 + 2000))
+    copy_customers "$1" "$2" "$3" "$4" "$ends"
+    "$programs/deed" audit >/dev/null || fail "the log that was loaded is not sound"
+    if [ "$2" -le 200000 ]; then
+        "$programs/deed" audit --projections >/dev/null || fail "the rows that were loaded are not sound"
+    fi
+    printf '%s %s\n' "$key" "$ends" >"$scratch/$1"
+}
+
+# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: by COPY, the indexes afterwards.
+copy_customers() {
+    local events=$scratch/events.pipe rows=$scratch/rows.pipe readers=() reader
+    loaded_sql "$1" >"$scratch/indexes.drop" <<'SQL'
+select format('alter table %s drop constraint %I;', conrelid::regclass, conname) from pg_constraint
+where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
+select format('drop index deed.%I;', indexname) from pg_indexes where schemaname = 'deed'
+    and tablename in ('events', 'customers')
+    and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
+SQL
+    loaded_sql "$1" >"$scratch/indexes.make" <<'SQL'
+select format('alter table %s add constraint %I %s;', conrelid::regclass, conname, pg_get_constraintdef(oid))
+from pg_constraint
+where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
+select indexdef || ';' from pg_indexes where schemaname = 'deed' and tablename in ('events', 'customers')
+    and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
+SQL
+    loaded_sql -f "$scratch/indexes.drop" "$1"
+    mkfifo "$events" "$rows"
+    loaded_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence) from '$events'" "$1" &
+    readers+=($!)
+    loaded_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
+    readers+=($!)
+    owned_processes+=("${readers[@]}")
+    "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" \
+        --events "$events" --rows "$rows" >"$scratch/heads.sql" || fail "the customers were not written"
+    for reader in "${readers[@]}"; do wait "$reader" || fail "the customers were not copied"; done
+    rm "$events" "$rows"
+    loaded_sql -c "set maintenance_work_mem = '1GB'" -f "$scratch/indexes.make" -f "$scratch/heads.sql" \
+        -c "vacuum analyze" "$1"
+}
