@@ -54,6 +54,20 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
+        @Test("Shards that are published side by side publish what one after the other would")
+        func parallel() throws {
+            #expect(try reconcile().code == 0)
+            for number in 0..<40 { try giveOneSecond(to: "u\(number)") }
+            pause(milliseconds: 1100)
+            let first = try reconcile("--only", "boundaries", "--parallel", "16")
+            #expect(first.code == 0)
+            #expect(counts(first.json, "boundaries") == [40, 40, 40])
+            let ended = "select count(*) from deed.events where type = 'access.ended'"
+            #expect(try database.number(ended) == 40)
+            #expect(counts(try reconcile().json, "boundaries") == [0, 0, 0])
+            #expect(try deed.run("audit", "--projections").code == 0)
+        }
+
         @Test("A rehearsal changes nothing, and prints the counts of the run that follows")
         func rehearsal() throws {
             #expect(try reconcile().code == 0)
@@ -114,6 +128,9 @@ extension ProgramTests {
             #expect(ahead.code == 1)
             #expect(ahead.errors.contains("instant_ahead"))
             #expect(try deed.run("reconcile", "--only", "everything").code == 2)
+            for count in ["0", "17", "two"] {
+                #expect(try deed.run("reconcile", "--parallel", count).code == 2)
+            }
         }
     }
 }

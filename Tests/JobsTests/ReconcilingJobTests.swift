@@ -31,9 +31,11 @@ struct ReconcilingJobTests {
                     }
                 },
                 holds: { true }, done: { _ in [:] }, note: { _, _, _ in }, forget: {},
-                reconcile: { part, _ in
-                    if part.step == .intake { self.done.withLock { $0.append(wish.project) } }
-                    return PartReport()
+                reconcile: { parts, _ in
+                    parts.map { part in
+                        if part.step == .intake { self.done.withLock { $0.append(wish.project) } }
+                        return .success(PartReport())
+                    }
                 },
                 inquiries: .none, monotonicClock: { 0 })
         }

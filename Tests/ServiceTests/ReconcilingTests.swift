@@ -14,20 +14,33 @@ struct ReconcilingTests {
         var holds = true
         /// What happens elsewhere while a part is done.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
+        /// How many parts of each step were done at the same time, at most.
+        var width: [ReconcileStep: Int] = [:]
+        var time: Int64 = 0
 
         var port: ReconcilePort {
             ReconcilePort(
                 begin: { true }, holds: { self.holds }, done: { _ in self.noted },
                 note: { part, counts, _ in self.noted[part] = counts },
                 forget: { self.noted = [:] },
-                reconcile: { part, _ throws(Fault) in
-                    if self.broken.contains(part) { throw .broken("the table is gone") }
-                    self.done.append(part)
-                    self.meanwhile[part]?()
-                    return PartReport(
-                        StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
+                reconcile: { parts, _ in
+                    for part in parts {
+                        self.width[part.step] = max(self.width[part.step] ?? 0, parts.count)
+                    }
+                    return parts.map { part in
+                        Result { () throws(Fault) in try self.report(part) }
+                    }
                 },
-                inquiries: .none, monotonicClock: { 0 })
+                inquiries: .none, monotonicClock: { self.time })
+        }
+
+        private func report(_ part: ReconcilePart) throws(Fault) -> PartReport {
+            if broken.contains(part) { throw .broken("the table is gone") }
+            done.append(part)
+            // Stores are slow, shards are quick.
+            time += part.shard == nil ? 60_000 : 500
+            meanwhile[part]?()
+            return PartReport(StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
         }
     }
     private let service: TestService
@@ -73,6 +86,55 @@ struct ReconcilingTests {
         #expect(finished.errors == ["orders\(place): the table is gone"])
         #expect(!finished.isSound)
         #expect(work.done.count == parts.count - count)
+    }
+
+    @Test("Shards are published side by side as far as is wished, and all else is done one by one")
+    func sideBySide() throws {
+        let work = Work()
+        var wish = wish
+        wish.parallel = 3
+        work.broken = [ReconcilePart(step: .boundaries, shard: Shard(number: 4))]
+        let first = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(work.width.filter { $0.value > 1 } == [.boundaries: 3])
+        let all = ReconcilePart.all(of: wish.plan).filter { !$0.asksStores }
+        #expect(work.done == all.filter { !work.broken.contains($0) })
+        #expect(first.errors == ["boundaries (shard 4): the table is gone"])
+        #expect(first.steps[.boundaries]?.lookedAt == 126)
+    }
+
+    @Test("A run that was cut short side by side is taken up with the shards that were not done")
+    func takenUpSideBySide() throws {
+        let work = Work()
+        var wish = wish
+        wish.parallel = 3
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(
+                wish, work.port, by: sender, while: { work.done.count < 10 })
+        }
+        #expect(work.done.count == 12)
+        let finished = try service.intake.reconcile(self.wish, work.port, by: sender)
+        #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
+        #expect(finished.steps[.boundaries]?.lookedAt == 128)
+    }
+
+    @Test("Progress tells the rate and the time left of the step, whatever came before it")
+    func progress() throws {
+        let work = Work()
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(
+                wish, work.port, by: sender, while: { work.done.count < 64 + 1 + 16 })
+        }
+        // Half an hour later the run is taken up behind a quarter of the shards of orders.
+        work.time += 1_800_000
+        var told: [ReconcileProgress] = []
+        _ = try service.intake.reconcile(wish, work.port, by: sender) { told.append($0) }
+        let orders = told.filter { $0.step == .orders }
+        #expect(orders.map(\.partsDone) == Array(17...64))
+        #expect(orders.allSatisfy { $0.parts == 64 && $0.rate == 4 })
+        #expect(orders.first?.millisecondsLeft == 47 * 500)
+        #expect(orders.last?.millisecondsLeft == 0)
+        let sample = try #require(told.first { $0.step == .projections })
+        #expect(sample.millisecondsLeft == nil)
     }
 
     @Test("A run that lost its right ends, and the next takes it up")

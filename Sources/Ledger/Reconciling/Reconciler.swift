@@ -104,7 +104,7 @@ package final class Reconciler {
         }
     }
 
-    private func reconcile(
+    func reconcile(
         _ part: ReconcilePart, of id: ReconciliationID
     ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {

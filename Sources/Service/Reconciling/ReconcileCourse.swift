@@ -8,6 +8,7 @@ struct ReconcileCourse {
     /// The parts that came to their end, in this run or before it was taken up.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
+    private var begun: Begun?
     private var failures: [Failure] = []
     private(set) var notes: [String] = []
 
@@ -16,6 +17,14 @@ struct ReconcileCourse {
         let step: ReconcileStep
         let sentence: String
         var shards: [Shard] = []
+    }
+
+    /// Where this run began with a step: what was done of it before took no time of this run.
+    private struct Begun {
+        let step: ReconcileStep
+        let at: Int64
+        let parts: Int
+        let lookedAt: Int64
     }
 
     init(_ parts: [ReconcilePart], parallel: Int) {
@@ -66,12 +75,26 @@ struct ReconcileCourse {
         Dictionary(uniqueKeysWithValues: steps.map { ($0, counts(of: $0)) })
     }
 
-    func progress(
-        of step: ReconcileStep, _ counts: StepCounts, milliseconds: Int64
-    ) -> ReconcileProgress {
-        ReconcileProgress(
-            step: step, partsDone: given, parts: parts.count, counts: counts,
-            milliseconds: milliseconds)
+    mutating func begin(_ step: ReconcileStep, at time: Int64) {
+        if begun?.step == step { return }
+        begun = Begun(
+            step: step, at: time, parts: parts(of: step).count { done[$0] != nil },
+            lookedAt: counts(of: step).lookedAt)
+    }
+
+    func progress(of step: ReconcileStep, _ counts: StepCounts, at time: Int64) -> ReconcileProgress
+    {
+        let parts = parts(of: step)
+        let left = self.parts[given...].count { $0.step == step && done[$0] == nil }
+        return ReconcileProgress(
+            step: step, partsDone: parts.count - left, parts: parts.count, counts: counts,
+            partsDoneNow: parts.count - left - (begun?.parts ?? 0),
+            lookedAtNow: counts.lookedAt - (begun?.lookedAt ?? 0),
+            milliseconds: time - (begun?.at ?? time))
+    }
+
+    private func parts(of step: ReconcileStep) -> [ReconcilePart] {
+        parts.filter { $0.step == step }
     }
 }
 

@@ -52,14 +52,27 @@ package struct ReconcilePort {
     }
 }
 
-/// How far a reconciliation has come.
+/// How far a reconciliation has come with a step.
 package struct ReconcileProgress: Sendable {
     package let step: ReconcileStep
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
-    /// Since this run began.
-    package let milliseconds: Int64
+    /// The same without what an earlier run had done.
+    let partsDoneNow: Int
+    let lookedAtNow: Int64
+    /// Since this run began with the step.
+    let milliseconds: Int64
+
+    /// How many customers, notifications or events a second are looked at.
+    package var rate: Int64 { milliseconds == 0 ? 0 : lookedAtNow * 1000 / milliseconds }
+
+    /// How long the rest of the step will take; `nil` while nothing tells.
+    package var millisecondsLeft: Int64? {
+        if partsDone == parts { return partsDoneNow > 0 && parts > 1 ? 0 : nil }
+        if partsDoneNow == 0 { return nil }
+        return milliseconds * Int64(parts - partsDone) / Int64(partsDoneNow)
+    }
 }
 
 extension Intake {
@@ -86,10 +99,9 @@ extension Intake {
         while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
             try port.requireHold()
+            course.begin(step, at: port.monotonicClock())
             let tell: (StepCounts) -> Void = { [course] counts in
-                progress(
-                    course.progress(
-                        of: step, counts, milliseconds: port.monotonicClock() - started))
+                progress(course.progress(of: step, counts, at: port.monotonicClock()))
             }
             let results =
                 step.asksStores

@@ -141,9 +141,8 @@ extension ReconcileStep {
 
 extension ReconcileProgress {
     fileprivate var line: String {
-        let left = partsDone == 0 ? 0 : milliseconds * Int64(parts - partsDone) / Int64(partsDone)
-        let rate = milliseconds == 0 ? 0 : counts.lookedAt * 1000 / milliseconds
-        return "\(step.rawValue): \(partsDone) of \(parts) parts, "
-            + "\(counts.lookedAt) looked at (\(rate) a second), about \((left + 999) / 1000) s left"
+        let place = parts > 1 ? "\(partsDone) of \(parts) shards, " : ""
+        let left = millisecondsLeft.map { ", about \(($0 + 999) / 1000) s left" } ?? ""
+        return "\(step.rawValue): \(place)\(counts.lookedAt) looked at (\(rate) a second)\(left)"
     }
 }

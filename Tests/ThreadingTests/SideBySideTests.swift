@@ -1,0 +1,26 @@
+import Synchronization
+import Testing
+
+@testable import Threading
+
+@Suite("Work that is done side by side")
+struct SideBySideTests {
+    @Test("Each item is worked on at the same time as all others, and results keep their order")
+    func together() {
+        let arrived = Monitor(0)
+        let results = sideBySide([3, 1, 2]) { item in
+            arrived.change { $0 += 1 }
+            // Work that went one by one would wait for ever.
+            let isTogether = arrived.wait(milliseconds: 10_000) { $0 == 3 ? true : nil }
+            return isTogether == true ? item * 10 : 0
+        }
+        #expect(results == [30, 10, 20])
+    }
+
+    @Test("One item is worked on by the thread that asks, and none needs no thread")
+    func few() {
+        let names = sideBySide(["a"]) { $0 + "!" }
+        #expect(names == ["a!"])
+        #expect(sideBySide([String]()) { $0 }.isEmpty)
+    }
+}
