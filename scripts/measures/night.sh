@@ -1,5 +1,5 @@
 # The night: boundaries that are due of many customers, one shard and two at a time, beside plain batched appends of
-# the same rows to the same tables; the memory that it takes; and cached reads while a service and a run publish.
+# the same rows to the same tables; the memory that it takes; and cached reads while the service publishes, alone and beside a run.
 # shellcheck shell=bash
 
 measure_night() {
@@ -17,6 +17,7 @@ measure_night() {
     note_limit night.growth times 1.5 "$scratch/night.growth"
     note_limit night.memory MB 300 "$scratch/night.$night_many.memory"
     note_limit night.read.p99 times 3 "$scratch/night.$night_many.p99"
+    note_limit night.read.p99.run times - "$scratch/night.$night_many.p99.run"
     admin_key=$key DEED_DATABASE_URL=$url
     start_server
 }
@@ -36,6 +37,7 @@ night_of() {
     publish_due "$1" 2
     awk -v due="$night_due" -v seconds="$(<"$scratch/night.$1.seconds")" -v plain="$plain" \
         'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$1.rate"
+    read_meanwhile "$1" run
     drop_database night
     drop_database "loaded_$1_${night_due}_$night_later"
     rm "$scratch/loaded_$1_${night_due}_$night_later"
@@ -103,28 +105,33 @@ SQL
     drop_database plain
 }
 
-# read_meanwhile STORED: cached reads while the service and a run publish what came due later, and afterwards.
+# read_meanwhile STORED [run]: cached reads while the service publishes what came due later, by itself or beside a
+# run, and afterwards.
 read_meanwhile() {
-    local round run meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
+    local round run='' meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
     : >"$meanwhile"
     : >"$after"
     loaded_ends=$((loaded_ends + 1000))
     start_server
-    reconcile_boundaries >/dev/null &
-    run=$!
-    owned_processes+=("$run")
+    if [ -n "${2:-}" ]; then
+        reconcile_boundaries >/dev/null &
+        run=$!
+        owned_processes+=("$run")
+    fi
+    # The first second brings the answers into memory.
+    load read 64 1 "http://127.0.0.1:$port" 10000 >/dev/null
     while is_due; do
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
         printf '%s\n' "${rate#* }" >>"$meanwhile"
     done
-    wait "$run" || fail "the run beside the service failed"
+    if [ -n "$run" ]; then wait "$run" || fail "the run beside the service failed"; fi
     for ((round = 1; round <= rounds; round++)); do
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
         printf '%s\n' "${rate#* }" >>"$after"
     done
     [ -s "$meanwhile" ] || fail "all was published before anything was read; raise night_later"
     awk -v meanwhile="$(median "$meanwhile")" -v after="$(median "$after")" \
-        'BEGIN { print meanwhile / after }' >"$scratch/night.$1.p99"
+        'BEGIN { print meanwhile / after }' >"$scratch/night.$1.p99${2:+.$2}"
     stop_server
 }
 
