@@ -31,6 +31,8 @@ extension ProgramTests {
             let proven: Int64
             let noted: Int64
             let unfinished: Int64
+            /// What the runs told of drift: a kill must not hide it.
+            let drift: Int64
         }
 
         @Test("Killed at any write and run again, it comes to where a run that is not killed does")
@@ -127,7 +129,8 @@ extension ProgramTests {
                 events: try events(in: copy),
                 proven: try copy.number("select count(*) from deed.proven"),
                 noted: try copy.number("select count(*) from deed.reconciled"),
-                unfinished: Int64((listed ?? []).count { $0["finished_at"]?.isNull != false }))
+                unfinished: Int64((listed ?? []).count { $0["finished_at"]?.isNull != false }),
+                drift: (listed ?? []).compactMap { $0["drift"]?.integer }.max() ?? 0)
         }
 
         private func events(in copy: ScratchDatabase) throws -> String {
