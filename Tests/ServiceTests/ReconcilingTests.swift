@@ -127,11 +127,11 @@ struct ReconcilingTests {
         // Half an hour later the run is taken up behind a quarter of the shards of orders.
         work.time += 1_800_000
         var told: [ReconcileProgress] = []
-        _ = try service.intake.reconcile(wish, work.port, by: sender) { told.append($0) }
+        _ = try service.intake.reconcile(wish, work.port, by: sender, progress: { told.append($0) })
         let orders = told.filter { $0.step == .orders }
         #expect(orders.map(\.partsDone) == Array(17...64))
         #expect(orders.allSatisfy { $0.parts == 64 && $0.rate == 4 })
-        #expect(orders.first?.millisecondsLeft == 47 * 500)
+        #expect(orders.first?.millisecondsLeft == 23_500)
         #expect(orders.last?.millisecondsLeft == 0)
         let sample = try #require(told.first { $0.step == .projections })
         #expect(sample.millisecondsLeft == nil)

@@ -24,7 +24,9 @@ package struct Publication: Hashable, Sendable {
 }
 
 extension Ledger {
-    private static let publishingPage = 500
+    /// How many customers are published in a commit: by the job, which leaves the processors to reads in
+    /// between, and by a night, which wants to come to its end.
+    private static let (publishingPage, longPublishingPage) = (50, 500)
     /// How many customers of a shard are listed together.
     private static let dueLimit = 100_000
     /// How long a shard is waited for that another session has locked, in milliseconds: by the job, for which others
@@ -44,6 +46,7 @@ extension Ledger {
     ) throws(Fault) -> Publication {
         var publication = Publication()
         if !isRehearsal { publication.fault = try startPublishing(project) }
+        let pageSize = shard == nil ? Ledger.publishingPage : Ledger.longPublishingPage
         for place in try shards(shard) {
             do throws(LedgerError) {
                 var last: DueCustomer?
@@ -51,7 +54,7 @@ extension Ledger {
                 while isMore, isWanted() {
                     let due = try dueCustomers(of: place, project, after: last)
                     let wanted = due.map(\.stream).filter { !resting.contains($0) }
-                    for page in wanted.pages(of: Ledger.publishingPage) where isWanted() {
+                    for page in wanted.pages(of: pageSize) where isWanted() {
                         publication.add(
                             try publish(page, isRehearsal, isPatient: shard != nil))
                         progress(publication)
