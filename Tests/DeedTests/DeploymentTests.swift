@@ -55,6 +55,16 @@ extension ProgramTests {
             #expect(!output.contains(name), "\(output)")
         }
 
+        @Test("Both services find the installation's key and what was seen of the log in one folder")
+        func folders() throws {
+            for name in ["deed.service", "deed-reconcile.service"] {
+                let lines = try text(name).split(separator: "\n")
+                #expect(lines.contains("StateDirectory=deed"), "\(name)")
+                #expect(lines.contains("Environment=DEED_DATA_DIR=/var/lib/deed"), "\(name)")
+                #expect(lines.contains("User=deed"), "\(name)")
+            }
+        }
+
         @Test(
             "The commands that units and manifests start are commands of Deed",
             arguments: [
