@@ -55,7 +55,8 @@ extension ProgramTests {
             #expect(!output.contains(name), "\(output)")
         }
 
-        @Test("Both services find the installation's key and what was seen of the log in one folder")
+        @Test(
+            "Both services find the installation's key and what was seen of the log in one folder")
         func folders() throws {
             for name in ["deed.service", "deed-reconcile.service"] {
                 let lines = try text(name).split(separator: "\n")
