@@ -93,6 +93,64 @@ final class PublishingFaultTests {
         #expect(try ended() == Int64(PublishingFaultTests.customers) - 2)
     }
 
+    @Test("By a new catalog all are projected but those whose events cannot be read")
+    func unreadableForCatalog() throws {
+        try changeCatalog()
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer in ('u3', 'u50')
+            """)
+        let cold = database.ledger(clock: clock.reading)
+        defer { cold.close() }
+        for expected in [PublishingFaultTests.customers - 2, 0] {
+            var faults: [Fault] = []
+            #expect(try cold.reproject { faults.append($1) } == expected)
+            guard faults.count == 1, case .broken = faults[0] else {
+                Issue.record("\(faults)")
+                return
+            }
+        }
+        #expect(try ended() == Int64(PublishingFaultTests.customers) - 2)
+        #expect(try projected() == Int64(PublishingFaultTests.customers) - 2)
+    }
+
+    @Test("By a new catalog all are projected but those of a shard that cannot be written")
+    func blockedForCatalog() throws {
+        try changeCatalog()
+        let (shard, customers) = try firstShard()
+        try database.run(
+            """
+            create function deed.refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'not now' using errcode = 'P0001'; end $$;
+            create trigger refuse before insert on deed.events for each row
+                when (new.shard = \(shard)) execute function deed.refuse()
+            """)
+        var faults: [Fault] = []
+        let count = try ledger.reproject { faults.append($1) }
+        #expect(Int64(count) == Int64(PublishingFaultTests.customers) - customers)
+        #expect(faults.count == 1)
+        #expect(try projected() == Int64(PublishingFaultTests.customers) - customers)
+        try database.run("drop trigger refuse on deed.events")
+        faults = []
+        #expect(Int64(try ledger.reproject { faults.append($1) }) == customers)
+        #expect(faults.isEmpty)
+    }
+
+    private func changeCatalog() throws {
+        let catalog = catalog([product("pro", .autoRenewable(group: nil, level: 1), ["vip"])])
+        _ = try ledger.append(
+            .project(
+                id("default"), actor: id("test"),
+                cause: Cause(text: "catalog", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _ in [.catalogChanged(CatalogChanged(version: 1, catalog: catalog))] })
+    }
+
+    /// How many customers have rows by the new catalog.
+    private func projected() throws -> Int64 {
+        try database.number("select count(*) from deed.customers where catalog_version = 1")
+    }
+
     @Test(
         "Customers who are to blame rest for five seconds, and a look without them reads none of them"
     )

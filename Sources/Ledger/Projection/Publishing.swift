@@ -117,19 +117,33 @@ extension Ledger {
         _ streams: [Stream], _ isRehearsal: Bool, isPatient: Bool
     ) throws(LedgerError) -> Publication {
         if !isRehearsal, let barrier { throw .impeded(barrier) }
+        var publication = Publication()
+        let blamed = try sparingOthers(streams) { streams throws(LedgerError) in
+            publication.add(try publishAtOnce(streams, isRehearsal, isPatient: isPatient))
+        }
+        for (stream, error) in blamed {
+            let fault = error.publishingFault(in: stream.shard)
+            publication.add(Publication(customers: 1, fault: fault, blamed: [stream: fault]))
+        }
+        return publication
+    }
+
+    /// Works on some customers of a shard at once; where that cannot be, on halves of them, so that those who
+    /// are to blame keep no other from it. Gives them, each with what is the matter.
+    func sparingOthers(
+        _ streams: [Stream], _ work: ([Stream]) throws(LedgerError) -> Void
+    ) throws(LedgerError) -> [Stream: LedgerError] {
         do throws(LedgerError) {
-            return try publishAtOnce(streams, isRehearsal, isPatient: isPatient)
+            try work(streams)
+            return [:]
         } catch {
             if error.isOfWholeDatabase || error.isBlocked || error.isLockedOut { throw error }
-            if streams.count == 1, let stream = streams.first {
-                let fault = error.publishingFault(in: stream.shard)
-                return Publication(customers: 1, fault: fault, blamed: [stream: fault])
-            }
-            var publication = Publication()
+            if streams.count == 1 { return [streams[0]: error] }
+            var blamed: [Stream: LedgerError] = [:]
             for half in streams.pages(of: (streams.count + 1) / 2) {
-                publication.add(try publish(half, isRehearsal, isPatient: isPatient))
+                blamed.merge(try sparingOthers(half, work)) { error, _ in error }
             }
-            return publication
+            return blamed
         }
     }
 

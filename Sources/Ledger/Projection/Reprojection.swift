@@ -7,8 +7,8 @@ extension Ledger {
 
     /// Projects the customers of every project whose catalog changed since they were projected, publishes
     /// what it gave and took, credits what waited for a product of it, and returns how many customers were
-    /// projected. A run that ends
-    /// early is taken up by the next, and so is a project that faults: the others are projected.
+    /// projected. A run that ends early is taken up by the next, and so is what faults: a customer, a shard or a
+    /// project keeps no other from being projected.
     package func reproject(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
         progress: (_ customers: Int) -> Void = { _ in }
@@ -17,17 +17,16 @@ extension Ledger {
         for outdated in try outdatedProjects() {
             do throws(LedgerError) {
                 let catalog = try catalog(of: outdated.project)
+                var fault: LedgerError?
                 for shard in Shard.all {
                     if !goesOn() { return count }
-                    try reproject(outdated, in: shard) { page in
+                    let found = try reproject(outdated, to: catalog, in: shard) { page in
                         count += page
                         progress(count)
                     }
-                    // Behind the wait for commits by the old catalog: what they left is seen.
-                    _ = try settleWaitingCredits(
-                        of: outdated.project, knowing: catalog,
-                        version: outdated.catalogVersion, in: shard)
+                    fault = fault ?? found
                 }
+                if let fault { throw fault }
                 try writing { connection throws(LedgerError) in
                     try connection.execute([
                         Statement.markProjected(
@@ -61,22 +60,39 @@ extension Ledger {
         }
     }
 
+    /// Gives what kept some customers of the shard, or all of them, from being projected.
     private func reproject(
-        _ outdated: OutdatedProject, in shard: Shard, page: (Int) -> Void
-    ) throws(LedgerError) {
-        try awaitCommits(in: shard)
-        var last: Stream?
-        while true {
-            let streams = try outdatedCustomers(of: outdated, in: shard, after: last)
-            guard let end = streams.last else { return }
-            try writing { connection throws(LedgerError) in
-                var batch = try connection.lockAndLoad(
-                    Set(streams), cache: cache, clocks)
-                for stream in streams { batch.publishDue(of: stream) }
-                try connection.execute(batch.reprojection(of: streams))
+        _ outdated: OutdatedProject, to catalog: Catalog, in shard: Shard, page: (Int) -> Void
+    ) throws(LedgerError) -> LedgerError? {
+        var fault: LedgerError?
+        do throws(LedgerError) {
+            try awaitCommits(in: shard)
+            var last: Stream?
+            while true {
+                let streams = try outdatedCustomers(of: outdated, in: shard, after: last)
+                guard let end = streams.last else { break }
+                let blamed = try sparingOthers(streams) { streams throws(LedgerError) in
+                    try reproject(streams)
+                    page(streams.count)
+                }
+                fault = fault ?? blamed.values.first
+                last = end
             }
-            last = end
-            page(streams.count)
+            // Behind the wait for commits by the old catalog: what they left is seen.
+            _ = try settleWaitingCredits(
+                of: outdated.project, knowing: catalog, version: outdated.catalogVersion, in: shard)
+        } catch {
+            if error.isOfWholeDatabase { throw error }
+            return fault ?? error
+        }
+        return fault
+    }
+
+    private func reproject(_ streams: [Stream]) throws(LedgerError) {
+        try writing { connection throws(LedgerError) in
+            var batch = try connection.lockAndLoad(Set(streams), cache: cache, clocks)
+            for stream in streams { batch.publishDue(of: stream) }
+            try connection.execute(batch.reprojection(of: streams))
         }
     }
 
