@@ -84,6 +84,28 @@ final class ReconcilerTests {
         #expect(try compare().found == 1)
     }
 
+    @Test(
+        "Drift that cannot be mended is told, and keeps no other from being mended",
+        arguments: [false, true])
+    func unmendable(full: Bool) throws {
+        try database.run(
+            """
+            update deed.customers set runs = '{}' where customer in ('u3', 'u4');
+            create function deed.refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'not now' using errcode = 'P0001'; end $$;
+            create trigger refuse before insert or update on deed.customers for each row
+                when (new.customer = 'u3') execute function deed.refuse()
+            """)
+        var plan = ReconcilePlan(steps: [.projections])
+        plan.isFull = full
+        let reconciler = reconciler(full: full, repairs: true)
+        let reports = try ReconcilePart.all(of: plan).map { try reconciler.reconcile($0, of: run) }
+        #expect(
+            reports.reduce(into: StepCounts()) { $0 += $1.counts }
+                == StepCounts(lookedAt: 10, found: 2, mended: 1))
+        #expect(reports.flatMap(\.errors).count == 1)
+    }
+
     @Test("A row that was deleted is found by a full comparison, and written anew")
     func deleted() throws {
         try database.run("delete from deed.customers where customer = 'u3'")

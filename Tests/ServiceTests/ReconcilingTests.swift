@@ -188,6 +188,27 @@ struct ReconcilingTests {
         #expect(try recorded().map(\.started.plan) == [second.plan, first.plan])
     }
 
+    @Test(
+        "A requested run is taken up under its name; what it looked at hours ago, it looks at again",
+        arguments: [(5, 64), (7, 128)])
+    func requestedLongAgo(hours: Int64, published: Int) throws {
+        let work = Work()
+        var wish = wish
+        wish.plan.steps = [.boundaries]
+        let asked = try service.ports.perform(
+            service.ports.requestingReconciliation(wish.plan, of: wish.project, by: sender))
+        wish.requested = asked.id
+        #expect(throws: CommandError.self) {
+            _ = try service.intake.reconcile(
+                wish, work.port, by: sender, while: { work.done.count < 63 })
+        }
+        service.clock.advance(byMilliseconds: hours * 3_600_000)
+        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        #expect(finished.reconciliation == asked.id)
+        #expect(finished.steps[.boundaries]?.lookedAt == 128)
+        #expect(work.done.count == published - (hours > 6 ? 1 : 0))
+    }
+
     @Test("A rehearsal records nothing")
     func rehearsal() throws {
         let work = Work()

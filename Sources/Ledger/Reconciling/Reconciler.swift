@@ -109,7 +109,7 @@ package final class Reconciler {
     ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {
         case (.orders, let shard?): try closeOrders(in: shard)
-        case (.projections, _): PartReport(try compareRows(in: part, of: id))
+        case (.projections, _): try compareRows(in: part, of: id)
         case (.chain, let shard?): PartReport(try walkChain(of: shard))
         case (.intake, _): PartReport(try sweepIntake())
         case (.unclaimed, _): PartReport(try countUnclaimed())
@@ -162,7 +162,7 @@ package final class Reconciler {
 
     private func compareRows(
         in part: ReconcilePart, of id: ReconciliationID
-    ) throws(Fault) -> StepCounts {
+    ) throws(Fault) -> PartReport {
         var audit = ProjectionAudit()
         try faulting { () throws(LedgerError) in
             if let shard = part.shard {
@@ -173,7 +173,7 @@ package final class Reconciler {
         }
         var counts = StepCounts(
             lookedAt: Int64(audit.customers), found: Int64(audit.differing.count + audit.strays))
-        guard plan.repairs, !isRehearsal else { return counts }
+        guard plan.repairs, !isRehearsal else { return PartReport(counts) }
         // What is found is told, also when this run is killed and the next finds it mended.
         let earlier = Int64(try noted(of: id)[part]?.counts.found ?? 0)
         let known = max(counts.found, earlier)
@@ -181,9 +181,7 @@ package final class Reconciler {
             try note(
                 part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
         }
-        for page in audit.differing.pages(of: Reconciler.repairLimit) {
-            try faulting { () throws(LedgerError) in try ledger.writeRows(of: page) }
-        }
+        let fault = repair(audit.differing)
         // What the log does not have is still there: only rows that are right afterwards count as mended.
         var again = ProjectionAudit()
         try faulting { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
@@ -191,7 +189,25 @@ package final class Reconciler {
         // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
         if part.shard != nil { counts.mended += known - counts.found }
         counts.found = known
-        return counts
+        return PartReport(counts, fault)
+    }
+
+    /// Rewrites the rows of all customers for whom that can be done; gives what kept the others from it.
+    private func repair(_ streams: [Stream]) -> Fault? {
+        var fault: Fault?
+        for ofShard in Dictionary(grouping: streams, by: \.shard).values {
+            for page in ofShard.pages(of: Reconciler.repairLimit) {
+                do throws(LedgerError) {
+                    let blamed = try ledger.sparingOthers(page) { streams throws(LedgerError) in
+                        try ledger.writeRows(of: streams)
+                    }
+                    fault = fault ?? blamed.values.first?.fault
+                } catch {
+                    fault = fault ?? error.fault
+                }
+            }
+        }
+        return fault
     }
 
     private func walkChain(of shard: Shard) throws(Fault) -> StepCounts {

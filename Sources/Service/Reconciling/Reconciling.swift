@@ -91,6 +91,9 @@ extension Intake {
             ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
+            if let requested = wish.requested, try ports.isOld(requested, of: wish.project) {
+                try obtain(port.forget())
+            }
             course.done = try obtain(port.done(id))
         }
         let round = StoreRound(
@@ -179,6 +182,14 @@ extension Ports {
             throw .refused(.reconciliationUnknown(id))
         }
         return found
+    }
+
+    /// Whether what the run looked at may have changed since: one that was requested is taken up at any age.
+    fileprivate func isOld(
+        _ id: ReconciliationID, of project: ProjectID
+    ) throws(CommandError) -> Bool {
+        let since = now().advanced(byMilliseconds: -Ports.longestPause)
+        return try reconciliation(id, of: project).startedAt <= since
     }
 
     /// The run that was requested, or was cut short and had the same plan; or a new one.
