@@ -94,10 +94,10 @@ struct Invocation: Sendable {
     private mutating func take(
         _ option: Option, _ attached: String?, from rest: inout ArraySlice<String>
     ) throws(CommandEnd) {
+        writtenFlags.insert(option.name)
         if option.valueName == nil {
             if attached != nil { throw usage("--\(option.name) takes no value") }
             flags.insert(option.name)
-            writtenFlags.insert(option.name)
             return
         }
         guard let value = attached ?? rest.popFirst() else {

@@ -70,7 +70,8 @@ extension ProgramTests {
             "The commands that units and manifests start are commands of Deed",
             arguments: [
                 ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
-                ["reconcile", "--repair"], ["reconcile", "--repair", "--json"], ["serve"],
+                ["reconcile", "--repair", "--every-project", "--wait", "3600"],
+                ["reconcile", "--repair", "--every-project", "--wait", "3600", "--json"], ["serve"],
             ])
         func commands(arguments: [String]) throws {
             let finished = try Installation(url: "postgresql://nowhere").run(
@@ -103,7 +104,7 @@ extension ProgramTests {
             #expect(
                 arguments == [
                     ["serve", "--listen", ":8080", "--operations-listen", ":9090"],
-                    ["reconcile", "--repair", "--json"],
+                    ["reconcile", "--repair", "--every-project", "--wait", "3600", "--json"],
                 ])
         }
 

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Postgres
 import TestSupport
@@ -109,6 +110,60 @@ extension ProgramTests {
             // What the first run recorded of itself.
             let second = try reconcile("--only", "chain")
             #expect((counts(second.json, "chain")[0] ?? 9) <= 3)
+        }
+
+        @Test(
+            "Every project is reconciled in a run of its own, and one that is not sound stops no other"
+        )
+        func everyProject() throws {
+            for project in ["a", "z"] {
+                #expect(try deed.run("project", "create", project).code == 0)
+            }
+            let first = try deed.run("reconcile", "--every-project", "--only", "boundaries")
+            #expect(first.code == 0 && first.output.contains("of z."))
+            for project in ["a", "default", "z"] {
+                let given = try deed.run(
+                    "grant", "--project", project, "--customer", "u1", "--entitlement", "pro",
+                    "--for",
+                    "PT1S", "--reason", "test")
+                #expect(given.code == 0, "\(given.errors)")
+            }
+            let lasting = try deed.run(
+                "grant", "--project", "a", "--customer", "u2", "--entitlement", "pro", "--for",
+                "P9D",
+                "--reason", "test")
+            #expect(lasting.code == 0, "\(lasting.errors)")
+            pause(milliseconds: 1100)
+            try database.run("update deed.customers set runs = '{}' where customer = 'u2'")
+            let finished = try deed.run("reconcile", "--json", "--full", "--every-project")
+            #expect(finished.code == 1)
+            #expect(
+                finished.errors.contains("drift_found") && finished.errors.contains("Not sound: a.")
+            )
+            let reports = try finished.output.split(separator: "\n").map {
+                try JSON.read(String($0))
+            }
+            #expect(reports.map { $0["project"]?.string } == ["a", "default", "z"])
+            #expect(reports.map { $0["drift"]?.integer } == [1, 0, 0])
+            #expect(reports.allSatisfy { counts($0, "boundaries") == [1, 1, 1] })
+            #expect(try deed.run("reconcile", "--every-project", "--project", "a").code == 2)
+        }
+
+        @Test("A run that is told to wait begins when the other one has ended")
+        func waiting() throws {
+            var holder = try Connection.open(database.settings())
+            let lock = Statement(name: "hold", text: "select pg_advisory_lock(4919505, 1)")
+            try holder.run([lock()]) { _, _ in }
+            let (waiting, output, errors) = try deed.start(
+                ["reconcile", "--json", "--only", "intake", "--wait", "60"], [:])
+            pause(milliseconds: 2000)
+            let free = Statement(name: "free", text: "select pg_advisory_unlock(4919505, 1)")
+            try holder.run([free()]) { _, _ in }
+            _ = waiting.wait(milliseconds: 30_000)
+            let told = try String(contentsOfFile: errors, encoding: .utf8)
+            #expect(told.isEmpty, "\(told)")
+            let report = try String(contentsOfFile: output, encoding: .utf8)
+            #expect(report.contains("\"drift\":0"))
         }
 
         @Test("One reconciliation runs at a time")

@@ -5,6 +5,7 @@ import Evidence
 import JSON
 import Ledger
 import Service
+import Threading
 
 /// The longer names stand first: the first one that fits is taken.
 let reconcileCommands = [
@@ -23,18 +24,21 @@ private let reconcileCommand = CommandSpec(
         .value(
             "parallel", "COUNT",
             "publish boundaries of that many shards at the same time, 1 to 16 (1): faster, and slower "
-                + "for others on the same machine"), .extraRoots, .secretKeyFile, .project,
+                + "for others on the same machine"),
+        .flag("every-project", "every project, one after the other, instead of one"),
+        .value(
+            "wait", "SECONDS", "how long to wait for another reconciliation to end, up to 86400 (0)"
+        ),
+        .extraRoots, .secretKeyFile, .project,
     ] + Option.database,
     example: "deed reconcile --full --repair --json"
 ) { invocation throws(CommandEnd) in
-    var wish = ReconcileWish(project: try invocation.project())
-    if let steps = invocation["only"] { wish.plan.steps = try invocation.steps(steps) }
-    wish.isRehearsal = invocation.has("dry-run")
-    wish.plan.isFull = invocation.has("full")
-    wish.plan.repairs = invocation.has("repair")
-    wish.parallel = try invocation.integer("parallel", in: 1...16) ?? wish.parallel
+    let wish = try invocation.reconcileWish(of: invocation.project())
+    let patience = try invocation.integer("wait", in: 0...86_400) ?? 0
+    if invocation.has("every-project"), invocation.isWritten("project") {
+        throw invocation.usage("--every-project and --project exclude each other")
+    }
     let sender = try invocation.sender()
-    wish.plan.asOf = try invocation.reconciledInstant()
     let roots = try invocation.extraRoots()
     try invocation.withDatabase { database throws(CommandEnd) in
         let clock = try invocation.clock(over: database, for: wish)
@@ -48,18 +52,20 @@ private let reconcileCommand = CommandSpec(
             live.store.close()
             live.ledger.close()
         }
-        let progress = Progress()
-        let report = try obey(
-            live.intake.reconcile(
-                wish, ReconcilePort(wish, live.ledger), by: sender,
-                progress: { progress.show($0.line) }))
-        progress.end()
-        invocation.show(report.json(of: wish), text: report.text(of: wish))
-        if !report.isSound {
-            throw .refused(
-                code: report.errors.isEmpty ? "drift_found" : "step_not_done",
-                sentence: report.advice(of: wish))
+        guard invocation.has("every-project") else {
+            return try invocation.reconcile(wish, live, by: sender, patience: patience)
         }
+        var ends: [(project: ProjectID, end: CommandEnd)] = []
+        for listed in try ask(live.intake.ports.directory.projects()) {
+            do throws(CommandEnd) {
+                try invocation.reconcile(
+                    invocation.reconcileWish(of: listed.project), live, by: sender,
+                    patience: patience)
+            } catch {
+                ends.append((listed.project, error))
+            }
+        }
+        if let end = CommandEnd(ends) { throw end }
     }
 }
 
@@ -93,7 +99,67 @@ private let showReconciliationCommand = CommandSpec(
     }
 }
 
+extension CommandEnd {
+    /// How it ends where the reconciliations of some projects did; `nil` where that is none.
+    fileprivate init?(_ ends: [(project: ProjectID, end: CommandEnd)]) {
+        guard let worst = ends.max(by: { $0.end.exitCode < $1.end.exitCode })?.end else {
+            return nil
+        }
+        let names = ends.map { "\($0.project)" }.joined(separator: ", ")
+        let sentence = "Not sound: \(names). \(worst.sentence)"
+        self =
+            worst.exitCode == 1
+            ? .refused(code: worst.code, sentence: sentence) : .fault(sentence)
+    }
+}
+
 extension Invocation {
+    fileprivate func reconcileWish(of project: ProjectID) throws(CommandEnd) -> ReconcileWish {
+        var wish = ReconcileWish(project: project)
+        if let steps = self["only"] { wish.plan.steps = try self.steps(steps) }
+        wish.isRehearsal = has("dry-run")
+        wish.plan.isFull = has("full")
+        wish.plan.repairs = has("repair")
+        wish.parallel = try integer("parallel", in: 1...16) ?? wish.parallel
+        wish.plan.asOf = try reconciledInstant()
+        return wish
+    }
+
+    /// Reconciles a project, prints the report, and throws if not all is as it should be.
+    fileprivate func reconcile(
+        _ wish: ReconcileWish, _ live: Live, by sender: Sender, patience: Int
+    ) throws(CommandEnd) {
+        let progress = Progress()
+        let port = ReconcilePort(wish, live.ledger)
+        let deadline = monotonicMilliseconds() + Int64(patience) * 1000
+        while true {
+            let result = Result { () throws(CommandError) in
+                try live.intake.reconcile(
+                    wish, port, by: sender,
+                    progress: { progress.show("\(wish.project): \($0.line)") })
+            }
+            if case .failure(.refused(.reconciliationRunning)) = result,
+                monotonicMilliseconds() < deadline
+            {
+                progress.show("\(wish.project): waiting for another reconciliation to end")
+                pause(milliseconds: 500)
+                continue
+            }
+            progress.end()
+            return try tell(obey(result.get()), of: wish)
+        }
+    }
+
+    private func tell(
+        _ report: ReconciliationFinished, of wish: ReconcileWish
+    ) throws(CommandEnd) {
+        show(report.json(of: wish), text: report.text(of: wish))
+        if report.isSound { return }
+        throw .refused(
+            code: report.errors.isEmpty ? "drift_found" : "step_not_done",
+            sentence: report.advice(of: wish))
+    }
+
     fileprivate func steps(_ text: String) throws(CommandEnd) -> [ReconcileStep] {
         var wanted: Set<ReconcileStep> = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {

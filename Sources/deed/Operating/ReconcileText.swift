@@ -9,6 +9,7 @@ extension ReconciliationFinished {
         var object = JSONObject()
         object.append(
             "reconciliation", wish.isRehearsal ? .null : .string(reconciliation.text))
+        object.append("project", .string(wish.project.text))
         object.append("dry_run", .bool(wish.isRehearsal))
         for member in members { object.append(member.name, member.value) }
         return .object(object)
