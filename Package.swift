@@ -10,8 +10,9 @@ let common: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 /// The programs get their memory from jemalloc: what one thread allocates another one frees here, in great
-/// numbers, and the C library's own allocator is slow at that.
-let allocator: [LinkerSetting] = [.linkedLibrary("jemalloc")]
+/// numbers, and the C library's own allocator is slow at that. A sanitizer of addresses brings its own.
+let allocator: [LinkerSetting] =
+    Context.environment["DEED_SANITIZE"] == "address" ? [] : [.linkedLibrary("jemalloc")]
 /// Targets that own no C handle also promise not to touch memory by hand.
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
@@ -33,6 +34,9 @@ let package = Package(
         // Named so that the linker lets the HTTP library find our function before the library's own.
         .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),
 
+        .systemLibrary(name: "CProcess"),
+        .target(name: "Machine", dependencies: ["CProcess"], swiftSettings: common),
+
         .target(name: "Core", swiftSettings: safe),
         .target(name: "Auditing", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "Following", dependencies: ["Core"], swiftSettings: safe),
@@ -49,7 +53,9 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
-            resources: [.embedInCode("migrations"), .embedInCode("queries")],
+            resources: [
+                .embedInCode("migrations"), .embedInCode("queries"), .embedInCode("schema.txt"),
+            ],
             swiftSettings: common),
         .target(
             name: "Ledger",
@@ -63,7 +69,8 @@ let package = Package(
             dependencies: ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(
-            name: "PrivatePostgres", dependencies: ["JSON", "Postgres", "Telemetry", "Threading"],
+            name: "PrivatePostgres",
+            dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
         .target(
@@ -101,7 +108,7 @@ let package = Package(
             dependencies: [
                 "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
                 "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-                "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "Machine", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.

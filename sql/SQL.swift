@@ -65,6 +65,18 @@ package struct Migration: Sendable {
         Migration(
             number: 19, name: "0019_credentials_version",
             script: Script(embedded: PackageResources._019_credentials_version_sql)),
+        Migration(
+            number: 20, name: "0020_function_rights",
+            script: Script(embedded: PackageResources._020_function_rights_sql)),
+        Migration(
+            number: 21, name: "0021_service_rights",
+            script: Script(embedded: PackageResources._021_service_rights_sql)),
+        Migration(
+            number: 25, name: "0025_history_questions",
+            script: Script(embedded: PackageResources._025_history_questions_sql)),
+        Migration(
+            number: 26, name: "0026_changes_of_product",
+            script: Script(embedded: PackageResources._026_changes_of_product_sql)),
     ]
 }
 
@@ -85,8 +97,6 @@ extension Statement {
         name: "read_clock", embedded: PackageResources.read_clock_sql)
     package static let findFreeShards = Statement(
         name: "find_free_shards", embedded: PackageResources.find_free_shards_sql)
-    package static let showStandbys = Statement(
-        name: "show_standbys", embedded: PackageResources.show_standbys_sql)
     package static let tryRoom = Statement(
         name: "try_room", embedded: PackageResources.try_room_sql)
     package static let commit = Statement(name: "commit", embedded: PackageResources.commit_sql)
@@ -209,8 +219,6 @@ extension Statement {
         name: "move_test_clock", embedded: PackageResources.move_test_clock_sql)
     package static let findNextDue = Statement(
         name: "find_next_due", embedded: PackageResources.find_next_due_sql)
-    package static let findProductionCustomer = Statement(
-        name: "find_production_customer", embedded: PackageResources.find_production_customer_sql)
 
     package static let findNextBoundary = Statement(
         name: "find_next_boundary", embedded: PackageResources.find_next_boundary_sql)
@@ -270,20 +278,6 @@ extension Statement {
     package static let auditVersions = Statement(
         name: "audit_versions", embedded: PackageResources.audit_versions_sql)
 
-    package static let migrationSchema = Statement(
-        name: "migration_schema", embedded: PackageResources.migration_schema_sql)
-    package static let migrationTable = Statement(
-        name: "migration_table", embedded: PackageResources.migration_table_sql)
-    package static let migrationRole = Statement(
-        name: "migration_role", embedded: PackageResources.migration_role_sql)
-    package static let migrationLock = Statement(
-        name: "migration_lock", embedded: PackageResources.migration_lock_sql)
-    package static let migrationRecord = Statement(
-        name: "migration_record", embedded: PackageResources.migration_record_sql)
-    package static let migrationsApplied = Statement(
-        name: "migrations_applied", embedded: PackageResources.migrations_applied_sql)
-    package static let migrationsExist = Statement(
-        name: "migrations_exist", embedded: PackageResources.migrations_exist_sql)
 }
 
 /// What an audit reads.

@@ -18,6 +18,13 @@ package struct Problem: Error, Sendable {
 
     /// In the shape of RFC 9457.
     package var document: Response {
+        Response(
+            status: status, headers: [Header(.contentType, "application/problem+json")] + headers,
+            body: json.bytes)
+    }
+
+    /// The same without the headers, as a part of an answer.
+    var json: JSON {
         var body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
             "status": .integer(status), "code": .string(code), "detail": .string(detail),
@@ -28,9 +35,7 @@ package struct Problem: Error, Sendable {
             for member in extensions.members { object.append(member.name, member.value) }
             body = .object(object)
         }
-        return Response(
-            status: status, headers: [Header(.contentType, "application/problem+json")] + headers,
-            body: body.bytes)
+        return body
     }
 
     private static func title(of status: Int) -> String {
@@ -168,6 +173,7 @@ extension Problem {
         case .intakeFull:
             isRetryable = true
             headers = [Header(.retryAfter, "60")]
+        case .reconciliationRunning: isRetryable = true
         default: break
         }
     }
@@ -191,6 +197,13 @@ extension Problem {
                 "This part of the log takes no events until an operator has run: deed audit "
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
+        case .rowUnproven:
+            // Whose it is, is not the caller's to know.
+            self = .busy(
+                "Rows of the database that this call is about differ from the log, so nothing was "
+                    + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
+                    + "later, with the same Idempotency-Key.",
+                code: "row_unproven")
         case .broken:
             // The log has the reason; it may hold what the caller must not see.
             self.init(

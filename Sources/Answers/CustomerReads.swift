@@ -6,8 +6,8 @@ package struct AnswersPort: Sendable {
     /// A customer now; responds exactly once.
     package var view:
         @Sendable (Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void) -> Void
-    /// Many customers of one project now.
-    package var views: @Sendable ([Stream]) throws(Fault) -> [Stream: CustomerView]
+    /// Many customers of one project now, or why one of them cannot be read.
+    package var views: @Sendable ([Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     package var heads: @Sendable () throws(Fault) -> [Int64]
     package var now: @Sendable () -> Instant
@@ -17,7 +17,8 @@ package struct AnswersPort: Sendable {
             @escaping @Sendable (
                 Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void
             ) -> Void,
-        views: @escaping @Sendable ([Stream]) throws(Fault) -> [Stream: CustomerView],
+        views:
+            @escaping @Sendable ([Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>],
         heads: @escaping @Sendable () throws(Fault) -> [Int64],
         now: @escaping @Sendable () -> Instant
     ) {
@@ -109,15 +110,17 @@ package final class CustomerReads: Sendable {
     }
 
     /// The answers of now about many customers of one project, in their order: those that memory lacks
-    /// are read together.
+    /// are read together. One who cannot be read has a fault in that place.
     package func read(
         _ streams: [Stream], after: Position?
-    ) throws(ReadError) -> [FilledAnswer] {
+    ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
         // Before the position is reached nothing in memory is of use.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
-        var found: [Stream: FilledAnswer] = [:]
+        var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
-            for stream in Set(streams) { found[stream] = remembered(stream, after: nil) }
+            for stream in Set(streams) {
+                found[stream] = remembered(stream, after: nil).map { .success($0) }
+            }
         }
         let missing = Array(Set(streams.filter { found[$0] == nil }))
         if !missing.isEmpty {
@@ -127,10 +130,11 @@ package final class CustomerReads: Sendable {
     }
 
     private func fill(
-        _ found: inout [Stream: FilledAnswer], with missing: [Stream], after: Position?
+        _ found: inout [Stream: Result<FilledAnswer, Fault>], with missing: [Stream],
+        after: Position?
     ) throws(ReadError) {
         let beginning = cache.begin()
-        let views: [Stream: CustomerView]
+        let views: [Stream: Result<CustomerView, Fault>]
         do throws(Fault) {
             views = try port.views(missing)
             isOut.store(false, ordering: .relaxed)
@@ -140,16 +144,18 @@ package final class CustomerReads: Sendable {
                 guard after == nil, let answer = staleAnswer(of: stream) else {
                     throw .fault(error)
                 }
-                found[stream] = answer
+                found[stream] = .success(answer)
             }
             return
         }
         if let after { try requireHead(after) }
         let now = port.now()
         for (stream, view) in views {
-            let answer = EntitlementsAnswer(view, at: now)
-            found[stream] = FilledAnswer(
-                cache.keep(answer, since: beginning), at: now, answer.position)
+            found[stream] = view.map { view in
+                let answer = EntitlementsAnswer(view, at: now)
+                return FilledAnswer(
+                    cache.keep(answer, since: beginning), at: now, answer.position)
+            }
         }
     }
 
@@ -221,7 +227,7 @@ extension Fault {
     fileprivate var isOutage: Bool {
         switch self {
         case .unavailable, .impeded: true
-        case .busy, .logBlocked, .broken: false
+        case .busy, .logBlocked, .rowUnproven, .broken: false
         }
     }
 }

@@ -92,8 +92,10 @@ package struct AppStoreClient: Sendable {
             do throws(StoreTrouble) {
                 return try once(visit)
             } catch {
-                guard case .unavailable = error else { throw error }
-                port.pause(pause)
+                switch error {
+                case .unavailable, .unreadable: port.pause(pause)
+                default: throw error
+                }
             }
         }
         return try once(visit)

@@ -10,7 +10,7 @@ package struct ReceiptClient: Sendable {
     /// The status that stands for a malformed receipt and for a passing fault alike.
     private static let malformedOrFault: Int64 = 21_002
     /// By then half an hour lies between one try and the next.
-    private static let malformedAfterTries: Int64 = 6
+    private static let sureAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
     private let port: AppStorePort
@@ -58,6 +58,7 @@ package struct ReceiptClient: Sendable {
             do throws(RefusedEvidence) {
                 status = try reply.status()
             } catch {
+                if (try? JSON.read(reply.body)) == nil { throw .notFromStore }
                 throw .unreadable(error.sentence)
             }
             if case .otherEnvironment(let other) = status.verdict {
@@ -80,11 +81,17 @@ package struct ReceiptClient: Sendable {
             if status.number == ReceiptClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
             // Tries count whatever stood in the way; only the store's own word, given twice, ends it.
-            let isMalformed =
-                status.number == ReceiptClient.malformedOrFault
-                && inquiry.tries >= ReceiptClient.malformedAfterTries
-                && inquiry.formerReason == reason
-            return isMalformed || error.cure != .time ? .refused(error) : .tryAgain(reason)
+            let isSaidAgain =
+                inquiry.tries >= ReceiptClient.sureAfterTries && inquiry.formerReason == reason
+            let isVerdict =
+                switch status.verdict {
+                case .refused: true
+                case .tryLater: isSaidAgain && status.number == ReceiptClient.malformedOrFault
+                // It vouches for a receipt. Where that cannot be read, a store that is ill may have said so.
+                case .valid: isSaidAgain && error.cure == .settingTheApp
+                case .otherEnvironment: false
+                }
+            return isVerdict ? .refused(error) : .tryAgain(reason)
         }
     }
 
@@ -107,7 +114,7 @@ package struct ReceiptClient: Sendable {
         if response.status == 200 {
             return FetchedAnswer(.verifyReceiptReply, body: response.body, host: environment)
         }
-        if response.status == 429 {
+        if response.wantsPause {
             let until = response.pauseEnd(now: now)
             try port.rest(inquiry.storeApp, environment, .verifyReceipt, until: until)
             throw .limited(until: until)

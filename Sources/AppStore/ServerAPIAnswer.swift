@@ -18,7 +18,7 @@ struct ServerAPIAnswer {
         switch response.status {
         case 200, 202: return try answer(response.body)
         case 401: throw .unauthorized
-        case 429: throw .limited(until: response.pauseEnd(now: now))
+        case _ where response.wantsPause: throw .limited(until: response.pauseEnd(now: now))
         default: throw error(response)
         }
     }
@@ -28,11 +28,8 @@ struct ServerAPIAnswer {
         let code = json?["errorCode"]?.integer
         // With a code of its own it is about what was asked; without one, about who asks.
         if response.status == 403, code == nil { return .unauthorized }
-        if response.status < 400 {
-            return .unreadable("it answered \(response.status), which the API never does")
-        }
         // Only what bears the API's own code is its no: anything between here and there may answer.
-        guard response.status < 500, let code,
+        guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
         return .refused(
@@ -42,10 +39,10 @@ struct ServerAPIAnswer {
     private func answer(_ body: [UInt8]) throws(StoreTrouble) -> StoreAnswer {
         var answer = StoreAnswer(environment: environment)
         answer.byteCount = body.count
+        if call.answersNothing, body.isEmpty { return answer }
+        guard let json = try? JSON.read(body) else { throw .notFromStore }
         if call.answersNothing { return answer }
-        guard let json = try? JSON.read(body), json.object != nil else {
-            throw .unreadable("it is not a JSON object")
-        }
+        if json.object == nil { throw .unreadable("it is not a JSON object") }
         let reader = MemberReader(json: json)
         switch call {
         case .transaction:
@@ -116,7 +113,15 @@ struct ServerAPIAnswer {
     }
 }
 
+extension StoreTrouble {
+    /// Something between here and there answers, or the answer stopped in the middle.
+    static let notFromStore = unavailable("what answered in its place is not JSON")
+}
+
 extension OutboundResponse {
+    /// Whether a store asks to be left alone, because of a limit or while it fails.
+    var wantsPause: Bool { status == 429 || status >= 500 && header("Retry-After") != nil }
+
     /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
     /// it in the network may write seconds to wait, as HTTP has it.
     func pauseEnd(now: Instant) -> Instant {

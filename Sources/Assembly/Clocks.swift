@@ -2,6 +2,7 @@ package import Core
 import HTTPServer
 import JSON
 import Ledger
+import Postgres
 package import Service
 package import Telemetry
 
@@ -35,11 +36,8 @@ extension Database {
         }
         if found == nil {
             if !mayMark { throw .testClockOnlyByFlag }
-            try requireTestable(table)
-            found = try asking { () throws(LedgerError) in
-                try table.mark(at: systemClock())
-                return try table.read()
-            }
+            try markForTests()
+            found = try asking { () throws(LedgerError) in try table.read() }
         }
         guard let found else { throw .noTestClock }
         log.warning(
@@ -51,33 +49,44 @@ extension Database {
         return SharedClock(at: found, ClockPort(table))
     }
 
-    /// The one place that decides whose time may be a test's. Customers of the real world have no part
-    /// in that: they would lose what they paid for or were given. Nor has a store of the real world, for
-    /// which credentials are refused where there is a test clock, too.
-    private func requireTestable(_ table: TestClockTable) throws(StartError) {
-        let knowsCustomers = try asking { () throws(LedgerError) in
-            try table.knowsProductionCustomers()
-        }
-        if knowsCustomers {
-            throw .refused(
-                code: "test_clock_refused",
-                sentence:
-                    "This database has customers in production, so it cannot have a test clock. Serve "
-                    + "another database, with another --data-dir or --database-url.")
-        }
-        let knowsRealStore = try asking { () throws(LedgerError) in try table.knowsRealStore() }
-        if knowsRealStore {
-            throw .refused(
-                code: "test_clock_refused",
-                sentence:
-                    "An app of this database has credentials for a real store, so the database cannot "
-                    + "have a test clock. Serve another database, or give the app a store on this "
-                    + "machine: deed app set --store-url")
+    /// Whose time may be a test's is decided by the database, to which only its owner gives such a clock. Customers of
+    /// the real world have no part in that: they would lose what they paid for or were given. Nor has a store of
+    /// the real world, for which credentials are refused where there is a test clock, too.
+    private func markForTests() throws(StartError) {
+        do throws(LedgerError) {
+            try TestClockTable(connection(role: nil)).mark(at: systemClock())
+        } catch {
+            throw StartError(markingFor: error) ?? .fault(error.detailed)
         }
     }
 }
 
 extension StartError {
+    /// Why a database gets no test clock; `nil` for another reason than its rules.
+    fileprivate init?(markingFor error: LedgerError) {
+        guard case .postgres(let reason) = error else { return nil }
+        let sentence: String
+        switch reason.sqlState {
+        // The login lacks the privilege.
+        case "42501":
+            sentence =
+                "Only the owner of the schema may give a database a test clock. Do it once with the login of deed "
+                + "migrate: deed serve --test-clock --database-url postgresql://OWNER@HOST/DATABASE. The "
+                + "service's own login then serves it."
+        case "DD007":
+            sentence =
+                "This database has customers in production, so it cannot have a test clock. Serve "
+                + "another database, with another --data-dir or --database-url."
+        case "DD008":
+            sentence =
+                "An app of this database has credentials for a real store, so the database cannot "
+                + "have a test clock. Serve another database, or give the app a store on this "
+                + "machine: deed app set --store-url"
+        default: return nil
+        }
+        self = .refused(code: "test_clock_refused", sentence: sentence)
+    }
+
     fileprivate static let noTestClock = StartError.refused(
         code: "test_clock_missing",
         sentence: "This database has no test clock: leave --test-clock out, or give it one with: "

@@ -73,9 +73,28 @@ package struct Database: Sendable {
                 try asOwner.migrate(now: systemClock()) { step in
                     log.info("migrated", ["migration": .string(step.name)])
                 }
+                try asOwner.narrow()
+                try asOwner.close(to: nil)
             }
             var asService = Schema(serviceConnection)
             try asService.validate()
+        }
+    }
+
+    /// Says in the log where the schema, or who may do what in it, is not as this release makes it. Where the
+    /// database does not answer now, that is said by others.
+    package func tellDifferences(log: Log) {
+        guard var connection = try? Connection.open(serviceConnection),
+            let differences = try? connection.schemaDifferences()
+        else { return }
+        for difference in differences.prefix(20) {
+            log.warning(
+                difference.isOutside ? "database_open" : "schema_differs",
+                [
+                    "object": .string(difference.object), "aspect": .string(difference.aspect),
+                    "expected": .optional(difference.expected),
+                    "found": .optional(difference.found),
+                ])
         }
     }
 }

@@ -103,7 +103,12 @@ private struct SeenLogFile {
         fclose(file)
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let json = try? JSON.read(text), let seen = SeenLog(json), seen.root == root
-        else { throw LogMemory.NotRecalled("\(path) is damaged") }
+        else {
+            throw LogMemory.NotRecalled(
+                "\(path) is damaged",
+                changedAt: Instant(
+                    milliseconds: Int64(changedAt.timeIntervalSince1970 * 1000)))
+        }
         return seen
     }
 

@@ -42,11 +42,11 @@ package struct ServiceSettings: Sendable {
         return reconcileAt != nil
     }
 
-    /// Throws where another process listens already: before anything is made for a service that will not be.
-    package func requireFreeAddresses() throws(StartError) {
+    /// Takes the addresses, before anything is made for a service that will not be: another process may have them.
+    package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
-            try server.requireFreeAddress()
-            try operations?.requireFreeAddress()
+            try server.claimAddress()
+            try operations?.claimAddress()
         } catch {
             throw .fault(error.description)
         }

@@ -14,11 +14,14 @@ extension LedgerError {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501: the login lacks the privilege, most likely that of being the service.
-        let remedy =
+        // 42501: the login lacks the privilege, most likely that of being the service. Where it may not even
+        // connect, PostgreSQL says that in words.
+        let isRefused =
             error.sqlState == "42501"
-            ? ". Have an administrator run: grant \(LedgerSettings.serviceRole) to <login>; if that is "
-                + "done already, run: deed migrate" : ""
+            || error.serverMessage.contains("permission denied for database")
+        let remedy =
+            isRefused
+            ? ". Have the database's owner run: deed migrate --service-login <login>" : ""
         return "\(description) PostgreSQL says: \(error.serverMessage)\(remedy)"
     }
 }

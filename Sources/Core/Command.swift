@@ -192,6 +192,8 @@ package enum Fault: Error, Hashable, Sendable {
     case impeded(Impediment)
     /// An event lies beyond the head of the shard, where this one would have to go.
     case logBlocked
+    /// A row says what no event does, with a sentence for operators: nothing is decided by it.
+    case rowUnproven(String)
     /// What should never happen, with a sentence for operators.
     case broken(String)
 
@@ -204,7 +206,7 @@ package enum Fault: Error, Hashable, Sendable {
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded: true
-        case .busy, .logBlocked, .broken: false
+        case .busy, .logBlocked, .rowUnproven, .broken: false
         }
     }
 
@@ -216,6 +218,7 @@ package enum Fault: Error, Hashable, Sendable {
             "The database cannot be reached; check that it runs, and try again."
         case .impeded(let impediment): impediment.sentence
         case .logBlocked: Fault.blockedSentence
+        case .rowUnproven(let sentence): sentence
         case .broken(let sentence): sentence
         }
     }

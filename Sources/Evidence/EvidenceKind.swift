@@ -33,7 +33,11 @@ extension EvidenceKind {
     init(ofSigned members: JSONObject) {
         if members["notificationType"] != nil || members["notificationUUID"] != nil {
             self = .notification
-        } else if members["autoRenewStatus"] != nil || members["autoRenewProductId"] != nil {
+        } else if members["autoRenewStatus"] != nil || members["autoRenewProductId"] != nil
+            || members["originalTransactionId"] != nil && members["transactionId"] == nil
+                && members["purchaseDate"] == nil
+        {
+            // It names no transaction, and is told by that where a member of its own is missing.
             self = .renewalInfo
         } else if members["receiptType"] != nil || members["originalApplicationVersion"] != nil {
             self = .appTransaction

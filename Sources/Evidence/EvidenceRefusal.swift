@@ -63,6 +63,8 @@ extension EvidenceRefusal {
         switch self {
         case .signedInFuture, .replyLater, .replyFromOtherEnvironment: .time
         case .foreignBundleID, .foreignAppID: .settingTheApp
+        // What is inside is measured against the outside, and not against the apps as they are set.
+        case .inside(_, .foreignBundleID), .inside(_, .foreignEnvironment): .none
         case .inside(_, let refusal): refusal.cure
         default: .none
         }
@@ -187,6 +189,10 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .versionMismatch: "It was made for another version of the app."
         case .deviceMismatch: "It was made on another device."
         case .receiptExpired: "The app's licence ended with this receipt."
+        case .inside(let kind, .foreignBundleID(let id)):
+            "The \(kind.rawValue) inside was made for \(id), and what is around it for another app."
+        case .inside(let kind, .foreignEnvironment(let environment)):
+            "The \(kind.rawValue) inside is from \(environment.rawValue), and what is around it is not."
         case .inside(let kind, let refusal): "The \(kind.rawValue) inside is refused: \(refusal)"
         case .replyRefused(let status): "The store refuses the receipt with status \(status)."
         case .replyLater(let status):

@@ -21,6 +21,8 @@ final class Connection: @unchecked Sendable {
     /// From the head of a request to its answer. Each connection keeps its own: a common count would
     /// wander between the threads with each request.
     private let isInFlight = Atomic(false)
+    /// Whether the last request showed a key that is known.
+    private let isKnown = Atomic(false)
     private let memo: Memo
     private var isFirst = true
     @exclusivity(unchecked) private var inlet = Inlet()
@@ -139,6 +141,7 @@ final class Connection: @unchecked Sendable {
     private func follow(
         _ admission: Admission, _ client: ClientAddress?, _ line: RequestLine, _ declared: Int
     ) -> MHD_Result {
+        noteKey()
         switch admission {
         case .body(let limit, let room):
             current.limit = limit
@@ -254,6 +257,7 @@ final class Connection: @unchecked Sendable {
     /// The answer is sent, or never will be.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
+        noteKey()
         release()
         current = Exchange()
         let isHolding = inlet.isHoldingHead
@@ -346,14 +350,32 @@ final class Connection: @unchecked Sendable {
         end(at: limit)
     }
 
-    /// When it will have been idle for too long.
-    var idleUntil: Int64 { deadline.load(ordering: .relaxed) }
+    private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether it is between two requests and was not ended yet.
-    var isEndable: Bool { isIdle.load(ordering: .relaxed) && idleUntil != Self.swept }
+    /// Whether it has shown no key that is known, and no proxy speaks over it.
+    var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
-    /// Ends it although its time is not up; `false` when a request came in between.
-    func end() -> Bool { isIdle.load(ordering: .relaxed) && end(at: idleUntil) }
+    /// A connection whose client is to do the next thing.
+    struct Waiting {
+        fileprivate let connection: Connection
+        fileprivate let limit: Int64
+        fileprivate let isIdle: Bool
+
+        /// Of two, the one with the lower is missed less.
+        var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
+
+        /// Ends it although its time is not up; `false` when its client has done that thing.
+        func end() -> Bool {
+            connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
+        }
+    }
+
+    var waiting: Waiting? {
+        let limit = deadline.load(ordering: .relaxed)
+        guard limit != Self.swept, limit != Self.never else { return nil }
+        return Waiting(
+            connection: self, limit: limit, isIdle: isIdle.load(ordering: .relaxed))
+    }
 
     @discardableResult
     private func end(at limit: Int64) -> Bool {

@@ -40,12 +40,20 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Ends the connection of that network that has been idle for the longest; `false` when none is.
-    func endIdlest(of network: ClientNetwork) -> Bool {
+    /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose network has fewer;
+    /// `false` when none was ended. The longest idle go first, then those that are slow with a request. One
+    /// look at all connections is long, hence more than one at a time.
+    func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
-            let idlest = open.values.lazy.filter { $0.isEndable && $0.peer.network == network }
-                .min { $0.idleUntil < $1.idleUntil }
-            return idlest?.end() ?? false
+            let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {
+                $0.peer.network
+            }
+            // The newcomer is one more of its network.
+            let own = (strangers[newcomer.network]?.count ?? 0) + 1
+            let most = strangers.max { $0.value.count < $1.value.count }?.value ?? []
+            guard most.count > own else { return false }
+            let waiting = most.compactMap(\.waiting).sorted { $0.order < $1.order }
+            return waiting.prefix(min(count, most.count - own)).count { $0.end() } > 0
         }
     }
 

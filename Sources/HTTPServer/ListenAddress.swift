@@ -39,19 +39,15 @@ struct ListenAddress {
         return (storage, first.ai_addrlen)
     }
 
-    /// A socket that listens there.
-    func open() throws(ServerError) -> Int32 {
-        let listener = try bound()
-        guard listen(listener, SOMAXCONN) == 0 else {
+    /// Has the socket listen.
+    func listen(on listener: Int32) throws(ServerError) {
+        guard Glibc.listen(listener, SOMAXCONN) == 0 else {
             throw fault(closing: listener)
         }
-        return listener
     }
 
-    /// Throws where it could not be listened on now. Nothing hears it: calls are refused as before.
-    func requireFree() throws(ServerError) { close(try bound()) }
-
-    private func bound() throws(ServerError) -> Int32 {
+    /// A socket that has the address. Nothing hears it yet: calls are refused as before.
+    func bound() throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }

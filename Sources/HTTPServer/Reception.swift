@@ -26,8 +26,15 @@ final class Reception: Sendable {
     /// Of the requests that wait for a worker in the strangers' room.
     private let turns = Mutex(AddressShares())
     private let turnsPerAddress: Int
-    /// Connections beyond the limit that get an answer; any further one is only closed.
+    /// Connections beyond the limit that get an answer. As many more may be there while others are ended for
+    /// them; any further one is only closed.
     private static let headroom = 64
+    /// When a look at all connections last found none to end for that network. Such a look is long, and a network
+    /// that holds all connections would cause one with each further connection.
+    private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
+    /// In milliseconds.
+    private static let pauseAfterVainLook: Int64 = 50
+    private static let vainLookLimit = 1024
     /// From the moment at which a connection is given to MHD, which starts to serve it later.
     private let admitted = Atomic(0)
     private let resuming = Atomic(0)
@@ -104,8 +111,9 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections there may be at a time, including those that are told that they are too many.
-    var capacity: Int { limit + Reception.headroom }
+    /// How many connections there may be at a time, including those that are told that they are too many, and
+    /// those that take the place of others.
+    var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
         switch room {
@@ -122,7 +130,10 @@ final class Reception: Sendable {
     /// Whether there is room for one more connection of that address; who gets it gives it back with
     /// `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
-        guard admitted.add(1, ordering: .relaxed).newValue <= capacity else {
+        let count = admitted.add(1, ordering: .relaxed).newValue
+        // Who holds also the places of those that are told must not keep out all others either.
+        guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
+        else {
             admitted.subtract(1, ordering: .relaxed)
             return .closed
         }
@@ -151,11 +162,19 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends an idle connection of those who have the most, lest a few who hold all of them keep out
-    /// all others.
+    /// Ends connections of those who have the most, lest a few who hold all of them keep out all others.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
-        let crowd = shares.withLock { $0.crowded(beside: newcomer, of: limit) }
-        return crowd.map { connections.endIdlest(of: $0) } ?? false
+        let (network, now) = (newcomer.network, monotonicMilliseconds())
+        let isPausing = vainLooks.withLock { looks in
+            looks[network].map { now - $0 < Reception.pauseAfterVainLook } ?? false
+        }
+        if isPausing { return false }
+        if connections.makeRoom(for: newcomer, count: max(1, limit / 256)) { return true }
+        vainLooks.withLock { looks in
+            if looks.count >= Reception.vainLookLimit { looks = [:] }
+            looks[network] = now
+        }
+        return false
     }
 
     /// Has it done by a worker of that room; `false` when as much waits there as may, of that stranger

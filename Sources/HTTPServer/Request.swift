@@ -113,8 +113,9 @@ extension Request {
     package var client: ClientAddress? {
         guard let origin = memo?.origin else { return nil }
         guard origin.isProxy else { return origin.peer }
+        let names = TrustedProxies.headers
         return origin.client(
-            forwardedFor: allValues("X-Forwarded-For"), forwarded: allValues("Forwarded"))
+            forwardedFor: allValues(names.forwardedFor), forwarded: allValues(names.forwarded))
     }
 
     /// The header's values, in the order of its lines.

@@ -29,13 +29,13 @@ package final class Server: Sendable {
     ) throws(ServerError) {
         guard receive_is_interposed() else { throw .unguarded }
         receive_use(bytesWanted)
-        let identity = try settings.tls.map(TLSIdentity.init)
-        listener = try ListenAddress(settings.listen).open()
+        let claim = if let claim = settings.claim { claim } else { try Claim(settings) }
+        listener = try claim.open()
         port = HTTPServer.port(of: listener)
         reception = Reception(
             settings, metrics: metrics,
             rules: .init(admit: admit, refusal: refusal, handler: handler))
-        guard let daemon = Self.start(reception, settings, identity) else {
+        guard let daemon = Self.start(reception, settings, claim.identity) else {
             close(listener)
             reception.stopPools()
             throw settings.tls.map {

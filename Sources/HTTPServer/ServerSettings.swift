@@ -26,6 +26,7 @@ package struct ServerSettings: Sendable {
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
+    private(set) var claim: Claim?
     /// A header of every answer, made when it is given.
     package var stamp: (@Sendable () -> Header)?
 
@@ -34,9 +35,27 @@ package struct ServerSettings: Sendable {
     /// Throws unless the address is one to listen on, even if another process has it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
-    /// Throws where the address could not be listened on now.
-    package func requireFreeAddress() throws(ServerError) {
-        try ListenAddress(listen).requireFree()
+    /// Takes the address and reads the TLS files, while this process may: one that gives up root's rights afterwards may
+    /// not. Throws where another process has the address.
+    package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
+}
+
+/// What a server has before it hears anyone.
+struct Claim: Sendable {
+    let identity: TLSIdentity?
+    private let address: ListenAddress
+    private let listener: Int32
+
+    init(_ settings: ServerSettings) throws(ServerError) {
+        identity = try settings.tls.map(TLSIdentity.init)
+        address = try ListenAddress(settings.listen)
+        listener = try address.bound()
+    }
+
+    /// The socket, on which calls are heard from now on.
+    func open() throws(ServerError) -> Int32 {
+        try address.listen(on: listener)
+        return listener
     }
 }
 

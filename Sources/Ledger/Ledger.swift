@@ -30,6 +30,8 @@ package final class Ledger: Sendable {
     /// For looks at how the database is, which soon say when it says nothing.
     let looking: Monitor<Link>
     let hanging = Hanging()
+    /// Whether the database may be found at several addresses.
+    let hasOtherAddresses: Bool
     let condition: DatabaseCondition
     /// The pauses between two looks at whether readers get on: while they read, and else.
     private static let patiencePause: Int64 = 5
@@ -54,6 +56,7 @@ package final class Ledger: Sendable {
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
         watching = Pool(settings.connection, size: 1, greet: greet)
+        hasOtherAddresses = settings.connection.namesSeveralServers
         looking = Monitor(Link(settings.connection.forLooking, greet: greet))
         condition = DatabaseCondition(log: log)
         running = Monitor(2 * settings.committers + 2)

@@ -14,7 +14,7 @@ package struct Schema: ~Copyable {
     /// The newest migration that this release knows.
     package static var needed: Int64 { Migration.all.last?.number ?? 0 }
 
-    fileprivate var link: Link
+    var link: Link
 
     /// To migrate, the settings must be those of the schema's owner, or of a login that may create
     /// it; to look, those of the service do.
@@ -59,22 +59,6 @@ package struct Schema: ~Copyable {
             if try connection.pendingMigrations().isEmpty { return }
             try connection.prepareToMigrate()
             while let next = try connection.apply(now: now) { report(next) }
-        }
-    }
-}
-
-extension Schema {
-    /// Lets the service see what standbys are; false when the login may not give it that right.
-    package mutating func showStandbys() throws(LedgerError) -> Bool {
-        do throws(LedgerError) {
-            try link.settled { connection throws(LedgerError) in
-                try connection.execute([Statement.showStandbys()])
-            }
-            return true
-        } catch {
-            // 42501: the privilege is an administrator's.
-            if case .postgres(let error) = error, error.sqlState == "42501" { return false }
-            throw error
         }
     }
 }

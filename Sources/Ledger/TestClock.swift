@@ -15,7 +15,8 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// Gives the database a clock that stands at that instant, unless it has one.
+    /// Gives the database a clock that stands at that instant, unless it has one. It takes the owner's login, and
+    /// the database refuses it where it has anything of the real world.
     package func mark(at now: Instant) throws(LedgerError) {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }
@@ -31,24 +32,6 @@ package final class TestClockTable: Sendable {
     package func nextDue(after instant: Instant) throws(LedgerError) -> Instant? {
         try first(Statement.findNextDue(.int8(instant.milliseconds)))
             .map(Instant.init(milliseconds:))
-    }
-
-    /// Whether the database has any customer in production, or evidence that waits for one.
-    package func knowsProductionCustomers() throws(LedgerError) -> Bool {
-        try tells(Statement.findProductionCustomer())
-    }
-
-    /// Whether an app may ask a store of the real world.
-    package func knowsRealStore() throws(LedgerError) -> Bool {
-        try tells(Statement.findRealStore())
-    }
-
-    private func tells(_ call: Call) throws(LedgerError) -> Bool {
-        try pool.settled { connection throws(LedgerError) in
-            var isSo = false
-            try connection.read([call]) { _, rows in isSo = rows.bool(0, 0) }
-            return isSo
-        }
     }
 
     private func first(_ call: Call) throws(LedgerError) -> Int64? {

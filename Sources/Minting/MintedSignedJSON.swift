@@ -113,7 +113,7 @@ extension Payload {
     /// A notification about a transaction and its renewal.
     package static func notification(
         transaction: String? = Payload.transaction.signed(),
-        renewal: String? = Payload.renewal.signed()
+        renewal: String? = Payload.renewal.signed(), bundleID: String = Payload.bundleID
     ) -> Payload {
         var data = Payload([
             ("appAppleId", 1_234_567_890), ("bundleId", .string(bundleID)),

@@ -33,6 +33,9 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
+    /// Whether there are several addresses of which the server is taken that was promoted last.
+    package var namesSeveralServers: Bool { Addresses(self) != nil }
+
     /// For what PostgreSQL answers immediately if it answers at all.
     package var forLooking: ConnectionSettings {
         var settings = self

@@ -138,8 +138,16 @@ package final class PracticeStore: Sendable {
     }
 
     package func perform(_ step: Step) throws(PracticeError) -> HandOver {
-        let outcome = try change { world throws(PracticeError) in try world.perform(step) }
-        return read { HandOver(outcome, in: $0, by: authority) }
+        let (outcome, told) = try change { world throws(PracticeError) in
+            let before = Set(world.postings.map(\.id))
+            let outcome = try world.perform(step)
+            return (outcome, Set(world.postings.map(\.id)).subtracting(before))
+        }
+        return read { world in
+            var handOver = HandOver(outcome, in: world, by: authority)
+            handOver.told = world.postings.filter { told.contains($0.id) }
+            return handOver
+        }
     }
 
     /// Whether a Deed's clock goes where this store's goes.

@@ -17,6 +17,8 @@ package enum PracticeError: Error, Equatable, CustomStringConvertible {
     }
 }
 
+func quoted(_ text: String) -> String { "\"\(text)\"" }
+
 /// Reads a value from JSON, and refuses members that it does not know by name.
 func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Value {
     let json: JSON

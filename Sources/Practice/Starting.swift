@@ -29,6 +29,16 @@ extension PracticeWorld {
 }
 
 extension Shop {
+    /// Whether notifications can be sent there.
+    package static func isAddress(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let host = parts.host else { return false }
+        return ["http", "https"].contains(parts.scheme) && !host.isEmpty
+    }
+
+    package static let addressHint =
+        "write where Deed takes notifications, like "
+        + "http://127.0.0.1:8080/v1/stores/apple/notifications"
+
     /// As its file is written, for people to change.
     package var text: String {
         let encoder = JSONEncoder()

@@ -63,15 +63,15 @@ extension PracticeTool {
 extension Step.Act {
     /// What comes behind the customer, and what it does.
     fileprivate var usage: PracticeTool.Usage {
-        let which = "[--product ID | --transaction ID]"
+        let which = "[--product ID] [--transaction ID]"
         return switch self {
         case .install: .init("[--version V]", "Installs the app, as version V at first.")
         case .buy:
             .init(
                 "--product ID [--offer ID] [--quantity N] [--token UUID] [--ask]",
                 "Buys a product of shop.json. With --ask the purchase waits for a parent.")
-        case .cancel: .init("[--product ID]", "Has a subscription not renew any more.")
-        case .resume: .init("[--product ID]", "Has a cancelled subscription renew again.")
+        case .cancel: .init(which, "Has a subscription not renew any more.")
+        case .resume: .init(which, "Has a cancelled subscription renew again.")
         case .change:
             .init(
                 "--product ID [--offer ID]",
@@ -88,7 +88,7 @@ extension Step.Act {
         case .declineRefund: .init(which, "Has the store decline that.")
         case .failBilling: .init("", "Has payments of the customer fail from now on.")
         case .fixBilling: .init("", "Has them succeed again, and collects what is open.")
-        case .extend: .init("--days N [--product ID]", "Extends a subscription.")
+        case .extend: .init("--days N \(which)", "Extends a subscription.")
         case .share: .init("--with NAME \(which)", "Shares a purchase with a family member.")
         case .unshare:
             .init("[--with NAME] \(which)", "Ends a share: that member's, or everyone's.")
@@ -98,7 +98,7 @@ extension Step.Act {
             .init(
                 "--product ID --price N [--needs-consent]",
                 "Raises what renewals of a product cost, in thousandths.")
-        case .consent: .init("[--product ID]", "The customer agrees to a higher price.")
+        case .consent: .init(which, "The customer agrees to a higher price.")
         case .withdraw: .init("--product ID", "Sells a product no more; it does not renew.")
         case .setToken:
             .init("--token UUID \(which)", "Has a purchase carry that account token from now on.")

@@ -13,6 +13,9 @@ extension PracticeTool {
         guard let path = arguments["data-dir"] else {
             throw .usage("--data-dir is missing; see: deed-practice --help")
         }
+        if let url = arguments["notify"], !Shop.isAddress(url) {
+            throw .usage("--notify is \"\(url)\"; \(Shop.addressHint)")
+        }
         let service = try ServiceClock(arguments)
         let serviceStart = try service?.now()
         StopSignal.hold()

@@ -39,8 +39,31 @@ extension PracticeTool {
             object.append(flag.replacing("-", with: "_"), true)
         }
         let client = StoreClient(arguments)
-        try write(
-            client.ask("POST", "/practice/steps", .object(object)), by: client, arguments)
+        let answer = try client.ask("POST", "/practice/steps", .object(object))
+        if arguments.flags.contains("json") { return write(answer.text) }
+        let url = try notificationURL(client)
+        // What the store does by itself the app has nothing to hand over for.
+        let isBought = [.buy, .approve, .change, .share].contains(act)
+        let service = isBought || url == nil ? service(notifiedAt: url) : nil
+        write(text(of: answer, told(answer, at: url), for: service))
+    }
+
+    private static func notificationURL(_ client: StoreClient) throws(ToolEnd) -> String? {
+        try client.ask("GET", "/practice/state?customer=-")["notification_url"]?.string
+    }
+
+    /// What the store told about a step, and what came of that.
+    private static func told(_ answer: JSON, at url: String?) -> [String] {
+        let all = answer["notifications"]?.array ?? []
+        guard let url else {
+            return all.isEmpty
+                ? [] : ["the store tells Deed nothing: it was started without --notify"]
+        }
+        return all.map { posting in
+            let words = ["type", "subtype", "customer"].compactMap { posting[$0]?.string }
+            return "the store tells \(url): " + words.joined(separator: " ") + ": "
+                + (posting["result"]?.string ?? "on its way")
+        }
     }
 
     static func restore(_ words: [String]) throws(ToolEnd) {
@@ -49,17 +72,9 @@ extension PracticeTool {
             throw .usage("--customer is missing; see: deed-practice --help")
         }
         let client = StoreClient(arguments)
-        try write(
-            client.ask("GET", "/practice/handover?customer=\(encoded(customer))"), by: client,
-            arguments)
-    }
-
-    private static func write(
-        _ answer: JSON, by client: StoreClient, _ arguments: Arguments
-    ) throws(ToolEnd) {
+        let answer = try client.ask("GET", "/practice/handover?customer=\(encoded(customer))")
         if arguments.flags.contains("json") { return write(answer.text) }
-        let state = try client.ask("GET", "/practice/state?customer=-")
-        write(text(of: answer, for: service(notifiedAt: state["notification_url"]?.string)))
+        write(text(of: answer, for: service(notifiedAt: try notificationURL(client))))
     }
 
     /// Where Deed serves, by where it is notified.
@@ -122,6 +137,7 @@ extension PracticeTool {
             for purchase in customer["purchases"]?.array ?? [] {
                 let members = ["purchase", "product", "state", "until"]
                 var texts = members.compactMap { purchase[$0]?.string }
+                if let commitment = purchase["commitment"]?.string { texts.append(commitment) }
                 if purchase["renews"] == false { texts.append("does not renew") }
                 write("  " + texts.joined(separator: "   "))
             }
@@ -144,17 +160,20 @@ extension PracticeTool {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 
-    /// What was done, and how to hand it to a back end.
-    private static func text(of answer: JSON, for service: String) -> String {
+    /// What was done, and how to hand it to a back end, if the app has something to hand over.
+    private static func text(
+        of answer: JSON, _ told: [String] = [], for service: String?
+    ) -> String {
         var lines: [String] = []
         let customer = answer["customer"]?.string ?? ""
         if let note = answer["note"]?.string { lines.append(note) }
         if let transaction = answer["transaction"]?.string {
             lines.append("transaction \(transaction)")
         }
+        lines += told
         let many = answer["signed_transactions"]?.array
         let one = answer["signed_transaction"]?.string.map { [JSON.string($0)] }
-        guard let signed = many ?? one, !signed.isEmpty else {
+        guard let service, let signed = many ?? one, !signed.isEmpty else {
             return lines.joined(separator: "\n")
         }
         let body: JSON = ["signed_transactions": .array(signed), "environment": "sandbox"]

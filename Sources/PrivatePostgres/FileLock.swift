@@ -5,9 +5,13 @@ import Threading
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` when it cannot be opened.
+    /// Opens the file without locking it; `nil` when it cannot be opened. One that root makes is its folder's owner's,
+    /// who must be able to open it too. A link is not followed: that owner may have put it there.
     package init?(_ path: String) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+        let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
+        if made >= 0 { giveToOwner(of: path, made) }
+        descriptor = made >= 0 ? made : open(path, flags)
         if descriptor < 0 { return nil }
     }
 
@@ -49,5 +53,15 @@ package struct FileLock: ~Copyable {
         ftruncate(descriptor, 0)
         let bytes = Array(note.utf8)
         _ = pwrite(descriptor, bytes, bytes.count, 0)
+    }
+}
+
+/// Gives a file that root has just made to the owner of its folder.
+package func giveToOwner(of path: String, _ descriptor: Int32) {
+    if getuid() != 0 { return }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var found = stat()
+    if stat(folder, &found) == 0, found.st_uid != 0 {
+        fchown(descriptor, found.st_uid, found.st_gid)
     }
 }

@@ -65,7 +65,12 @@ package final class PrivatePostgres: Sendable {
                 throw .lockBusy(folder.usersLock)
             }
         }
-        if !isOver, !isRunning { try startUp(mayCreate: mayCreate && isAlone) }
+        if !isOver, isRunning {
+            // One that was left running by a build before asks for less.
+            if try folder.admitOwner() { _ = control(["reload"]) }
+        } else if !isOver {
+            try startUp(mayCreate: mayCreate && isAlone)
+        }
         extendLifetime(start)
     }
 
@@ -98,6 +103,7 @@ package final class PrivatePostgres: Sendable {
             if !mayCreate { throw .databaseGone(folder.cluster) }
             try makeCluster(programs)
         }
+        _ = try folder.admitOwner()
         let options =
             "-k '\(folder.sockets)' -c listen_addresses='' -c unix_socket_permissions=0700 "
             + "-c max_connections=100 -c log_min_messages=warning"
@@ -135,7 +141,8 @@ package final class PrivatePostgres: Sendable {
         let answer = run(
             folder.asOwner([
                 "\(programs.folder)/initdb", "-D", unfinished, "-U", "deed",
-                "--auth=trust", "--encoding=UTF8", "--locale=C", "--data-checksums",
+                "--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C",
+                "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
         // Only a whole cluster gets the name: a process killed above leaves none behind.

@@ -2,7 +2,11 @@
 package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
     case otherVersion(needed: String, found: [String], folder: String)
-    case noUnprivilegedUser(name: String)
+    case noUnprivilegedUser(names: [String])
+    case noUser(String)
+    case notRoot(String)
+    case otherOwner(String, owner: String, wanted: String)
+    case holdsOther(String, name: String, user: String)
     case folderUnusable(String, reason: String)
     case folderTooLong(String, limit: Int)
     case folderClosed(String, above: String, user: String)
@@ -20,9 +24,20 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
         case .otherVersion(let needed, let found, let folder):
             "The database in \(folder) was made by PostgreSQL \(needed), and installed is "
                 + "\(found.joined(separator: ", ")); install the package postgresql-\(needed)."
-        case .noUnprivilegedUser(let name):
-            "PostgreSQL refuses to run as root and there is no user \"\(name)\" to run it as; "
-                + "create that user, or start deed as an ordinary user."
+        case .noUnprivilegedUser(let names):
+            "A service does not stay root's, and there is no user \(names.joined(separator: " or ")) that it could become; "
+                + "create one (useradd --system deed), name another with --user, or start deed as an ordinary user."
+        case .noUser(let name):
+            "--user names \"\(name)\", and no ordinary user of this machine has that name; "
+                + "create the user, or name another."
+        case .notRoot(let name):
+            "Only root can become another user, and --user names \(name); leave it out, or start deed as root."
+        case .otherOwner(let folder, let owner, let wanted):
+            "The database in \(folder) is \(owner)'s, and --user names \(wanted); name \(owner), or stop what "
+                + "uses the folder and give all of it away: chown -R \(wanted) \(folder)"
+        case .holdsOther(let folder, let name, let user):
+            "The data folder \(folder) would be given to the user \(user), and it holds \"\(name)\", which is not Deed's; "
+                + "move that elsewhere, or choose another folder with DEED_DATA_DIR."
         case .folderUnusable(let folder, let reason):
             "The data folder \(folder) cannot be used (\(reason)); choose another with "
                 + "DEED_DATA_DIR."
@@ -30,7 +45,7 @@ package enum PrivatePostgresError: Error, Hashable, Sendable, CustomStringConver
             "The path of the data folder \(folder) is longer than the \(limit) bytes that a "
                 + "socket in it allows; choose a shorter one with DEED_DATA_DIR."
         case .folderClosed(let closed, let folder, let user):
-            "PostgreSQL runs as the user \(user), who may not enter \(closed), and the data folder is "
+            "Deed works as the user \(user), who may not enter \(closed), and the data folder is "
                 + "\(folder); allow it (chmod o+x \(closed)), or choose another data folder with "
                 + "DEED_DATA_DIR."
         case .programFailed(let program, let output):

@@ -143,14 +143,19 @@ package struct ReadingPort: Sendable {
     /// The last position of each shard, by the shard's number.
     package var heads: @Sendable () throws(Fault) -> [Int64]
     /// Many customers of one project and the project now, in one round trip.
-    package var customers: @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+    package var customers: @Sendable ([Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>]
+    /// Throws where what is read now may be of a server that others do not write to.
+    package var requireCertainty: @Sendable () throws(Fault) -> Void
 
     package init(
         heads: @escaping @Sendable () throws(Fault) -> [Int64],
-        customers: @escaping @Sendable ([Stream]) throws(Fault) -> [CustomerSnapshot]
+        customers:
+            @escaping @Sendable ([Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>],
+        requireCertainty: @escaping @Sendable () throws(Fault) -> Void
     ) {
         self.heads = heads
         self.customers = customers
+        self.requireCertainty = requireCertainty
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JSON
+import Machine
 
 /// From the words on the command line to an exit code.
 enum CommandLineTool {
@@ -15,6 +16,7 @@ enum CommandLineTool {
     static func run(_ arguments: [String]) -> Int32 {
         // A reader that goes away, as in `deed status | head -1`, is not a reason to die noisily.
         signal(SIGPIPE, SIG_IGN)
+        keepMemoryToOneself()
         var isJSON = arguments.contains("--json")
         do throws(CommandEnd) {
             if !areArgumentsText {

@@ -75,7 +75,7 @@ extension Option {
         fallback: Settings.defaultDataFolder)
     static let allowUnknown = flag(
         "allow-unknown", "accept a name that the catalog does not know")
-    static let environment = value(
+    static let environment = setting(
         "environment", "NAME", "production (the default) or sandbox")
     static let idempotencyKey = value(
         "idempotency-key", "KEY", "do it once, however often the command is run with this key")

@@ -37,7 +37,9 @@ func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    // Never what a link leads to: the folder may be another user's.
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }
     let bytes = Array(text.utf8)
     let count = write(descriptor, bytes, bytes.count)

@@ -28,13 +28,14 @@ extension Settings {
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// Root's folder is where services keep their data; anyone else's is in their home.
-    static var defaultDataFolder: String {
+    /// Root's folder is where services keep their data; anyone else's is in their home. That of the user who
+    /// started this process, also when it has become another since.
+    static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
         if let data = variables["XDG_DATA_HOME"], !data.isEmpty { return "\(data)/deed" }
         return "\(variables["HOME"] ?? ".")/.local/share/deed"
-    }
+    }()
 }
 
 extension Invocation {

@@ -51,6 +51,7 @@ struct CatalogAccessTests {
         let applied = try put().json
         for name in ["changes", "gains", "losses", "customers", "more"] {
             #expect(applied[name] == preview[name])
+            #expect(applied["unread"] == 0)
         }
         #expect(applied["version"]?.integer == 2)
         for (customer, isActive) in [("u1", true), ("u2", false)] {
@@ -92,6 +93,23 @@ struct CatalogAccessTests {
         #expect(listed.count == AccessCounts.listLimit)
         #expect(Set(listed).count == AccessCounts.listLimit)
         #expect(reply["more"]?.bool == true)
+    }
+
+    @Test("A catalog that was applied says so, also where a customer or a row cannot be read")
+    func unreadable() throws {
+        for name in ["u1", "u2"] { try buy("level2", .nonConsumable, by: name) }
+        try service.database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer = 'u2';
+            insert into deed.customers (shard, project, environment, customer, version,
+                catalog_version, runs) values (3, 'default', 'mars', 'u7', 1, 0, '{}')
+            """)
+        let other = try TestService(beside: service)
+        let reply = other.send("PUT", "/v1/catalog", key: admin, body: proposal)
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(try reply.json["applied"] == true && reply.json["unread"] == 1)
+        #expect(try reply.json["gains"]?["production"]?["customers"] == 1)
     }
 
     @Test(

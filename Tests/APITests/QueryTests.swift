@@ -48,6 +48,34 @@ struct QueryTests {
             service.metrics.text().contains("deed_bulk_read_size_sum 1\n"))
     }
 
+    @Test(
+        "A customer who cannot be read has the problem in that place, and the others are answered")
+    func unreadable() throws {
+        try give("pro", to: "good")
+        try give("pro", to: "bad")
+        try service.database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer = 'bad'
+            """)
+        // One that has seen neither.
+        let other = try TestService(beside: service)
+        let reply = other.send(
+            "POST", "/v1/entitlements/query", key: reader,
+            body: #"{"customers":["none","bad","good","bad"]}"#)
+        #expect(reply.status == 200, "\(reply.text)")
+        let answers = try #require(try reply.json["answers"]?.array)
+        #expect(answers.map { $0["customer"]?.string } == ["none", "bad", "good", "bad"])
+        #expect(answers[2]["entitlements"]?["pro"]?["active"] == true)
+        for place in [1, 3] {
+            #expect(answers[place]["environment"]?.string == "production")
+            #expect(answers[place]["error"]?["code"]?.string == "internal")
+            #expect(answers[place]["entitlements"] == nil)
+        }
+        let alone = other.send("GET", "/v1/customers/bad/entitlements", key: reader)
+        #expect(answers[1]["error"]?.text == alone.text)
+    }
+
     @Test("A write is seen by who asks after its position, from any instance")
     func after() throws {
         let other = try TestService(beside: service)

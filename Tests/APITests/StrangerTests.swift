@@ -56,8 +56,37 @@ struct StrangerTests {
     }
 
     /// Signed under a root that nobody trusts, by a leaf of its own each time.
-    private func forged() -> String {
-        #"{"signedPayload":"\#(Payload.notification().signed(by: MintedChain(.transactions)))"}"#
+    private func forged(for app: String = Payload.bundleID) -> String {
+        let payload = Payload.notification(bundleID: app)
+        return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
+    }
+
+    @Test("No stranger learns by forged notifications which apps are here")
+    func hostedApps() throws {
+        let server = try serve()
+        var elsewhere = front.store
+        elsewhere.bundleID = "com.example.elsewhere"
+        let stores = [front.store, elsewhere]
+        // The certificates of a real one, which anyone may copy; and some of a stranger's own.
+        let copied = stores.map { store in
+            String(store.notification("TEST", id: "1", at: front.daysAgo(0)).dropLast(12))
+                + #"AAAAAAAAAA"}"#
+        }
+        let own = stores.map { store in (0..<12).map { _ in forged(for: store.bundleID) } }
+        #expect(try post(Self.notifications, genuine(1), to: server)?.status == 200)
+        var told: [[String?]] = []
+        for number in stores.indices {
+            let bodies = Array(repeating: copied[number], count: 20) + own[number]
+            told.append(
+                try bodies.map { body in
+                    let address = "192.0.2.\(50 + number)"
+                    let reply = try post(Self.notifications, body, from: address, to: server)
+                    return reply.map { "\($0.status) \($0.body)" }
+                })
+        }
+        #expect(told[0] == told[1])
+        #expect(told[1].count { $0?.hasPrefix("401") == true } == 30, "\(told[1])")
+        #expect(told[1].count { $0?.hasPrefix("429") == true } == 2)
     }
 
     @Test("Genuine notifications are taken while forged ones come from everywhere")

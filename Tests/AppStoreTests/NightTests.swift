@@ -33,7 +33,8 @@ struct NightTests {
             #expect(
                 night.states().isSuperset(of: ["active", "grace", "retry", "ended", "revoked"]))
             #expect(self.counts(first, .notifications).found > Int64(self.lives) / 4)
-            for step in ReconcileStep.allCases {
+            // Of histories a rehearsal asks for none: it counts the customers.
+            for step in ReconcileStep.allCases where step != .history {
                 #expect(
                     self.counts(rehearsed, step).found == self.counts(first, step).found, "\(step)")
             }
@@ -137,7 +138,8 @@ struct NightTests {
             #expect(failing.notes.contains { $0.contains("com.example.other: It was left out") })
             #expect(
                 failing.errors.contains {
-                    $0.hasPrefix("notifications: com.example.game: The store cannot be reached")
+                    $0.hasPrefix(
+                        "notifications: com.example.game (3 times): The store cannot be reached")
                 }, "\(failing.errors)")
             #expect(failing.steps[.chain] != StepCounts())
             try night.suffer("{}")

@@ -6,6 +6,8 @@ import Practice
 /// Some months of one customer, and what the store's books come to.
 struct PracticeLife: Sendable {
     static let days = 110
+    /// How long it is, in days.
+    private var days = PracticeLife.days
     let customer: String
     let token: String
     private var steps: [JSON] = []
@@ -36,13 +38,16 @@ struct PracticeLife: Sendable {
         "premium.month": ["pro", "premium"], "level2": ["level2"],
     ]
 
-    init(_ number: Int, _ random: inout some RandomNumberGenerator) {
+    init(
+        _ number: Int, days: Int = PracticeLife.days, _ random: inout some RandomNumberGenerator
+    ) {
         self.init(customer: "life-\(number)", number: number)
+        self.days = days
         var day = Int.random(in: 0..<40, using: &random)
         buy(PracticeLife.plan(&random), day)
         while true {
             day += Int.random(in: 3..<50, using: &random)
-            if day >= PracticeLife.days { break }
+            if day >= days { break }
             switch Int.random(in: 0..<11, using: &random) {
             case 0: add("cancel", day)
             case 1: add("resume", day)
@@ -128,6 +133,19 @@ struct PracticeLife: Sendable {
                 $0.add("fail_billing", 55)
                 $0.add("fix_billing", 85)
             },
+            PracticeLife(first + 12, "level-refunded") {
+                $0.buy("level2", 15)
+                $0.add("refund", 60)
+            },
+            PracticeLife(first + 13, "coins-refunded") {
+                $0.buy("coins.100", 15)
+                $0.add("refund", 60)
+            },
+            PracticeLife(first + 14, "refund-reversed") {
+                $0.buy("level2", 15)
+                $0.add("refund", 30)
+                $0.add("reverse", 60)
+            },
         ]
     }
 
@@ -152,6 +170,7 @@ struct PracticeLife: Sendable {
         let told: [JSON] = lives.map {
             ["customer": .string($0.customer), "steps": .array($0.steps)]
         }
+        let days = lives.map(\.days).max() ?? PracticeLife.days
         let json: JSON = ["title": "lives", "lives": .array(told), "until": .string("\(days)d")]
         return try Scenario(json.bytes)
     }

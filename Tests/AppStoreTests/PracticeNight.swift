@@ -8,7 +8,14 @@ import Practice
 import Service
 import Synchronization
 import TestSupport
+import Testing
 import Threading
+
+/// Whether Deed answers what the store's books say.
+func expectTruth(_ night: PracticeNight, _ when: String = "") throws {
+    let complaints = try night.complaints()
+    #expect(complaints == [], "\(when)")
+}
 
 /// Deed and a practice store in one process: the store sells to lives and loses notifications, Deed asks it
 /// afterwards over the network. The store's books are the truth.
@@ -20,6 +27,8 @@ final class PracticeNight: Sendable {
     private let admin: NewKey
     private let backend: NewKey
     private let lives: [PracticeLife]
+    /// Whether all that told of a grace may have been lost, and was over when the store was asked.
+    private let forgetsGrace: Bool
     private let posted: Posted
 
     /// The bodies that were posted since they were handed on last.
@@ -37,8 +46,9 @@ final class PracticeNight: Sendable {
 
     /// `count` random lives, and with them, if wanted, those that end in each state.
     init(
-        lives count: Int, ofEachState: Bool = false,
-        _ random: inout some RandomNumberGenerator
+        lives count: Int, days: Int = PracticeLife.days, ofEachState: Bool = false,
+        forgetsGrace: Bool = false,
+        _ random: inout some RandomNumberGenerator, change: (inout Shop) -> Void = { _ in }
     ) throws {
         let roots = try [practice.receipts.root, practice.transactions.root].map {
             try Certificate(der: $0.der)
@@ -48,6 +58,8 @@ final class PracticeNight: Sendable {
         var shop = Shop.example
         shop.app.notificationURL = "http://127.0.0.1:1/notifications"
         shop.products.append(PracticeNight.extras)
+        change(&shop)
+        self.forgetsGrace = forgetsGrace
         let posted = Posted()
         self.posted = posted
         store = PracticeStore(
@@ -63,7 +75,7 @@ final class PracticeNight: Sendable {
         server = try PracticeServer(store, listen: "127.0.0.1:0", now: machine.reading)
         (admin, backend) = (try service.key(.admin), try service.key(.backend))
         lives =
-            (0..<count).map { PracticeLife($0, &random) }
+            (0..<count).map { PracticeLife($0, days: days, &random) }
             + (ofEachState ? PracticeLife.ofEachState(from: count) : [])
         try setUp()
     }
@@ -114,6 +126,11 @@ final class PracticeNight: Sendable {
         try service.publishBoundaries()
     }
 
+    /// How many customers have a purchase.
+    func customerCount() throws -> Int64 {
+        try service.database.number("select count(distinct customer) from deed.purchases")
+    }
+
     /// Tells the store over its own interface what goes wrong from now on.
     func suffer(_ text: String) throws {
         var client = try HTTPClient()
@@ -123,6 +140,29 @@ final class PracticeNight: Sendable {
                 headers: [("Content-Type", "application/json")], body: Array(text.utf8)))
         guard answer.status == 200 else {
             throw Unexpected(reply: String(decoding: answer.body, as: UTF8.self))
+        }
+    }
+
+    /// Has each life of whom nothing arrived hand in one of its transactions, as its app does when it starts:
+    /// nothing else leads to it.
+    func handInUnknown() throws {
+        var client = try HTTPClient()
+        for life in lives {
+            let path = "/v1/customers/\(life.customer)"
+            if try call("GET", "\(path)?environment=sandbox")["purchases"]?.array?.isEmpty == false
+            {
+                continue
+            }
+            let answer = try client.send(
+                OutboundRequest(
+                    "GET",
+                    "http://127.0.0.1:\(server.port)/practice/handover?customer=\(life.customer)",
+                    headers: [], body: []))
+            let signed = try JSON.read(answer.body)["signed_transactions"]?.array?.first
+            guard let signed else { continue }
+            let body: JSON = ["signed_transactions": [signed]]
+            let reply = service.send("POST", "\(path)/receipts", key: backend, body: body.text)
+            guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
         }
     }
 
@@ -161,10 +201,13 @@ final class PracticeNight: Sendable {
 
     func reconcile(
         _ steps: [ReconcileStep] = ReconcileStep.allCases, rehearsing: Bool = false,
+        full: Bool = false, storeCalls: Int? = nil,
         detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
         var wish = ReconcileWish(project: try ProjectID("default"))
         wish.plan.steps = steps
+        wish.plan.isFull = full
+        wish.storeCalls = storeCalls ?? wish.storeCalls
         wish.isRehearsal = rehearsing
         var intake = service.intake
         if let ask = intake.stores[.apple]?.asking.ask {
@@ -227,6 +270,7 @@ final class PracticeNight: Sendable {
             let path = "/v1/customers/\(life.customer)"
             let answer = try call("GET", "\(path)?environment=sandbox")
             var told = ToldLife(life, by: world)
+            told.forgetsGrace = forgetsGrace
             told.compare(answer)
             let active = (answer["entitlements"]?.object?.members ?? []).filter {
                 $0.value["active"]?.bool == true

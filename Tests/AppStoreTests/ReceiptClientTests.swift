@@ -1,6 +1,7 @@
 import AppStore
 import Core
 import Crypto
+import Foundation
 import HTTPServer
 import JSON
 import Minting
@@ -50,7 +51,8 @@ struct ReceiptClientTests {
 
     @Test("Each status has its outcome")
     func statuses() throws {
-        #expect(try judge(21_000) == "reply_refused")
+        #expect(try judge(21_000) == "later: reply_later")
+        #expect(try judge(21_000, tries: 50) == "later: reply_later")
         #expect(try judge(21_002) == "later: reply_later")
         #expect(try judge(21_003) == "reply_refused")
         #expect(try judge(21_004) == "later: store_secret_wrong")
@@ -83,6 +85,70 @@ struct ReceiptClientTests {
         let other = IntakeReason(code: away.code, sentence: away.sentence)
         #expect(try judge(50, after: other) == "later: reply_later")
         #expect(try judge(50, after: nil) == "later: reply_later")
+    }
+
+    /// A reply as the store gives it, and with one member that is gone or something else.
+    private static let mutilated: [String] = {
+        let reply = #"""
+            {"status":0,"environment":"Sandbox","receipt":{"receipt_type":"ProductionSandbox",
+             "bundle_id":"com.example.game","request_date_ms":"1706695200000","in_app":[
+             {"quantity":"1","product_id":"level2","transaction_id":"7",
+              "original_transaction_id":"7","purchase_date_ms":"1706695100000"}]}}
+            """#
+        let changes = [
+            ("\"receipt\":", "\"recept\":"), ("\"com.example.game\"", "7"),
+            ("\"bundle_id\"", "\"bid_\""),
+            ("\"Sandbox\"", "\"Sandpit\""), ("request_date_ms", "request_date_"),
+            ("\"1706695200000\"", "\"x\""), ("\"transaction_id\":\"7\"", "\"transaction_id\":[]"),
+            ("purchase_date_ms", "purchase_d"), ("\"level2\"", "\"\""), ("\"1\"", "\"-1\""),
+        ]
+        return [#"{"status":0}"#, #"{"status":0,"receipt":null}"#, #"{"status":"none"}"#]
+            + changes.map { reply.replacingOccurrences(of: $0.0, with: $0.1) }
+    }()
+
+    @Test(
+        "A reply that vouches for a receipt and cannot be read is no verdict, however often it comes",
+        arguments: mutilated)
+    func mutilation(_ reply: String) throws {
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
+        let asking = try Asking(store.url, secret: secret)
+        guard case .undecided(let wait) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+            Issue.record("it was judged: \(reply)")
+            return
+        }
+        #expect(
+            word(
+                asking.receipts.judge(try inquiry("AAAA", asking, tries: 50, after: wait.reason))
+            ).hasPrefix("later: "))
+    }
+
+    @Test(
+        "A receipt of another app is refused when the store has said so twice, half an hour apart")
+    func otherApp() throws {
+        let reply = #"""
+            {"status":0,"environment":"Sandbox","receipt":{"receipt_type":"ProductionSandbox",
+             "bundle_id":"com.example.other","request_date_ms":"1706695200000","in_app":[]}}
+            """#
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
+        let asking = try Asking(store.url, secret: secret)
+        guard case .undecided(let wait) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+            Issue.record("it was judged at once")
+            return
+        }
+        #expect(
+            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: 6, after: wait.reason)))
+                == "foreign_bundle_id")
+    }
+
+    @Test(
+        "What something else says in the store's place leaves a receipt waiting",
+        arguments: ["", "<html>Sign in to continue</html>"])
+    func inItsPlace(_ body: String) throws {
+        let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
+        let asking = try Asking(store.url, secret: secret)
+        #expect(
+            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: 50)))
+                == "later: store_unavailable")
     }
 
     @Test("Each environment's host sends a receipt of the other one there, and never in circles")
@@ -150,8 +216,12 @@ struct ReceiptClientTests {
         let asking = try Asking(ill.url, secret: secret)
         #expect(
             word(asking.receipts.judge(try inquiry("AAAA", asking))) == "later: store_unavailable")
+    }
+
+    @Test("A store that wants a pause is left alone until then", arguments: [429, 503])
+    func pause(_ status: Int) throws {
         let limited = try CannedStore { _, _ in
-            Response(status: 429, headers: [Header("Retry-After", "120")])
+            Response(status: status, headers: [Header("Retry-After", "120")])
         }
         let waiting = try Asking(limited.url, secret: secret)
         for _ in 0..<2 {

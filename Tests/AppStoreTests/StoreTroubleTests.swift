@@ -95,10 +95,8 @@ struct StoreTroubleTests {
     }
 
     @Test(
-        "An answer in a form that the API does not have is told apart",
-        arguments: [
-            "", "not JSON", "[]", "{}", #"{"signedTransactionInfo":7}"#, "{\"signedTransa",
-        ])
+        "An answer in a form that the API does not have is asked for again, and then told apart",
+        arguments: ["[]", "{}", #"{"signedTransactionInfo":7}"#])
     func unreadable(_ body: String) throws {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
         let asking = try Asking(store.url)
@@ -106,7 +104,41 @@ struct StoreTroubleTests {
             Issue.record("\(body) was read")
             return
         }
-        #expect(store.count == 1)
+        #expect(store.count == 3)
+    }
+
+    @Test(
+        "What something else says in the store's place is no answer: the store is unavailable",
+        arguments: [
+            (200, ""), (200, "not JSON"), (200, "<html>Sign in to continue</html>"),
+            (200, "{\"signedTransa"), (204, ""), (206, "{}"), (304, ""),
+        ])
+    func inItsPlace(_ status: Int, _ body: String) throws {
+        let store = try CannedStore { _, _ in Response(status: status, body: Array(body.utf8)) }
+        #expect(isUnavailable(try Asking(store.url).trouble(.transaction(id))))
+        #expect(store.count == 3)
+    }
+
+    @Test("One page that cannot be read is asked for again", arguments: ["", "<html>", "{}", "7"])
+    func readAgain(_ body: String) throws {
+        let store = try CannedStore { count, _ in
+            let answer = count == 1 ? body : #"{"signedTransactionInfo":"a.b.c"}"#
+            return Response(status: 200, body: Array(answer.utf8))
+        }
+        #expect(try Asking(store.url).ask(.transaction(id)).evidence.count == 1)
+        #expect(store.count == 2)
+    }
+
+    @Test("A call whose answer says nothing was not done where something else answered")
+    func done() throws {
+        let report = ConsumptionReport(delivery: .delivered, hasSample: false)
+        func trouble(_ body: String) throws -> StoreTrouble? {
+            let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
+            return try Asking(store.url).trouble(.consumption(report, of: id))
+        }
+        #expect(try trouble("") == nil)
+        #expect(try trouble("{}") == nil)
+        #expect(isUnavailable(try trouble("<html>Sign in to continue</html>")))
     }
 
     @Test(
@@ -139,19 +171,18 @@ struct StoreTroubleTests {
         let store = try CannedStore { _, _ in
             Response(status: 302, headers: [Header("Location", url)])
         }
-        guard case .unreadable? = try Asking(store.url).trouble(.transaction(id)) else {
-            Issue.record("it was taken")
-            return
-        }
+        #expect(isUnavailable(try Asking(store.url).trouble(.transaction(id))))
         #expect(other.count == 0)
     }
 
-    @Test("After 429 the store is left alone until the instant that it names")
-    func limited() throws {
+    @Test(
+        "A store that wants a pause is left alone until the instant that it names",
+        arguments: [429, 500, 503])
+    func limited(_ status: Int) throws {
         let hour = machineInstant().advanced(byMilliseconds: 3_600_000)
         let store = try CannedStore { _, _ in
             Response(
-                status: 429, headers: [Header("Retry-After", "\(hour.milliseconds)")],
+                status: status, headers: [Header("Retry-After", "\(hour.milliseconds)")],
                 body: Array(#"{"errorCode":4290000}"#.utf8))
         }
         let asking = try Asking(store.url)

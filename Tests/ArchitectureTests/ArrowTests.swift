@@ -19,7 +19,8 @@ struct ArrowTests {
             "Auditing", "CatalogFile", "Core", "Crypto", "Following", "JSON", "Postgres", "SQL",
             "Telemetry", "Threading",
         ],
-        "PrivatePostgres": ["JSON", "Postgres", "Telemetry", "Threading"],
+        "Machine": ["CProcess"],
+        "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
         "Service": ["Auditing", "Core", "Following"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
@@ -41,8 +42,8 @@ struct ArrowTests {
         ],
         "deed": [
             "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
-            "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-            "Telemetry", "Threading",
+            "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
+            "Service", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -68,7 +69,7 @@ struct ArrowTests {
 
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
-        "Following": "LedgerTests", "OpenAPI": "APITests",
+        "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
         "SQL": "LedgerTests", "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
@@ -100,7 +101,7 @@ struct ArrowTests {
 
     @Test("A C library has one owner")
     func owners() {
-        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI", "CReceive"] {
+        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI", "CProcess", "CReceive"] {
             let owners = Set(
                 SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target)
             ).subtracting(Self.playing)

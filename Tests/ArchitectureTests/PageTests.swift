@@ -15,6 +15,23 @@ struct PageTests {
         }
     }
 
+    @Test("Each test that the page about thieves names is there")
+    func thieves() throws {
+        let page = SourceTree.root.appending(path: "docs/security.md")
+        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+        let tests = SourceTree.tests.map(\.text).joined()
+        var named = 0
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 4, cells[3].hasPrefix("\"") else { continue }
+            for name in cells[3].matches(of: /"([^"]+)"/) {
+                named += 1
+                #expect(tests.contains("\"\(name.1)\""), "\(name.1)")
+            }
+        }
+        #expect(named > 10)
+    }
+
     @Test(
         "A link from one page to another leads somewhere",
         arguments: ["", "docs", "docs/decisions"])

@@ -194,6 +194,80 @@ struct BoundaryTests {
         #expect(life.events.last?.occurredAt == at(31))
     }
 
+    /// Days on which something is told, and what `access.started` then says of the `access.ended` before.
+    static let corrections: [(name: String, steps: [Step], isCorrection: Bool)] = [
+        (
+            "A renewal that is told late",
+            [.pass(1, month("m1", 1, 31)), .look(31), .pass(33, month("m2", 31, 61))], true
+        ),
+        (
+            "A failed payment with grace that is told after the end",
+            [
+                .pass(1, month("m1", 1, 31)), .look(31),
+                .renewal(
+                    32,
+                    renewal(of: "m1", signed: at(31)) {
+                        $0.isInBillingRetry = true
+                        $0.graceUntil = at(47)
+                    }),
+            ], true
+        ),
+        (
+            "The end and its correction in one commit",
+            [.pass(1, month("m1", 1, 31)), .pass(33, month("m2", 31, 61))], true
+        ),
+        (
+            "A purchase after a gap",
+            [.pass(1, month("m1", 1, 31)), .look(31), .pass(40, month("m2", 35, 65))], false
+        ),
+        (
+            "A payment that is recovered after a gap",
+            [
+                .pass(1, month("m1", 1, 31)), .look(31),
+                .renewal(32, renewal(of: "m1", signed: at(31)) { $0.isInBillingRetry = true }),
+                .pass(34, month("m2", 34, 64)),
+            ], false
+        ),
+    ]
+
+    @Test(
+        "Access that goes on without a gap names the end that it takes back", arguments: corrections
+    )
+    func corrects(_ example: (name: String, steps: [Step], isCorrection: Bool)) throws {
+        var life = PublishedLife()
+        for step in example.steps { life.take(step) }
+        let starts = life.events.compactMap { recorded in
+            if case .accessStarted(let notice) = recorded.event { notice } else { nil }
+        }
+        #expect(starts.map(\.entitlement) == [id("ad_free"), id("pro")])
+        for start in starts {
+            let end = try #require(
+                life.events.first {
+                    if case .accessEnded(let notice) = $0.event {
+                        notice.entitlement == start.entitlement
+                    } else {
+                        false
+                    }
+                })
+            #expect(start.corrects == (example.isCorrection ? end.position : nil))
+            #expect((start.at == end.event.accessNotice?.at) == example.isCorrection)
+        }
+    }
+
+    @Test("A catalog that takes an entitlement away says what reads answer from then on")
+    func goneAnswer() throws {
+        var life = PublishedLife(catalog: Self.selling(["pass"]))
+        life.take(.pass(1, Self.pass(1)))
+        life.apply(Self.selling(["vip"]), at: at(20))
+        life.look(at: at(21))
+        let notice = try #require(life.events.compactMap(\.event.accessNotice).first)
+        #expect(
+            life.customer.entitlements(at: at(20), catalog: Self.selling(["vip"]))[id("pass")]
+                == nil)
+        #expect(notice.entitlement == id("pass"))
+        #expect(notice.answer == AccessAnswer.none)
+    }
+
     /// The naive model tries every moment that any fact names.
     @Test("Random lives publish what the naive model sees change between two steps")
     func randomLives() {
@@ -220,6 +294,7 @@ struct BoundaryTests {
             naive.step(NaiveModel(products: naiveBazaar, facts: AnyFact.facts(known)), to: now)
             life.look(at: Instant(milliseconds: now))
             let published = life.notices
+            life.expectCorrections("seed \(seed)")
             #expect(published == naive.published, "seed \(seed)")
             if published != naive.published { return }
         }
@@ -227,6 +302,21 @@ struct BoundaryTests {
 }
 
 extension PublishedLife {
+    /// A start takes back the newest end of the same thing exactly if it shares its instant.
+    fileprivate func expectCorrections(_ comment: Comment) {
+        var ends: [EntitlementID: RecordedEvent] = [:]
+        for recorded in events {
+            switch recorded.event {
+            case .accessEnded(let notice): ends[notice.entitlement] = recorded
+            case .accessStarted(let notice):
+                let end = ends.removeValue(forKey: notice.entitlement)
+                let isCorrection = end?.event.accessNotice?.at == notice.at
+                #expect(notice.corrects == (isCorrection ? end?.position : nil), comment)
+            default: break
+            }
+        }
+    }
+
     fileprivate mutating func take(_ step: BoundaryTests.Step) {
         switch step {
         case .look(let day): look(at: at(day))

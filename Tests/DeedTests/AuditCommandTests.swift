@@ -158,7 +158,7 @@ extension ProgramTests {
             defer { ledger.close() }
             #expect(try ledger.customer(of: .test("u1")).customer.version == 1)
             #expect(try ledger.events(of: .test("u1"), after: 0, limit: 10).count == 1)
-            #expect(try ledger.customers([.test("u1")]).first?.customer.version == 1)
+            #expect(try ledger.customers([.test("u1")]).first?.get().customer.version == 1)
             #expect(throws: CommandError.fault(.logBlocked)) {
                 try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
             }

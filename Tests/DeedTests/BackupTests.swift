@@ -21,12 +21,12 @@ extension ProgramTests {
         @Test(
             "A database elsewhere comes back from its dump with its logins' rights, and is proven")
         func outside() throws {
-            let analyst = try TestRole("login")
+            let analyst = try TestLogin()
             let source = try ScratchDatabase(migrated: false)
             let deed = try Installation(source)
             #expect(try deed.run("migrate").code == 0)
             try fill(deed)
-            try source.run(analyst.grants)
+            try source.run(analyst.grants(on: source.name))
             let told = try answers(deed)
             try files.dump(source.url)
             // What is written after the dump is not in it.
@@ -58,8 +58,8 @@ extension ProgramTests {
             try fill(deed)
             let told = try answers(deed)
             let service = try deed.serve()
-            let analyst = try TestRole("login", at: deed.databaseURL)
-            try analyst.run(analyst.grants)
+            let analyst = try TestLogin(at: deed.databaseURL)
+            try analyst.run(analyst.grants(on: "postgres"))
             try analyst.run("create role \(analyst.name)_idle login; create role odd superuser")
             try files.dump(deed.databaseURL)
             service.process.signal(SIGTERM)
@@ -146,36 +146,14 @@ extension ProgramTests {
             }
         }
 
-        private func expectRights(of analyst: TestRole, on url: String) throws {
-            let own = url.replacing(
-                #/user=[a-z_0-9]+/#, with: "user=\(analyst.name)")
+        private func expectRights(of analyst: TestLogin, on url: String) throws {
+            let own = analyst.url(of: url)
             let runs = "select count(*) from deed.entitlements"
             #expect(try queriedNumber(runs, at: own) > 0)
             #expect {
                 try queriedNumber("select count(*) from deed.events", at: own)
             } throws: { "\($0)".contains("42501") }
         }
-    }
-}
-
-/// A login that another program would have, gone with the test.
-private final class TestRole {
-    let name = "deed_analyst_\(UInt64.random(in: 0...UInt64.max))"
-    private let url: String
-
-    init(_ attributes: String, at url: String? = nil) throws {
-        self.url = try url ?? ScratchDatabase(migrated: false).serverURL
-        try run("create role \(name) \(attributes)")
-    }
-
-    deinit { try? run("drop role \(name)") }
-
-    func run(_ text: String) throws { try BackupFiles.psql(url, ["-c", text]) }
-
-    /// As `docs/sql.md` says.
-    var grants: String {
-        "grant usage on schema deed to \(name); "
-            + "grant select on deed.entitlements, deed.subscriptions, deed.balances to \(name)"
     }
 }
 

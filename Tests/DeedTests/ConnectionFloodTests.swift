@@ -141,7 +141,9 @@ private struct Footprint {
         mostMemory = try size("VmHWM")
         addresses = try size("VmSize")
         mostAddresses = try size("VmPeak")
-        descriptors = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
+        // A process that keeps its memory to itself shows these to root alone.
+        let open = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
+        descriptors = getuid() == 0 ? try #require(open) : open ?? 0
     }
 }
 

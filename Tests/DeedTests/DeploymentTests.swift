@@ -56,6 +56,54 @@ extension ProgramTests {
         }
 
         @Test(
+            "The units leave a service little of the machine",
+            arguments: ["deed.service", "deed-reconcile.service"])
+        func exposure(name: String) throws {
+            let path = DeploymentTests.folder.appending(path: name).path
+            let (code, output) = try run("systemd-analyze", "security", "--offline=yes", path)
+            #expect(code == 0, "\(output)")
+            let level = output.firstMatch(of: /exposure level for [a-z.-]+: ([0-9.]+)/)
+            #expect(try #require(Double(level?.1 ?? "")) < 2, "\(output)")
+            #expect(try text(name).split(separator: "\n").contains("LimitCORE=0"))
+        }
+
+        @Test(
+            "No pod can speak to Kubernetes, write to its own image, or be reached where nobody needs it",
+            arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
+        func pods(name: String) throws {
+            let spec = try #require(try documents(name).first?["spec"])
+            let pod = try #require((spec["jobTemplate"]?["spec"] ?? spec)["template"])
+            #expect(pod["spec"]?["automountServiceAccountToken"] == false)
+            #expect(pod["spec"]?["securityContext"]?["runAsNonRoot"] == true)
+            let containers =
+                (pod["spec"]?["containers"]?.array ?? [])
+                + (pod["spec"]?["initContainers"]?.array ?? [])
+            #expect(containers.count == 2)
+            for container in containers {
+                let context = try #require(container["securityContext"])
+                #expect(context["readOnlyRootFilesystem"] == true)
+                #expect(context["allowPrivilegeEscalation"] == false)
+                #expect(context["capabilities"] == ["drop": ["ALL"]])
+            }
+            let policy = try #require(try documents("kubernetes/statefulset.yaml").last?["spec"])
+            #expect(policy["policyTypes"] == ["Ingress", "Egress"])
+            let chosen = policy["podSelector"]?["matchExpressions"]?.array?.first
+            #expect(chosen?["key"] == "app")
+            let label = try #require(pod["metadata"]?["labels"]?["app"])
+            #expect(chosen?["values"]?.array?.contains(label) == true)
+        }
+
+        @Test("No secret of the folder goes into an image")
+        func image() throws {
+            let root = DeploymentTests.folder.deletingLastPathComponent()
+            let file = root.appending(path: ".dockerignore")
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            for name in [".env", "*.key", "*.p8", "*.pem", ".git"] {
+                #expect(lines.contains(Substring(name)), "\(name)")
+            }
+        }
+
+        @Test(
             "Both services find the installation's key and what was seen of the log in one folder")
         func folders() throws {
             for name in ["deed.service", "deed-reconcile.service"] {
@@ -82,7 +130,8 @@ extension ProgramTests {
         @Test("The manifests are what Kubernetes takes, and start commands that are tested")
         func manifests() throws {
             let service = try documents("kubernetes/statefulset.yaml")
-            #expect(service.map { $0["kind"]?.string } == ["StatefulSet", "Service"])
+            #expect(
+                service.map { $0["kind"]?.string } == ["StatefulSet", "Service", "NetworkPolicy"])
             // What a service has seen of the log must outlive its pod.
             let claims = service[0]["spec"]?["volumeClaimTemplates"]?.array ?? []
             #expect(claims.map { $0["metadata"]?["name"]?.string } == ["data"])
@@ -165,6 +214,76 @@ extension ProgramTests {
                     atPath: folder.file("key/\(file)"))
                 #expect(attributes[.posixPermissions] as? Int == 0o600)
             }
+        }
+
+        @Test("The logins of the compose file own and serve a database, and neither is a superuser")
+        func logins() throws {
+            let pair = try PostgresPair()
+            let folders = pair.folders.split(separator: ",")
+            let script = DeploymentTests.folder.appending(path: "logins.sh").path
+            let (code, output) = try run(
+                "env", "PGHOST=\(folders[0])", "POSTGRES_USER=deed", "POSTGRES_DB=deed",
+                "OWNER_PASSWORD=o", "SERVICE_PASSWORD=s", "sh", script)
+            #expect(code == 0, "\(output)")
+            let compose = try #require(try documents("../docker-compose.yml").first?["services"])
+            let migration = compose["migrate"]
+            #expect(migration?["command"] == ["migrate", "--service-login", "deed_server"])
+            for (service, login) in [("migrate", "deed_owner"), ("serve", "deed_server")] {
+                let url = compose[service]?["environment"]?["DEED_DATABASE_URL"]?.string
+                #expect(url?.hasPrefix("postgresql://\(login):") == true)
+            }
+            try expectServed(pair)
+            // Which standby confirms is hidden from such an owner until it may see that.
+            try pair.makeSynchronous()
+            let told = try owner(of: pair).run("migrate")
+            #expect(told.errors.contains("grant pg_read_all_stats to deed_owner"), "\(told.errors)")
+            let seen = "select confirming from deed.standbys()"
+            #expect(try queriedNumber(seen, at: url(of: pair, for: "deed_server")) == 1)
+        }
+
+        @Test("A database that a superuser owned gets another owner by the lines of the page")
+        func owners() throws {
+            let pair = try PostgresPair()
+            let before = try Installation(url: pair.url(of: .primary))
+            #expect(try before.run("migrate").code == 0)
+            try runScript(
+                "create role deed_server login in role deed_service", at: pair.url(of: .primary))
+            let page = try text("../docs/upgrading.md")
+            let block = try #require(
+                page.components(separatedBy: "```sh\n").dropFirst()
+                    .map { $0.components(separatedBy: "```")[0] }
+                    .first { $0.contains("alter database deed owner") })
+            let folder = try ScratchFolder()
+            try "OWNER_PASSWORD=o\n".write(
+                toFile: folder.file(".env"), atomically: true, encoding: .utf8)
+            let lines = block.replacing("docker compose exec -T postgres psql", with: "psql")
+            let (code, output) = try run(
+                "env", "-C", folder.file(""), "PGHOST=\(pair.folders.split(separator: ",")[0])",
+                "sh", "-ec", lines)
+            #expect(code == 0, "\(output)")
+            try expectServed(pair)
+        }
+
+        /// The owner migrates, the service's login serves, and no superuser is needed.
+        private func expectServed(_ pair: PostgresPair) throws {
+            let migrated = try owner(of: pair).run("migrate", "--service-login", "deed_server")
+            #expect(migrated.code == 0 && migrated.errors == "", "\(migrated.errors)")
+            let served = try Installation(url: url(of: pair, for: "deed_server")).run(
+                "project", "create", "default")
+            #expect(served.code == 0, "\(served.errors)")
+            let superusers = """
+                select count(*) from pg_roles
+                where rolsuper and rolname in ('deed_owner', 'deed_server', 'deed_service')
+                """
+            #expect(try queriedNumber(superusers, at: pair.url(of: .primary)) == 0)
+        }
+
+        private func owner(of pair: PostgresPair) throws -> Installation {
+            try Installation(url: url(of: pair, for: "deed_owner"))
+        }
+
+        private func url(of pair: PostgresPair, for login: String) -> String {
+            pair.url(of: .primary).replacing("user=deed", with: "user=\(login)")
         }
 
         @Test("Each metric that the rules and the board ask for is one that a service has")

@@ -37,11 +37,9 @@ extension ProgramTests {
 private final class PastedPage {
     private let folder: ScratchFolder
     private let process: ChildProcess
-    private let ports: [String: UInt16]
-
     init() throws {
         folder = try ScratchFolder()
-        ports = ["8080": try freePort(), "9090": try freePort(), "8081": try freePort()]
+        let port = try freePorts(3)
         for name in ["clone/.build", "home", "temporary", "out"] {
             try FileManager.default.createDirectory(
                 atPath: folder.file(name), withIntermediateDirectories: true)
@@ -53,15 +51,15 @@ private final class PastedPage {
         symlink(PastedPage.root + "/docs", folder.file("clone/docs"))
         var environment = [
             "TMPDIR": folder.file("temporary"), "HOME": folder.file("home"),
-            "DEED_PRACTICE_STORE": "http://127.0.0.1:9090", "PORT": "8081",
-            "DEED_URL": "http://127.0.0.1:8080", "DEED_LISTEN": "127.0.0.1:8080",
-        ].mapValues { [ports] in with(ports, in: $0) }
+        ]
         for name in ["PATH", "LD_LIBRARY_PATH"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
         let text = try String(
             contentsOfFile: PastedPage.root + "/docs/first-hour.md", encoding: .utf8)
-        let script = with(ports, in: PastedPage.script(text, out: "../out"))
+        // All of the page's ports follow from this one.
+        let script = PastedPage.script(text, out: "../out")
+            .replacing("port=8080 ", with: "port=\(port) ")
         process = try ChildProcess(
             "/usr/bin/env",
             ["-C", folder.file("clone"), "bash", try folder.write(script, to: "script")],
@@ -83,9 +81,7 @@ private final class PastedPage {
         for (number, block) in blocks.enumerated() {
             script += "{\n\(block)} >\(out)/\(number + 1) 2>&1\n"
             if block.contains("buy --customer u1 --product pro.month") {
-                // Deed has another port here than the usual one that is printed.
                 script += "sed -n '/^curl /,$p' \(out)/\(number + 1) >../paste\n"
-                script += "sed -i \"s|http://[^/]*/v1/|$DEED_URL/v1/|\" ../paste\n"
                 script += ". ../paste >\(out)/answer 2>/dev/null\n"
             }
         }
@@ -134,7 +130,17 @@ private final class PastedPage {
     }
 }
 
-/// The page's ports, which other tests may use, become free ones.
-private func with(_ ports: [String: UInt16], in text: String) -> String {
-    text.replacing(/\b(8080|9090|8081)\b/) { "\(ports[String($0.1)] ?? 0)" }
+private func isFree(_ port: UInt16) -> Bool {
+    guard let (descriptor, _) = try? boundSocket(to: port) else { return false }
+    close(descriptor)
+    return true
+}
+
+/// The first of so many ports in a row that no other program uses.
+private func freePorts(_ count: UInt16) throws -> UInt16 {
+    for _ in 0..<100 {
+        let first = try freePort()
+        if first < 65_000, (1..<count).allSatisfy({ isFree(first + $0) }) { return first }
+    }
+    throw Installation.Failed(description: "there are no \(count) free ports in a row")
 }

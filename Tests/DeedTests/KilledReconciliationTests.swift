@@ -22,6 +22,7 @@ extension ProgramTests {
             (.boundaries, "deed.events", "new.type = 'access.ended'"),
             (.subscriptions, "deed.events", "new.environment = 'sandbox'"),
             (.notifications, "deed.events", "new.environment = 'sandbox'"),
+            (.history, "deed.history_questions", "true"),
             (.intake, "deed.reconciled", "new.step = 'intake'"),
             (.orders, "deed.events", "new.type = 'order.closed'"),
             (.unclaimed, "deed.reconciled", "new.step = 'unclaimed'"),

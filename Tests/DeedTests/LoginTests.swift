@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSON
 import TestSupport
 import Testing
 import Threading
@@ -10,23 +11,90 @@ extension ProgramTests {
         @Test("A login that is only a member of deed_service serves, inheriting or not")
         func members() throws {
             for attribute in ["inherit", "noinherit"] {
-                let login = try TestLogin("\(attribute) in role deed_service")
-                let listed = try login.run("project", "list")
+                let place = try Place("\(attribute) in role deed_service")
+                let listed = try place.run("project", "list")
                 #expect(listed.code == 0, "\(attribute): \(listed.errors)")
-                #expect(try login.run("status").code == 0)
+                #expect(try place.run("status").code == 0)
             }
         }
 
         @Test("A login that may not become the service is told before anything is served")
         func stranger() throws {
-            let login = try TestLogin("")
-            let refused = try login.run("serve", "--listen", "127.0.0.1:0")
+            let place = try Place("")
+            let refused = try place.run("serve", "--listen", "127.0.0.1:0")
             #expect(refused.code == 3)
             #expect(refused.errors.contains("permission denied"), "\(refused.errors)")
             #expect(
-                refused.errors.contains(". Have an administrator run: grant deed_service to"),
+                refused.errors.contains(
+                    ". Have the database's owner run: deed migrate --service-login"),
                 "\(refused.errors)")
             #expect(!refused.errors.contains(#""event":"ready""#))
+        }
+
+        @Test("The login of one database writes into no other of the cluster")
+        func neighbours() throws {
+            let (production, staging) = (try Place("in role deed_service"), try Place(""))
+            let stranger = try TestLogin(at: staging.database.url)
+            let analyst = try TestLogin(analystOf: production.database)
+            // As it was, each login of the cluster that is in the role serves each database.
+            try staging.close()
+            try production.close()
+            #expect(try production.run("project", "create", "default").code == 0)
+            #expect(try staging.run("project", "create", "default").code == 0)
+            for intruder in [staging.login, stranger] {
+                let refused = try production.run(
+                    "project", "create", "theirs", login: intruder)
+                #expect(refused.code == 3)
+                #expect(
+                    refused.errors.contains("deed migrate --service-login"), "\(refused.errors)")
+            }
+            // Who was given something in the database still reads it.
+            #expect(
+                try queriedNumber(
+                    "select count(*) from deed.grants", at: analyst.url(of: production.database))
+                    == 0)
+            // One login serves: another one takes its place.
+            let next = try TestLogin(at: staging.database.url)
+            try production.close(to: next)
+            #expect(try production.run("project", "list", login: next).code == 0)
+            #expect(try production.run("project", "list").code == 3)
+        }
+
+        @Test("A login that is not there is made first")
+        func missing() throws {
+            let place = try Place("")
+            let refused = try Installation(place.database).run(
+                "migrate", "--service-login", "deed_nobody")
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("create role deed_nobody login"))
+        }
+
+        @Test("Only the owner's login gives a database a test clock, and is named")
+        func testClock() throws {
+            let place = try Place("in role deed_service")
+            let refused = try place.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("with the login of deed migrate"), "\(refused.errors)")
+            #expect(try place.database.number("select count(*) from deed.test_clock") == 0)
+        }
+
+        @Test("What changed the schema past deed migrate is named by it and by the service")
+        func differences() throws {
+            let database = try ScratchDatabase()
+            let deed = try Installation(database)
+            #expect(try deed.run("migrate").code == 0)
+            try database.run("drop trigger events_only_grow on deed.events")
+            let refused = try deed.run("migrate", "--json")
+            #expect(refused.code == 1)
+            #expect(refused.errors.contains("schema_differs"), "\(refused.errors)")
+            let named = try refused.json["differences"]?.array ?? []
+            #expect(named.contains { $0["aspect"] == "trigger events_only_grow" })
+            let service = try deed.serve()
+            #expect(
+                eventually(within: 5000) {
+                    service.log.contains(#""event":"schema_differs""#)
+                        && service.log.contains("trigger events_only_grow")
+                })
         }
 
         @Test("An instance whose database hangs is not ready, and is again when it answers")
@@ -62,22 +130,28 @@ extension ProgramTests {
     }
 }
 
-/// Deed over a database whose login is another one than the schema's owner.
-private final class TestLogin {
-    private let database: ScratchDatabase
+/// Deed over a database that a login serves who does not own it.
+private struct Place {
+    let database: ScratchDatabase
+    let login: TestLogin
     private let installation: Installation
-    private let name = "deed_login_\(UInt64.random(in: 0...UInt64.max))"
 
     init(_ attributes: String) throws {
         database = try ScratchDatabase()
         installation = try Installation(database)
-        try database.run("create role \(name) login \(attributes)")
+        login = try TestLogin(attributes, at: database.url)
     }
 
-    deinit { try? database.run("drop role \(name)") }
+    /// As the page says, with the owner's login.
+    func close(to other: TestLogin? = nil) throws {
+        let closed = try installation.run(
+            "migrate", "--service-login", (other ?? login).name)
+        #expect(closed.code == 0, "\(closed.errors)")
+        #expect(closed.errors == "")
+    }
 
-    func run(_ arguments: String...) throws -> Finished {
-        let url = database.url.replacing("user=deed", with: "user=\(name)")
-        return try installation.run(arguments, variables: ["DEED_DATABASE_URL": url])
+    func run(_ arguments: String..., login other: TestLogin? = nil) throws -> Finished {
+        try installation.run(
+            arguments, variables: ["DEED_DATABASE_URL": (other ?? login).url(of: database)])
     }
 }

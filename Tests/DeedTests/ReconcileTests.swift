@@ -183,6 +183,13 @@ extension ProgramTests {
             #expect(ahead.code == 1)
             #expect(ahead.errors.contains("instant_ahead"))
             #expect(try deed.run("reconcile", "--only", "everything").code == 2)
+            for flag in ["--full", "--repair"] {
+                let idle = try deed.run("reconcile", "--only", "boundaries,chain", flag)
+                #expect(idle.code == 2)
+                #expect(
+                    idle.errors.contains("\(flag) changes nothing about --only boundaries,chain"),
+                    "\(idle.errors)")
+            }
             for count in ["0", "17", "two"] {
                 #expect(try deed.run("reconcile", "--parallel", count).code == 2)
             }

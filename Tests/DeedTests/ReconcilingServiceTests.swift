@@ -48,6 +48,11 @@ extension ProgramTests {
             #expect(told?["errors"] == [])
             #expect(try request(service, &client, #"{"only":[]}"#).status == 400)
             #expect(try request(service, &client, #"{"only":["all"]}"#).status == 400)
+            for flag in ["full", "repair"] {
+                let idle = try request(
+                    service, &client, #"{"only":["boundaries"],"\#(flag)":true}"#)
+                #expect(idle.status == 400 && idle.json["member"]?.string == flag, "\(idle)")
+            }
         }
 
         @Test("A second one is refused while one runs, and a killed service's is done by the next")
@@ -72,6 +77,7 @@ extension ProgramTests {
             let refused = try request(service, &client)
             #expect(refused.status == 409)
             #expect(refused.json["code"] == "reconciliation_running")
+            #expect(refused.json["retryable"] == true)
             service.process.signal(SIGKILL)
             _ = service.process.wait(milliseconds: 5000)
             try hold.run([Statement(name: "rollback", text: "rollback")()]) { _, _ in }

@@ -71,7 +71,7 @@ extension ProgramTests {
                 held += found.count
                 let wanted = expected[name] ?? []
                 // What begins less than a day before a period's end may be its renewal: the notification of an
-                // upgrade does not say so (docs/decisions/0021).
+                // upgrade does not say so (docs/decisions/subscriptions.md).
                 let isLastDay = found.subtracting(wanted).allSatisfy { entitlement in
                     let until = answer["entitlements"]?[entitlement]?["until"]?.string
                     return until.flatMap { Instant(text: $0) }.map { $0 <= now.dayLater } ?? false

@@ -56,6 +56,22 @@ extension ProgramTests {
             return try store.ask("POST", "/practice/steps", step).json
         }
 
+        @Test(
+            "Whoever shows credentials to a port of this machine is told who else may listen there")
+        func portsOfOthers() throws {
+            _ = try connect()
+            func set(_ words: String...) throws -> Finished {
+                try run(["app", "set", "--bundle-id", "com.example.game"] + words)
+            }
+            let kept = try set()
+            #expect(kept.code == 0)
+            #expect(kept.errors.contains("who listens on that port first gets them"))
+            #expect(try set("--store-url", "none").errors == "")
+            // Without credentials there is nothing to get.
+            let forgotten = try set("--forget-credentials", "--store-url", "http://127.0.0.1:9090")
+            #expect(forgotten.code == 0 && forgotten.errors == "", "\(forgotten.errors)")
+        }
+
         @Test("A history is recorded, and a key that is rotated still opens the store")
         func history() throws {
             let store = try connect()
@@ -71,6 +87,10 @@ extension ProgramTests {
             #expect(try rotated.json["credentials"] == 1, "\(rotated.errors)")
             let after = try String(contentsOfFile: keyFile, encoding: .utf8)
             #expect(before != after)
+            let refunds = try run("store", "refunds", id, app[0], app[1])
+            #expect(
+                refunds.output.contains("The store names no refund (sandbox)."), "\(refunds.output)"
+            )
             let statuses = try run("store", "statuses", id, app[0], app[1], app[2])
             #expect(try statuses.json["statuses"]?.array?.first?["status"] == "active")
             try FileManager.default.removeItem(atPath: keyFile)

@@ -73,7 +73,8 @@ extension ProgramTests {
         /// hold these.
         private static let costly: Set<String> = [
             "busy", "database_unavailable", "database_behind", "clock_apart", "database_full",
-            "database_read_only", "standby_missing", "log_blocked", "too_many_connections",
+            "database_read_only", "standby_missing", "log_blocked", "row_unproven",
+            "too_many_connections",
             "stopping",
             "too_many_requests", "intake_full", "answer_too_large", "too_much_at_once",
             "too_many_keys", "too_many_apps", "too_many_grants", "too_many_orders",

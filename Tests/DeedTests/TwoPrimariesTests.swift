@@ -39,6 +39,34 @@ extension ProgramTests {
             try expectOneHistory()
         }
 
+        @Test(
+            "Writes that no standby confirms lead to the new primary at once, and strong reads say what it says"
+        )
+        func frozenForAMoment() throws {
+            try pair.makeSynchronous()
+            try pair.signal(.primary, "STOP")
+            try pair.promote()
+            try pair.signal(.primary, "CONT")
+            let thawed = monotonicMilliseconds()
+            // By another instance, at the new primary.
+            let given = try Installation(url: pair.url(of: .standby)).run(
+                "grant", "--customer", "u1", "--entitlement", "elsewhere", "--reason", "r",
+                "--allow-unknown")
+            #expect(given.code == 0, "\(given.errors)")
+            var client = try APIClient(key: key)
+            while monotonicMilliseconds() - thawed < 5000 {
+                let path = "/v1/customers/u1/entitlements?consistency=strong"
+                let answer = try client.send("GET", service.url + path)
+                // Refused until it is clear, or right.
+                if answer.status != 200 { continue }
+                let json = try JSON.read(answer.text)
+                #expect(json["entitlements"]?["elsewhere"]?["active"] == true)
+            }
+            try giveAll("after")
+            #expect(monotonicMilliseconds() - thawed < 15_000)
+            #expect(try grants(at: .primary) == Int64(customers.count))
+        }
+
         @Test("What is connected to the old primary goes on with the new one once that is met")
         func living() throws {
             try pair.promote()

@@ -163,6 +163,49 @@ struct NotificationTests {
                 == .inside(.signedTransaction, .foreignBundleID("com.other")))
     }
 
+    @Test(
+        "What is around a statement for another app is told in words that do not blame the settings"
+    )
+    func foreignEnvelope() throws {
+        var notification = Payload.notification(renewal: nil)
+        var data = Payload(
+            notification["data"]?.object?.members.map { ($0.name, $0.value) } ?? [])
+        data["bundleId"] = "com.other"
+        notification["data"] = data.json
+        let refusal = try #require(refused(notification))
+        #expect(refusal.code == "foreign_bundle_id")
+        #expect(
+            refusal.description
+                == "The signed_transaction inside was made for com.example.app, and what "
+                + "is around it for another app.")
+        // To set an app changes nothing about it.
+        #expect(refusal.cure == .none)
+        var transaction = Payload.transaction
+        transaction["environment"] = "Production"
+        #expect(
+            refused(.notification(transaction: transaction.signed()))?.description
+                == "The signed_transaction inside is from production, and what is around it is not."
+        )
+    }
+
+    @Test("A renewal info that lacks members is still called one")
+    func mutilatedRenewal() {
+        var renewal = Payload.renewal
+        for name in ["autoRenewStatus", "autoRenewProductId"] { renewal[name] = nil }
+        let text = renewal.signed()
+        #expect(EvidenceKind.detect(Array(text.utf8)) == .renewalInfo)
+        #expect(
+            refused(.notification(transaction: text))
+                == .inside(
+                    .signedTransaction,
+                    .wrongKind(expected: .signedTransaction, found: .renewalInfo)))
+        // In its own place it is what cannot be read, and the notification counts.
+        #expect(refused(.notification(renewal: text)) == nil)
+        var transaction = Payload.transaction
+        transaction["transactionId"] = nil
+        #expect(EvidenceKind.detect(Array(transaction.signed().utf8)) == .signedTransaction)
+    }
+
     @Test("A statement of another environment inside is refused")
     func foreignEnvironment() {
         for (kind, payload) in [

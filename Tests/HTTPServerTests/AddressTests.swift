@@ -124,6 +124,35 @@ struct AddressTests {
         #expect(left.count { $0 } == 34, "\(left)")
     }
 
+    /// What holds a place: nothing said, a part of a head, a part of a body.
+    @Test(
+        "Many addresses with a few connections each keep no newcomer out, and end no one who has a key",
+        arguments: [
+            "", "GET / HTTP/1.1\r\nX: y",
+            "POST /large HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx",
+        ])
+    func spreadCrowd(_ beginning: String) throws {
+        let server = try makeServer({ $0.connections = 200 }) { request in
+            if (try? request.header("Authorization")) == "known" { request.memo?.content = Token() }
+            return .now(text("heard"))
+        }
+        func ask(_ client: RawClient, _ fields: String = "") -> Int? {
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+            return client.reply()?.status
+        }
+        let known = try (0..<50).map { _ in try RawClient(undocumented: server.port, from: 2) }
+        for client in known { #expect(ask(client, "Authorization: known\r\n") == 200) }
+        // Twenty addresses hold the rest, and the places of those that are told.
+        let crowd = try (0..<300).map {
+            try RawClient(undocumented: server.port, from: UInt8(10 + $0 % 20))
+        }
+        for client in crowd { client.send(beginning) }
+        usleep(200_000)
+        let newcomers = try (40..<45).map { try RawClient(undocumented: server.port, from: $0) }
+        for client in newcomers { #expect(ask(client) == 200) }
+        for client in known { #expect(ask(client) == 200) }
+    }
+
     @Test("One address has an eighth of the strangers' queue")
     func queueShare() throws {
         let gate = Monitor(false)
@@ -182,3 +211,6 @@ struct AddressTests {
         }
     }
 }
+
+/// Stands for a key that is known.
+private final class Token {}

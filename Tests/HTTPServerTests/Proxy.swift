@@ -29,15 +29,17 @@ final class Proxy {
                 let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
                     "\($0)_temp_path \($0);"
                 }.joined(separator: " ")
-                return "daemon off; master_process off; pid nginx.pid; events {}\n"
+                return "daemon off; master_process off; pid nginx.pid;\n"
+                    + "events { worker_connections 2048; }\n"
                     + "http { access_log off; \(temporary)\n\(plain)\n}\n"
             case .haproxy:
                 return text.replacingOccurrences(
                     of: "bind :443 ssl crt /etc/ssl/deed/both.pem", with: "bind \(here)") + "\n"
             case .caddy:
-                return "{\n admin off\n auto_https off\n}\n"
-                    + text.replacingOccurrences(
-                        of: "deed.example.com {", with: "http://:\(listen) {\n bind 127.0.0.1\n")
+                return text.replacingOccurrences(
+                    of: "\n{\n", with: "\n{\n admin off\n auto_https off\n"
+                ).replacingOccurrences(
+                    of: "deed.example.com {", with: "http://:\(listen) {\n bind 127.0.0.1\n")
             }
         }
 
@@ -59,10 +61,7 @@ final class Proxy {
         let program = try #require(
             places.first { (path: String) in access(path, X_OK) == 0 },
             "there is no \(kind.rawValue); install it: scripts/install-packages \(kind.rawValue)")
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let advised = try String(
-            contentsOf: root.appendingPathComponent("deploy/proxies/\(kind.file)"), encoding: .utf8)
+        let advised = try Proxy.advised(kind.file)
         folder = try ScratchFolder()
         port = try Proxy.freePort()
         let file = "\(folder.path)/\(kind.file)"
@@ -73,11 +72,22 @@ final class Proxy {
             program, kind.arguments(file, folder.path),
             environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"],
             output: "\(folder.path)/output", errors: errors)
-        let isUp = eventually { (try? RawClient(undocumented: port)) != nil }
+        // A machine that does much else takes long to start a program.
+        let isUp = (0..<10).contains { _ in
+            eventually { (try? RawClient(undocumented: port)) != nil }
+        }
         try #require(
             isUp,
             "\(kind) does not listen: \((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")"
         )
+    }
+
+    /// A file of `deploy/proxies`.
+    static func advised(_ file: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        return try String(
+            contentsOf: root.appendingPathComponent("deploy/proxies/\(file)"), encoding: .utf8)
     }
 
     /// The same request of something below `/v1/`, which is what proxies let through.

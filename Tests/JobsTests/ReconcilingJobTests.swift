@@ -136,5 +136,9 @@ extension InquiryPort {
         rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
         marks: StoreMarksPort(
             history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
-            keepNotifications: { _, _, _ in }))
+            keepNotifications: { _, _, _ in }),
+        histories: HistoryQuestionsPort(
+            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _ in },
+            count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
+            end: { _ in }))
 }

@@ -292,6 +292,17 @@ struct EventCodingTests {
                     + #""original_app_version":"com.example.game"}}"#
             ),
             ("access.ending_soon", #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z"}"#),
+            (
+                "access.started",
+                #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","answer":{"active":true,"#
+                    + #""since":"2026-01-01T00:00:00.000Z","state":"grace","code":"1.0","#
+                    + #""source":"purchase","purchase":"apple:1"},"corrects":"17:48213"}"#
+            ),
+            (
+                "access.ended",
+                #"{"entitlement":"pro","at":"2026-01-06T00:00:00.000Z","#
+                    + #""answer":{"active":false,"state":"none","code":"0.0"}}"#
+            ),
             ("customer.erased", #"{"reason":"asked for it"}"#),
         ])
     func golden(_ type: String, _ payload: String) throws {

@@ -3,6 +3,7 @@ import Crypto
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @testable import Ledger
 
@@ -82,7 +83,7 @@ struct LogGuardTests {
         let later = try writer.append(.give("vip", to: one, grant: "g2")).position
         let other = try writer.append(.give("vip", to: many, grant: "g3")).position
         #expect(try reader.customer(of: one).position == later)
-        #expect(try reader.customers([many]).first?.position == other)
+        #expect(try reader.customers([many]).first?.get().position == other)
         reader.known.keep()
         let heads = kept.withLock { $0.marks.mapValues(\.head) }
         #expect(heads == [one.shard: later.sequence, many.shard: other.sequence])
@@ -210,6 +211,11 @@ struct LogGuardTests {
             """)
         #expect(throws: Fault.self) { try ledger.customer(of: stream) }
         #expect(ledger.impediments.map(\.kind) == [.behind])
+        // By then each connection waits for long before it tries again.
+        for _ in 0..<10 {
+            #expect(throws: Fault.self) { try ledger.customer(of: stream) }
+            pause(milliseconds: 150)
+        }
         try database.run(
             """
             insert into deed.events select * from public.aside;
@@ -218,6 +224,89 @@ struct LogGuardTests {
             """)
         _ = try ledger.look()
         #expect(ledger.impediments.isEmpty)
+        // Who says that it is ready takes reads and writes from that moment on.
         #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+    }
+
+    @Test(
+        "Beside a file that cannot be read, what was accepted since that was written last counts",
+        arguments: [(-1, true), (1, false)] as [(Int64, Bool)])
+    func acceptedBefore(_ writtenLater: Int64, isAccepted: Bool) throws {
+        let database = try ScratchDatabase()
+        // Recorded at 2026-11-20T19:21:00Z, before this instance starts.
+        try database.acceptLog()
+        let changedAt = Instant(milliseconds: 1_795_202_460_000 + writtenLater)
+        let ledger = database.ledger(change: {
+            $0.memory = LogMemory(
+                recall: { _, _ throws(LogMemory.NotRecalled) in
+                    throw LogMemory.NotRecalled("it is damaged", changedAt: changedAt)
+                }, keep: { _, _ in nil })
+        })
+        defer { ledger.close() }
+        if isAccepted {
+            _ = try ledger.look()
+        } else {
+            #expect(throws: Fault.self) { try ledger.look() }
+        }
+        #expect(ledger.impediments.map(\.kind) == (isAccepted ? [] : [.behind]))
+    }
+
+    @Test("What no head covers neither accepts a loss nor names the log")
+    func beyond() throws {
+        let database = try ScratchDatabase()
+        let kept = Mutex(SeenLog())
+        let memory = LogMemory(
+            recall: { _, _ in nil },
+            keep: { seen, _ in
+                kept.withLock { $0 = seen }
+                return nil
+            })
+        try database.acceptLog()
+        let later = Instant(milliseconds: 1_795_202_461_000)
+        let ledger = database.ledger(clock: { later }, change: { $0.memory = memory })
+        defer { ledger.close() }
+        ledger.known.know([try AcceptanceID("ac_1")])
+        let stream = try Stream.test("u1")
+        for grant in ["g1", "g2"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        ledger.known.keep()
+        let root = kept.withLock { $0.root }
+        // As the first event of a shard that has none, and as an acceptance behind the last of its own.
+        let columns = """
+            digest, chain, 0, 0, actor, cause, cause_index, cause_digest, catalog_version, evidence
+            from deed.events
+            """
+        try database.run(
+            """
+            insert into deed.events
+            select s.shard, 1, project, environment, 'x', 1, type, payload, digest,
+                decode(repeat('07', 32), 'hex'), -9, -9, actor, cause, cause_index, cause_digest,
+                catalog_version, evidence
+            from deed.events, (select shard from deed.shards where head = 0 limit 1) as s
+            where customer = 'u1' and version = 1;
+            insert into deed.events
+            select shard, seq + 7, project, environment, customer, version + 7, type,
+                replace(payload, 'ac_1', 'ac_2'), \(columns) where type = 'log.accepted'
+            """, role: LedgerSettings.serviceRole)
+        let other = database.ledger(change: { $0.memory = memory })
+        defer { other.close() }
+        _ = try other.customer(of: stream)
+        other.known.keep()
+        #expect(kept.withLock { $0.root } == root)
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            delete from deed.events where seq = 2 and customer = 'u1';
+            update deed.shards as s set head = 1, chain = e.chain
+            from deed.events as e where e.shard = s.shard and e.customer = 'u1';
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid();
+            """)
+        #expect(throws: Fault.self) {
+            _ = try ledger.look(); _ = try ledger.look()
+        }
+        #expect(ledger.impediments.map(\.kind) == [.behind])
     }
 }

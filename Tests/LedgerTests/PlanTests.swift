@@ -61,6 +61,8 @@ struct PlanTests {
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
             (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),
+            (.listHistoryQuestions, "history_questions_newest"),
+            (.fillHistoryQuestions, "purchases_pkey"), (.countHistoryCustomers, "purchases_pkey"),
         ])
     func waiting(statement: Statement, index: String) throws {
         let database = try ScratchDatabase()

@@ -1,6 +1,8 @@
 import Auditing
 import Core
 import Histories
+import Postgres
+import SQL
 import Synchronization
 import TestSupport
 import Testing
@@ -185,6 +187,57 @@ final class PublishingTests {
             notices.allSatisfy { $0.occurredAt == start.advanced(byMilliseconds: 5000) })
         pass(to: 31 * day)
         #expect(try ledger.publishBoundaries().notices == 1)
+        try expectSoundRows()
+    }
+
+    @Test(
+        "What is told late takes back the end that was published, by its position, and reads as written"
+    )
+    func correction() throws {
+        _ = try ledger.publishBoundaries()
+        try give(to: "u1", until: 1000)
+        pass(to: 2000)
+        #expect(try ledger.publishBoundaries().notices == 1)
+        try give(to: "u1", grant: "g2", from: 500, until: 9000)
+        try give(to: "u2", until: 2500)
+        pass(to: 3000)
+        // The end is published in the commit that takes it back, too.
+        try give(to: "u2", grant: "g2", from: 500, until: 9000)
+        for (customer, end) in [("u1", Int64(1000)), ("u2", 2500)] {
+            let instant = self.start.advanced(byMilliseconds: end)
+            let all = try ledger.events(of: .test(customer), after: 0, limit: 100)
+            let end = try #require(all.first { $0.type == "access.ended" }?.recorded.position)
+            let start = try #require(all.last { $0.type == "access.started" })
+            guard case .accessStarted(let notice) = start.recorded.event else {
+                Issue.record("\(start)")
+                return
+            }
+            #expect(notice.corrects == end)
+            #expect(notice.at == instant)
+            #expect(start.payload.hasSuffix(#""corrects":"\#(end)"}"#))
+        }
+        try expectSoundRows()
+    }
+
+    @Test("Rows of an older rule are written anew after the migration")
+    func olderRule() throws {
+        try apply(version: 1, unlocking: ["season"])
+        let end = start.advanced(byMilliseconds: 300_000)
+        try record(transaction("t1", "plus", .autoRenewable, start, to: end), of: .test("u1"))
+        let upgrade = start.advanced(byMilliseconds: 100_000)
+        try record(
+            transaction(
+                "t2", of: "t1", "pro", .autoRenewable, upgrade,
+                to: upgrade.advanced(byMilliseconds: 300_000)), of: .test("u1"))
+        try expectSoundRows()
+        try database.run("update deed.customers set runs = '{}', next_boundary_at = null")
+        let migration = try #require(
+            Migration.all.first { $0.name.hasSuffix("_changes_of_product") })
+        var owner = try Connection.open(database.settings())
+        try owner.run(migration.script)
+        var faults: [Fault] = []
+        _ = try ledger.reproject { faults.append($1) }
+        #expect(faults.isEmpty)
         try expectSoundRows()
     }
 

@@ -156,16 +156,17 @@ struct SeveralStreamsTests {
     @Test("The owner of an account token gets the purchase, whoever proves it")
     func token() throws {
         defer { ledger.close() }
-        try database.run(
-            """
-            insert into deed.tokens (project, environment, token, customer)
-            values ('default', 'production', '0b1d-token', 'owner')
-            """)
-        let command = try claim(level, for: "bearer", key: "1", token: "0B1D-TOKEN")
+        let token = try #require(AccountToken("6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"))
+        let cause = Cause(text: "key:0", digest: [UInt8](repeating: 0, count: 32))
+        _ = try ledger.append(
+            .claiming(token, for: .test("owner"), actor: Actor("test"), cause: cause) { _ in
+                [.tokenRegistered(TokenRegistered(token: token))]
+            })
+        let command = try claim(level, for: "bearer", key: "1", token: token.text.uppercased())
         let outcome = try ledger.append(command)
         #expect(outcome.events == [])
         #expect(try types("bearer") == [])
-        #expect(try types("owner") == ["purchase.made"])
+        #expect(try types("owner") == ["token.registered", "purchase.made"])
     }
 
     @Test("Evidence is kept with the events that rest on it, and each certificate once")

@@ -68,6 +68,28 @@ struct CommandTests {
         }
     }
 
+    @Test("What the store does by itself prints what it told, and nothing to hand over")
+    func told() async throws {
+        try await aside {
+            let folder = try ScratchFolder()
+            let address = "http://127.0.0.1:1/v1/stores/apple/notifications"
+            let program = try PracticeProgram(
+                in: folder.file("store"), ["--clock", "2026-01-01T00:00:00Z", "--notify", address])
+            let bought = try call(program, "buy", "--customer", "u1", "--product", "pro.month").text
+            #expect(bought.contains("SUBSCRIBED INITIAL_BUY u1: NO_RESPONSE"), "\(bought)")
+            #expect(bought.contains("curl -H"))
+            let refunded = try call(program, "refund", "--customer", "u1").text
+            #expect(
+                refunded.contains("the store tells \(address): REFUND u1: NO_RESPONSE"),
+                "\(refunded)")
+            #expect(!refunded.contains("curl"))
+            let asJSON = try json(program, "reverse", "--customer", "u1")
+            let told = asJSON["notifications"]?.array ?? []
+            #expect(told.map { $0["type"] } == ["REFUND_REVERSED"])
+            #expect(told.first?["result"] == "NO_RESPONSE")
+        }
+    }
+
     @Test("What cannot be done is refused in a sentence, with its own exit code")
     func refusals() async throws {
         try await aside {
@@ -86,6 +108,31 @@ struct CommandTests {
                 (["buy", "--customer", "u1", "--size", "3"], 2, "--size is unknown"),
                 (["buy", "--customer", "u1", "--quantity", "x"], 2, "whole number"),
                 (["cancel", "--customer", "u1"], 1, "has no subscription"),
+                (["cancel", "--customer", "u1", "--transaction", "1"], 1, "no transaction 1"),
+                (["cancel", "--customer", "u1", "--offer", "trial"], 2, "cancel takes no offer"),
+                (
+                    ["buy", "--customer", "u1", "--product", "pro.month", "--token", "ada"], 2,
+                    "token is \"ada\"; write a UUID"
+                ),
+                (
+                    ["buy", "--customer", "u1", "--product", "coins.100", "--offer", "trial"], 2,
+                    "coins.100 is no subscription, so the offer trial is not for it"
+                ),
+                (
+                    ["buy", "--customer", "u1", "--product", "level2", "--quantity", "2"], 2,
+                    "level2 is no consumable"
+                ),
+                (["advance", "9000y"], 2, "by is \"9000y\", which is after the year 9999"),
+                (["advance", "40days"], 2, "by is \"40days\"; write a length like 40d"),
+                (["advance", "2026-02-30T00:00:00Z"], 2, "to is \"2026-02-30T00:00:00Z\""),
+                (
+                    ["serve", "--data-dir", folder.file("new"), "--notify", "nonsense"], 2,
+                    "--notify is \"nonsense\"; write where Deed takes notifications"
+                ),
+                (
+                    ["serve", "--data-dir", folder.file("new"), "--notify", "ftp://deed/x"], 2,
+                    "--notify is \"ftp://deed/x\""
+                ),
                 (["refund", "--customer", "u1"], 1, "has bought no"),
                 (["advance"], 2, "one length"), (["advance", "soon"], 2, "length like 40d"),
                 (["advance", "2001-01-01T00:00:00Z"], 1, "only goes forward"),
@@ -161,7 +208,7 @@ struct CommandTests {
             #expect(second.keyID == first.keyID)
             #expect(
                 try String(contentsOfFile: "\(path)/roots/receipts.pem", encoding: .utf8) == root)
-            #expect(try call(second, "advance", "20d").text.contains("2026-03-01"))
+            #expect(try call(second, "advance", "20d").text.contains("2026-02-28"))
             #expect(second.stop() == 0)
         }
     }

@@ -26,7 +26,95 @@ struct DataFolderTests {
     func foreign() throws {
         let scratch = try ScratchFolder()
         chown(scratch.path, 1, 0)
-        #expect(try refusal(of: scratch.path).contains("not root's"))
+        #expect(try refusal(of: scratch.path).contains("it is neither root's nor"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
+    }
+
+    @Test("Root's lock follows no link of the folder's owner", .enabled(if: getuid() == 0))
+    func plantedLock() throws {
+        let scratch = try ScratchFolder()
+        let target = try scratch.write("root's own", to: "target")
+        let folder = scratch.file("data")
+        mkdir(folder, 0o700)
+        symlink(target, "\(folder)/service.lock")
+        #expect(throws: PrivatePostgresError.self) {
+            _ = try ServiceLock(folder: folder, listen: "")
+        }
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "root's own")
+    }
+
+    @Test(
+        "Root and the folder's owner open sessions by being who they are, and no one else does",
+        .enabled(if: getuid() == 0))
+    func peers() throws {
+        let scratch = try ScratchFolder()
+        let folder = scratch.file("data")
+        let first = try PrivatePostgres(folder: folder, mayCreate: true, log: .silent)
+        openDoors(of: folder)
+        #expect(session(as: 0, in: folder).code == 0)
+        #expect(session(as: owner(of: folder), in: folder).code == 0)
+        let stranger = session(as: 65534, in: folder)
+        #expect(stranger.code != 0 && stranger.text.contains("Peer authentication failed"))
+        let rules = """
+            select count(*) from pg_hba_file_rules where type <> 'local' or auth_method <> 'peer'
+            """
+        #expect(session(as: 0, in: folder, asking: rules).text == "0\n")
+
+        // As a build before left it running, and as it left it behind.
+        let old = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
+        try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
+        #expect(session(as: 0, in: folder, asking: "select pg_reload_conf()").code == 0)
+        #expect(eventually { session(as: 65534, in: folder).code == 0 })
+        let second = try PrivatePostgres(folder: folder, mayCreate: false, log: .silent)
+        #expect(eventually { session(as: 65534, in: folder).code != 0 })
+        try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
+        first.leave()
+        second.leave()
+        let third = try PrivatePostgres(folder: folder, mayCreate: false, log: .silent)
+        openDoors(of: folder)
+        #expect(session(as: 65534, in: folder).code != 0)
+        #expect(session(as: 0, in: folder).code == 0)
+        third.leave()
+    }
+
+    /// Lets everyone reach the socket.
+    private func openDoors(of folder: String) {
+        for path in [folder, "\(folder)/socket"] { chmod(path, 0o755) }
+        chmod("\(folder)/socket/.s.PGSQL.5432", 0o777)
+    }
+
+    private func owner(of path: String) -> uid_t {
+        var found = stat()
+        return stat(path, &found) == 0 ? found.st_uid : 0
+    }
+
+    /// What `psql` says to that user of the machine.
+    private func session(
+        as user: uid_t, in folder: String, asking question: String = "select 1"
+    ) -> (code: Int32, text: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
+        process.arguments = [
+            "--reuid=\(user)", "--clear-groups", "psql", "-XAt", "-h", "\(folder)/socket", "-U",
+            "deed",
+            "-c", question, "postgres",
+        ]
+        process.standardOutput = output
+        process.standardError = output
+        guard (try? process.run()) != nil else { return (-1, "") }
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    }
+
+    private func eventually(_ condition: () -> Bool) -> Bool {
+        for _ in 0..<100 {
+            if condition() { return true }
+            usleep(50_000)
+        }
+        return false
     }
 
     @Test("A link where the sockets should be is not followed")
@@ -55,17 +143,18 @@ struct DataFolderTests {
         let scratch = try ScratchFolder()
         mkdir(scratch.file("home"), 0o700)
         let told = try refusal(of: scratch.file("home") + "/data")
-        #expect(told.contains("may not enter \(scratch.file("home")),"))
+        #expect(told.contains("may not enter \(scratch.file("home")),"), "\(told)")
         #expect(told.contains("chmod o+x \(scratch.file("home")))"))
     }
 
-    @Test("Root opens no folder that holds something else", .enabled(if: getuid() == 0))
+    @Test("Root gives no folder away that holds something else", .enabled(if: getuid() == 0))
     func notAlone() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.write("secret", to: "diary")
         chmod(scratch.path, 0o700)
-        #expect(try refusal(of: scratch.path).contains("may not enter"))
+        #expect(try refusal(of: scratch.path).contains("it holds \"diary\", which is not Deed's"))
         #expect(permissions(of: scratch.path) == 0o700)
+        #expect(owner(of: scratch.path) == 0)
     }
 
     @Test("A closed, empty folder serves, and a lock file of a killed server keeps nobody off")
@@ -77,7 +166,7 @@ struct DataFolderTests {
         let postgres = try PrivatePostgres(folder: scratch.path, mayCreate: true, log: .silent)
         let neighbour = try PrivatePostgres(folder: other.path, mayCreate: true, log: .silent)
         defer { neighbour.leave() }
-        #expect(permissions(of: scratch.path) == (getuid() == 0 ? 0o701 : 0o700))
+        #expect(permissions(of: scratch.path) == 0o700)
         let lock = scratch.file("postgres/postmaster.pid")
         var lines = try String(contentsOfFile: lock, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)

@@ -114,7 +114,10 @@ package struct RawRequest: Sendable, CustomTestStringConvertible {
         RawRequest("a version of three parts", "GET /a HTTP/1.1.1\r\nHost: h\r\n\r\n", 400),
         RawRequest("HTTP/0.9", "GET /a HTTP/0.9\r\nHost: h\r\n\r\n", 505),
         RawRequest("HTTP/1.2", "GET /a HTTP/1.2\r\nHost: h\r\n\r\n", 505),
+        RawRequest("HTTP/2.1", "GET /a HTTP/2.1\r\nHost: h\r\n\r\n", 505),
         RawRequest("HTTP/3.0", "GET /a HTTP/3.0\r\nHost: h\r\n\r\n", 505),
+        RawRequest("HTTP/3.1", "GET /a HTTP/3.1\r\nHost: h\r\n\r\n", 505),
+        RawRequest("HTTP/9.9", "GET /a HTTP/9.9\r\nHost: h\r\n\r\n", 505),
         RawRequest("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
         RawRequest("a greeting of TLS", bytes: [0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], 400),
         RawRequest(

@@ -1,1 +1,3 @@
-select store, app, project, apple_id::text, receipts, counts_sandbox::text from deed.apps
+-- 1 a project, null: all
+select store, app, project, apple_id::text, receipts, counts_sandbox::text
+from deed.apps where $1::text is null or project = $1::text

@@ -10,6 +10,9 @@ from (
     union
     select 'deed.orders', project, environment, customer
     from deed.orders where shard = $1::smallint
+    union
+    select 'deed.waiting_credits', project, environment, customer
+    from deed.waiting_credits where shard = $1::smallint
 ) as rows
 where not exists (
     select from deed.customers as c
@@ -20,6 +23,10 @@ and ($2::text is null or rows.project = $2::text and not exists (
     select from deed.events as e
     where e.customer = rows.customer and e.project = rows.project
         and e.environment = rows.environment and e.version = 1
+        and e.shard = $1::smallint and e.seq between 1 and (
+            select s.head from deed.shards as s where s.shard = $1::smallint
+            order by s.head desc limit 1
+        )
 ))
 order by 1, 2
 limit 100

@@ -1,4 +1,7 @@
 declare unnamed_evidence no scroll cursor with hold for
 select digest from deed.evidence
 except
-select evidence from deed.events where evidence is not null
+select e.evidence
+from deed.events as e
+join (select shard, max(head) as head from deed.shards group by shard) as s using (shard)
+where e.evidence is not null and e.seq between 1 and s.head

@@ -13,6 +13,9 @@ with gone as (
 ), tokens as (
     delete from deed.tokens
     where (customer, project, environment) in (select customer, project, environment from gone)
+), questions as (
+    delete from deed.history_questions
+    where (customer, project, environment) in (select customer, project, environment from gone)
 ), orders as (
     delete from deed.orders where (shard, project, environment, customer) in (table gone)
     returning project, environment, order_id

@@ -1,1 +1,1 @@
-select store, app, project, apple_id, receipts, counts_sandbox from deed.apps order by store, app
+select store, app, project from deed.apps order by store, app

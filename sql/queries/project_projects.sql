@@ -7,6 +7,6 @@ select * from unnest(
     $1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[],
     $7::bigint[])
 on conflict (project) do update
-set catalog_version = excluded.catalog_version, publishes_since = excluded.publishes_since,
+set created_at = excluded.created_at, catalog_version = excluded.catalog_version, publishes_since = excluded.publishes_since,
     reconciled_at = excluded.reconciled_at, is_sound = excluded.is_sound,
     requested_at = excluded.requested_at

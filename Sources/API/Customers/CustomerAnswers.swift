@@ -51,7 +51,7 @@ extension SubscriptionStatus.Committed {
 extension Purchase {
     /// The purchase by its newest transaction.
     func json(by catalog: Catalog) -> JSON? {
-        guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
+        guard let newest, let first = evidence.first?.effective else {
             return nil
         }
         let members: JSON = [

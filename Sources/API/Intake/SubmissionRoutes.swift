@@ -98,8 +98,8 @@ struct SubmissionRoutes: Sendable {
             return .writing(counted.response { .json($0.json) })
         } catch {
             switch error {
-            case .unreadable, .unknownApp: if isCounted { gate.noteUnfollowed(entry) }
-            case .unproven, .fault: break
+            case .unreadable: if isCounted { gate.noteUnfollowed(entry) }
+            case .unproven, .unknownApp, .fault: break
             }
             throw problem(error)
         }

@@ -29,6 +29,7 @@ extension CatalogStep {
             "gains": .tallies(counts.gains), "losses": .tallies(counts.losses),
             "customers": .array(counts.concerned.map(\.json)), "more": .bool(counts.hasMore),
             "waiting": .array(counts.waitingInOrder.map { .waiting($0, $1) }),
+            "unread": .integer(counts.unread),
             "applied": .bool(isApplied), "warnings": .problems(warnings),
         ]
     }

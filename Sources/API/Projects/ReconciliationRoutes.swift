@@ -26,6 +26,12 @@ struct ReconciliationRoutes: Sendable {
         plan.isFull = try body.flag("full")
         plan.repairs = try body.flag("repair")
         if let words = try body.optionalTexts("only") { plan.steps = try words.steps }
+        if let flag = plan.idle {
+            throw .invalid(
+                flag,
+                "None of the steps in \"only\" does more with \"\(flag)\": add \"projections\", or "
+                    + "leave \"\(flag)\" out.")
+        }
         return ports.requestingReconciliation(plan, of: call.access.project, by: call.sender)
             .response { reconciliation in
                 var response = Response.json(reconciliation.json, status: 202)

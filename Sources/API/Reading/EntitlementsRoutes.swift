@@ -48,6 +48,12 @@ struct EntitlementsRoutes: Sendable {
                 return reading(stream, after: nil, question, wanted)
             }
         }
+        if question.isStrong {
+            return .waiting { () throws(Problem) in
+                try ask(ports.reading.requireCertainty())
+                return reading(stream, after: after, question, wanted)
+            }
+        }
         return reading(stream, after: after, question, wanted)
     }
 

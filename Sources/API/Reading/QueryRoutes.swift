@@ -44,24 +44,33 @@ package struct QueryRoutes: Sendable {
         let answers = try rethrowing(as: Problem.init) { () throws(ReadError) in
             try reads.read(streams, after: call.after)
         }
-        let bytes = answers.reduce(0) { $0 + $1.ready.body.bytes.count }
+        let bytes = answers.reduce(0) { $0 + $1.size }
         if bytes > QueryRoutes.answerLimit { throw .answerTooLarge(bytes, QueryRoutes.answerLimit) }
-        return Response(answers: answers)
+        return Response(answers: answers, about: streams)
     }
 }
 
+extension Result where Success == FilledAnswer {
+    fileprivate var size: Int { (try? get().ready.body.bytes.count) ?? 0 }
+}
+
 extension Response {
-    /// `{"answers":[…]}`, each as it would be given alone.
-    fileprivate init(answers: [FilledAnswer]) {
+    /// `{"answers":[…]}`, each as it would be given alone. In the place of a customer who cannot be read stands
+    /// why.
+    fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
-        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.ready.body.bytes.count + 48 })
-        for (index, answer) in answers.enumerated() {
+        body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })
+        for (index, (stream, answer)) in zip(streams, answers).enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
-            answer.append(to: &body, answer.position.description)
+            switch answer {
+            case .success(let answer): answer.append(to: &body, answer.position.description)
+            case .failure(let fault):
+                JSON.answer(about: stream, ["error": Problem(fault).json]).write(to: &body)
+            }
         }
         body.append(contentsOf: "]}".utf8)
         var headers = [Header(.contentType, "application/json"), Response.askAgain]
-        if let staleness = answers.compactMap(\.staleness).max() {
+        if let staleness = answers.compactMap({ try? $0.get().staleness }).max() {
             headers.append(Header(.staleness, String(staleness)))
         }
         self.init(status: 200, headers: headers, body: body)

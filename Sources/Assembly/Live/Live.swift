@@ -70,7 +70,9 @@ package struct Live: Sendable {
         ports = Ports(
             ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
             accounts: AccountPort(ledger),
-            reading: ReadingPort(heads: ledger.heads, customers: ledger.customers(_:)),
+            reading: ReadingPort(
+                heads: ledger.heads, customers: ledger.customers(_:),
+                requireCertainty: ledger.requireCertainty),
             credentials: store.credentials,
             secrets: SecretsPort(
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },

@@ -29,7 +29,29 @@ extension InquiryPort {
             },
             appendAll: { ledger.appendAll($0) },
             rehearse: { command throws(CommandError) in try ledger.rehearse(command) },
-            pause: { Threading.pause(milliseconds: $0) }, marks: StoreMarksPort(ledger))
+            pause: { Threading.pause(milliseconds: $0) }, marks: StoreMarksPort(ledger),
+            histories: HistoryQuestionsPort(ledger))
+    }
+}
+
+extension HistoryQuestionsPort {
+    fileprivate init(_ ledger: Ledger) {
+        self.init(
+            round: { app throws(Fault) in try ledger.historyRound(of: app) },
+            keepRound: { round, app throws(Fault) in try ledger.keep(round, of: app) },
+            fill: { app, obstacle throws(Fault) in
+                try ledger.fillHistoryQuestions(of: app, because: obstacle)
+            },
+            count: { app, isFilled throws(Fault) in
+                try isFilled
+                    ? ledger.countHistoryCustomers(of: app)
+                    : ledger.countHistoryQuestions(of: app)
+            },
+            next: { app, last, limit throws(Fault) in
+                try ledger.historyQuestions(of: app, after: last, limit: limit)
+            },
+            keep: { question throws(Fault) in try ledger.keep(question) },
+            end: { purchase throws(Fault) in try ledger.endHistoryQuestion(of: purchase) })
     }
 }
 

@@ -3,29 +3,35 @@ package struct AccessNotice: Hashable, Sendable {
     package let entitlement: EntitlementID
     /// The boundary, not the moment of the notice.
     package let at: Instant
-    /// What reads answer from the boundary on; `nil` when the entitlement is answered no more.
+    /// What reads answer from the boundary on; older releases left it out where that is `none`.
     package let answer: AccessAnswer?
+    /// Where the end was published that this takes back: access went on after all.
+    package let corrects: Position?
 
-    package init(entitlement: EntitlementID, at: Instant, answer: AccessAnswer? = nil) {
+    package init(
+        entitlement: EntitlementID, at: Instant, answer: AccessAnswer? = nil,
+        corrects: Position? = nil
+    ) {
         self.entitlement = entitlement
         self.at = at
         self.answer = answer
+        self.corrects = corrects
     }
 }
 
 /// What reads answer about an entitlement, as far as a notice carries it.
 package struct AccessAnswer: Hashable, Sendable {
     package let isActive: Bool
-    package let run: Interval
-    package let state: Entitlement.State
+    package let run: Interval?
+    package let state: Entitlement.State?
     package let code: String
     package let willRenew: Bool
-    package let source: Entitlement.Source
+    package let source: Entitlement.Source?
     package let product: ProductID?
 
     package init(
-        isActive: Bool, run: Interval, state: Entitlement.State, code: String, willRenew: Bool,
-        source: Entitlement.Source, product: ProductID?
+        isActive: Bool, run: Interval?, state: Entitlement.State?, code: String, willRenew: Bool,
+        source: Entitlement.Source?, product: ProductID?
     ) {
         self.isActive = isActive
         self.run = run
@@ -35,6 +41,11 @@ package struct AccessAnswer: Hashable, Sendable {
         self.source = source
         self.product = product
     }
+
+    /// There is no right to it, nor ever was by this catalog.
+    package static let none = AccessAnswer(
+        isActive: false, run: nil, state: nil, code: "0.0", willRenew: false, source: nil,
+        product: nil)
 
     package init(_ entitlement: Entitlement) {
         self.init(

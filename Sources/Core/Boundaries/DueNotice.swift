@@ -66,10 +66,12 @@ extension CustomerState {
         let entitlements = entitlements(at: now, catalog: catalog)
         return endedAccess.sorted { $0.key < $1.key }.compactMap { id, end in
             guard let entitlement = entitlements[id], entitlement.isActive else { return nil }
+            // Without a gap there was no end.
+            let isGap = end.at < entitlement.run.start
             return .accessStarted(
                 AccessNotice(
-                    entitlement: id, at: max(end, entitlement.run.start),
-                    answer: AccessAnswer(entitlement)))
+                    entitlement: id, at: isGap ? entitlement.run.start : end.at,
+                    answer: AccessAnswer(entitlement), corrects: isGap ? nil : end.position))
         }
     }
 
@@ -96,7 +98,7 @@ extension CustomerState {
         let answer = entitlements(at: boundary.at, catalog: catalog)[boundary.entitlement]
         let notice = AccessNotice(
             entitlement: boundary.entitlement, at: boundary.at,
-            answer: answer.map { AccessAnswer($0) })
+            answer: answer.map { AccessAnswer($0) } ?? AccessAnswer.none)
         return switch boundary.kind {
         case .started: .accessStarted(notice)
         case .ended: .accessEnded(notice)

@@ -12,6 +12,12 @@ package struct CatalogEdition: Hashable, Sendable {
 }
 
 extension ProjectState {
+    /// The catalog of that version and all newer ones; `nil` where it is remembered no more.
+    package func catalogs(since version: Int64) -> [Catalog]? {
+        guard let first = editions.firstIndex(where: { $0.version == version }) else { return nil }
+        return editions[first...].map(\.catalog)
+    }
+
     /// The catalog that counted when a stream had everything up to an instant, and all newer ones.
     func editions(since last: LastRecord, _ told: Instant) -> ArraySlice<CatalogEdition> {
         let first = editions.lastIndex {

@@ -28,8 +28,8 @@ package struct CustomerState: Hashable, Sendable {
     package var tokens: [AccountToken] { content.value.tokens }
     /// Purchases that left for another holder, in the order in which they did.
     package var departures: [PurchaseDetached] { content.value.departures }
-    /// What was published as ended and not as started since, with the instant of its end.
-    package var endedAccess: [EntitlementID: Instant] { content.value.endedAccess }
+    /// What was published as ended and not as started since.
+    package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
     package var isErased: Bool { content.value.isErased }
 
@@ -41,6 +41,9 @@ package struct CustomerState: Hashable, Sendable {
     package mutating func apply(_ recorded: RecordedEvent) {
         content.change {
             $0.apply(recorded.event)
+            if case .accessEnded(let notice) = recorded.event {
+                $0.endedAccess[notice.entitlement]?.position = recorded.position
+            }
             $0.lastRecord = LastRecord(
                 at: recorded.recordedAt, catalogVersion: recorded.catalogVersion)
         }
@@ -73,6 +76,13 @@ package struct CustomerState: Hashable, Sendable {
     }
 }
 
+/// The end of access that was published last.
+package struct EndedAccess: Hashable, Sendable {
+    package let at: Instant
+    /// Where, once the log has it.
+    package fileprivate(set) var position: Position?
+}
+
 /// What a customer's state holds.
 private struct CustomerContent: Hashable, Sendable {
     var version: Int64 = 0
@@ -85,7 +95,7 @@ private struct CustomerContent: Hashable, Sendable {
     var orders: [Order] = []
     var tokens: [AccountToken] = []
     var departures: [PurchaseDetached] = []
-    var endedAccess: [EntitlementID: Instant] = [:]
+    var endedAccess: [EntitlementID: EndedAccess] = [:]
     var lastRecord: LastRecord?
     var isErased = false
 
@@ -130,7 +140,8 @@ private struct CustomerContent: Hashable, Sendable {
         case .orderClosed(let closed): change(closed.order) { $0.closed = closed }
         case .tokenRegistered(let registered): tokens.append(registered.token)
         case .accessStarted(let notice): endedAccess[notice.entitlement] = nil
-        case .accessEnded(let notice): endedAccess[notice.entitlement] = notice.at
+        case .accessEnded(let notice):
+            endedAccess[notice.entitlement] = EndedAccess(at: notice.at)
         case .customerErased:
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,

@@ -59,7 +59,7 @@ extension CustomerState {
 
 extension Purchase {
     fileprivate var moments: TimelineRow? {
-        guard let newest = evidence.last?.effective else { return nil }
+        guard let newest else { return nil }
         return TimelineRow(
             subject: .purchase(id, newest.product), moments: evidence.map(\.effective.purchased))
     }

@@ -78,8 +78,7 @@ extension CustomerState {
         guard let purchase = purchase(fact.purchase), !purchase.evidence.isEmpty,
             fact.expires != nil
         else { return .purchaseMade(fact) }
-        let replaces = purchase.evidence.contains { fact.replaces($0.effective) }
-        return replaces ? .subscriptionUpgraded(fact) : .subscriptionRenewed(fact)
+        return purchase.isUpgrade(fact) ? .subscriptionUpgraded(fact) : .subscriptionRenewed(fact)
     }
 
     fileprivate func event(for fact: RenewalFact) -> Event? {
@@ -121,14 +120,6 @@ extension Event {
             return .subscriptionExtended(fact)
         }
         return .purchaseRestated(fact)
-    }
-}
-
-extension TransactionFact {
-    /// Whether this is a period of another product that began within the other period.
-    fileprivate func replaces(_ other: TransactionFact) -> Bool {
-        guard let end = other.expires, product != other.product else { return false }
-        return other.purchased < purchased && purchased < end
     }
 }
 

@@ -74,6 +74,11 @@ struct Recording {
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
         let purchase = group.held.purchase
         var placement = placement(of: group)
+        if submission.onlyNews, placement.origin == nil, placement.refusal == nil,
+            !group.isNews(to: state(of: placement.holder))
+        {
+            return .alreadyKnown
+        }
         let before = eventCount
         if let origin = placement.origin {
             do throws(Refusal) {
@@ -160,4 +165,12 @@ extension Submission {
         return known.fulfilment(among: facts, of: state)
     }
 
+}
+
+extension PurchaseFacts {
+    /// Whether it tells more than is recorded with a customer.
+    fileprivate func isNews(to customer: CustomerState) -> Bool {
+        guard let known = customer.purchase(held.purchase) else { return true }
+        return known.joined(with: [facts]).tellsMore(than: known)
+    }
 }

@@ -39,10 +39,14 @@ package struct Submission: Sendable {
     package let order: OrderID?
     /// The customers whom news about an account, not about a purchase, concerns.
     package let concerned: [CustomerID]
+    /// Whether what only repeats what is known is left out, however newly it was signed.
+    package let onlyNews: Bool
 
     package init(
-        _ items: [Item], by bearer: Bearer, order: OrderID? = nil, concerned: [CustomerID] = []
+        _ items: [Item], by bearer: Bearer, order: OrderID? = nil, concerned: [CustomerID] = [],
+        onlyNews: Bool = false
     ) {
+        self.onlyNews = onlyNews
         self.items = items
         self.bearer = bearer
         self.order = order

@@ -28,7 +28,7 @@ package enum Event: Hashable, Sendable {
     /// A family member's access was taken away.
     case purchaseRevoked(TransactionFact)
     case refundReversed(TransactionFact)
-    /// Nothing that decides access changed; older evidence that says otherwise is now outdated.
+    /// What the transaction is did not change; older evidence that says otherwise is now outdated.
     case purchaseRestated(TransactionFact)
     case renewalChanged(RenewalFact)
     case renewalRestated(RenewalFact)

@@ -39,9 +39,10 @@ package struct ListedApp: Hashable, Sendable {
 /// A customer as the list of a project's customers shows it.
 package struct ListedCustomer: Hashable, Sendable {
     package let stream: Stream
-    package let state: CustomerState
+    /// `nil` where the customer's events cannot be read.
+    package let state: CustomerState?
 
-    package init(stream: Stream, state: CustomerState) {
+    package init(stream: Stream, state: CustomerState?) {
         self.stream = stream
         self.state = state
     }

@@ -10,7 +10,7 @@ extension Purchase {
     ///
     /// The store's word is about renewal: a transaction alone does not tell what comes behind it.
     package var inquiryAt: Instant? {
-        guard let newest = evidence.last?.effective, let end = newest.expires,
+        guard let newest, let end = newest.expires,
             statedKind ?? .autoRenewable == .autoRenewable
         else { return nil }
         let told = renewal?.signedAt ?? newest.purchased

@@ -18,6 +18,8 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var reports: [RefundReport] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
+    /// The account tokens that its facts carried, in order: also of facts that others outweigh by now.
+    package private(set) var tokens: [AccountToken] = []
 
     init(_ id: PurchaseID) {
         self.id = id
@@ -34,6 +36,38 @@ package struct Purchase: Hashable, Sendable {
         return nil
     }
 
+    /// The transaction that began last: it names product, dates and fate of the whole. A renewal that
+    /// was charged and then gave way to an upgrade never began.
+    package var newest: TransactionFact? { newestPlace.map { evidence[$0].effective } }
+
+    /// Where that stands among the transactions.
+    var newestPlace: Int? {
+        let began = transactions.indices.last { index in
+            !transactions[index].neverBegan && transactions.changeBeforeStart(of: index) == nil
+        }
+        return began ?? transactions.indices.last
+    }
+
+    /// Whether another product took the place of that transaction's period, told by the flag or not.
+    package func isReplaced(at index: Int) -> Bool {
+        transactions[index].isUpgraded || transactions.successor(of: index) != nil
+    }
+
+    /// Whether another period gives way to the transaction, once it is known too, or it to another one.
+    func isUpgrade(_ fact: TransactionFact) -> Bool {
+        let isOneProduct = products == [fact.product]
+        if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
+            return false
+        }
+        var joined = self
+        joined.join(fact)
+        guard let place = joined.index(of: fact.transaction) else { return false }
+        return joined.transactions.indices.contains { former in
+            guard let next = joined.transactions.successor(of: former) else { return false }
+            return next == place || former == place
+        }
+    }
+
     /// What was stated about that transaction.
     package func evidence(of id: TransactionID) -> TransactionEvidence? {
         index(of: id).map { evidence[$0] }
@@ -48,6 +82,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: TransactionFact) {
+        note(fact.accountToken)
         guard let index = index(of: fact.transaction) else {
             insert(TransactionEvidence(fact), effective: fact)
             return
@@ -66,6 +101,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: RenewalFact) {
+        note(fact.accountToken)
         let place = renewals.lastIndex { !$0.outweighs(fact) }.map { $0 + 1 } ?? 0
         let isNewest = place == renewals.endIndex
         if place > 0, renewals[place - 1] == fact { return }
@@ -77,6 +113,12 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
+
+    private mutating func note(_ text: String?) {
+        guard let token = text.flatMap(AccountToken.init), !tokens.contains(token) else { return }
+        let place = tokens.firstIndex { token.text < $0.text } ?? tokens.endIndex
+        tokens.insert(token, at: place)
+    }
 
     mutating func apply(_ prepared: RefundReportPrepared) {
         reports.change(prepared.request) { $0.content = prepared.report }

@@ -14,6 +14,8 @@ struct Transaction: Hashable, Sendable {
     let revokedAt: Instant?
     let isRevokedForApp: Bool
     let isUpgraded: Bool
+    /// When the store signed it last; no receipt counts, because what it leaves out says nothing.
+    let vouchedAt: Instant?
     let isFamilyShared: Bool
     let isSandbox: Bool
     let isLastOfCommitment: Bool
@@ -31,6 +33,7 @@ struct Transaction: Hashable, Sendable {
         revokedAt = fact.revocation?.at
         isRevokedForApp = fact.revocation?.reason == .issueWithApp
         isUpgraded = fact.isUpgraded
+        vouchedAt = fact.rank.isLegacy ? nil : fact.signedAt
         isFamilyShared = fact.ownership == .familyShared
         isSandbox = fact.environment == .sandbox
         isLastOfCommitment = fact.commitment?.isLastPeriod ?? false

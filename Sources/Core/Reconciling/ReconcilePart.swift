@@ -16,8 +16,11 @@ package struct ReconcilePart: Hashable, Sendable {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
+                // What names customers beyond the shards comes last: what stood in another one's place is
+                // right by then.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
-            case .notifications, .subscriptions, .projections, .intake, .unclaimed:
+                    + [ReconcilePart(step: step, shard: nil)]
+            case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:
                 [ReconcilePart(step: step, shard: nil)]
             }
         }

@@ -4,6 +4,8 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     case boundaries
     /// What the store told each app's server, and did not arrive.
     case notifications
+    /// What stores have of each customer's purchases, where that is not known to be read.
+    case history
     /// Subscriptions about which the store should have said something by now.
     case subscriptions
     /// Evidence that waits to be judged.
@@ -21,7 +23,8 @@ package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
     package var findsDrift: Bool {
         switch self {
         case .projections, .chain: true
-        case .boundaries, .notifications, .subscriptions, .intake, .orders, .unclaimed: false
+        case .boundaries, .notifications, .history, .subscriptions, .intake, .orders, .unclaimed:
+            false
         }
     }
 }
@@ -62,7 +65,7 @@ package struct PartReport: Hashable, Sendable {
 /// What of a project is compared, and how.
 package struct ReconcilePlan: Hashable, Sendable {
     package var steps: [ReconcileStep]
-    /// Compares the rows of every customer, and not of some.
+    /// Compares the rows of every customer, and not of some, and asks for each one's history.
     package var isFull = false
     /// Rewrites rows that differ, from the log.
     package var repairs = false
@@ -73,8 +76,21 @@ package struct ReconcilePlan: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// Whether nothing is left out that a night looks at.
-    package var isWhole: Bool { Set(steps).count == ReconcileStep.allCases.count && asOf == nil }
+    /// What was asked for and means nothing to the steps: `full` or `repair`.
+    package var idle: String? {
+        if isFull, !steps.contains(.history), !steps.contains(.projections) { return "full" }
+        return repairs && !steps.contains(.projections) ? "repair" : nil
+    }
+
+    /// Whether nothing is left out that a night looks at. There were nights before there were histories.
+    package var isWhole: Bool {
+        asOf == nil && Set(steps).union([.history]).count == ReconcileStep.allCases.count
+    }
+
+    /// Whether the history of every customer is asked for: in a run of all rows, and where it is named.
+    package var asksEveryHistory: Bool {
+        steps.contains(.history) && (isFull || Set(steps).count < ReconcileStep.allCases.count)
+    }
 }
 
 /// A project's reconciliation began.

@@ -7,7 +7,7 @@ extension [Transaction] {
         let (start, expires) = (self[index].start, self[index].expires)
         // A period without a stated end gives nothing, rather than access for ever.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
-        let replaced = replacement(of: index)
+        let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
         if let revokedAt = self[index].revokedAt {
             // The store refunds the rest of a period that was upgraded: that is not other news.
@@ -16,16 +16,25 @@ extension [Transaction] {
         return right
     }
 
-    /// When the next period takes the place of that one, if it does. The store says so, though often
-    /// not until it is asked for the history; but another product never begins long before a renewal
-    /// is due unless it is an upgrade.
-    private func replacement(of index: Int) -> Instant? {
-        guard let next = start(after: index) else { return nil }
-        if self[index].isUpgraded { return next }
-        guard let expires = self[index].expires, self[index + 1].product != self[index].product
-        else { return nil }
-        let renewal = expires.advanced(byMilliseconds: -Transaction.earliestRenewal)
-        return next < renewal ? next : nil
+    /// The period that takes the place of that one when it begins, if one does. Access ends by this,
+    /// and by this the log calls a transaction an upgrade.
+    func successor(of index: Int) -> Int? {
+        let former = self[index]
+        if former.neverBegan { return nil }
+        if let earlier = changeBeforeStart(of: index) { return earlier }
+        for next in (index + 1)..<endIndex {
+            if self[next].takesPlace(of: former) { return next }
+            if !former.isUpgraded, !former.isRunning(at: self[next].start) { return nil }
+        }
+        return nil
+    }
+
+    /// The period to which the customer changed after the renewal that opens that one was charged, and
+    /// before it began: it takes the place of both.
+    func changeBeforeStart(of index: Int) -> Int? {
+        guard let soldAt = self[index].vouchedAt else { return nil }
+        return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
+            .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
     /// The access that follows one period by the grace that was signed during it or after it, but
@@ -51,8 +60,42 @@ extension [Transaction] {
 }
 
 extension Transaction {
-    /// Stores charge for a renewal up to a day before the period that it opens.
-    static let earliestRenewal: Int64 = 86_400_000
+    /// Whether this period began in the place of one that has not expired. The store flags that one
+    /// as upgraded, though often not before it is asked for the history. Until then a period of another
+    /// product tells it: what waits for the renewal begins when the former period expires.
+    fileprivate func takesPlace(of former: Transaction) -> Bool {
+        // The renewal was charged already when the customer changed to that product.
+        let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
+        if wasSoldBefore || neverBegan { return false }
+        if former.isUpgraded { return true }
+        return product != former.product && former.isRunning(at: start)
+            && !former.isRenewed(at: start)
+    }
+
+    /// Whether the store took it back before it began.
+    var neverBegan: Bool { expires != nil && revokedAt.map { $0 <= start } ?? false }
+
+    fileprivate func isRunning(at instant: Instant) -> Bool {
+        guard let expires, instant < expires else { return false }
+        return revokedAt.map { instant <= $0 } ?? true
+    }
+
+    /// Whether what begins then, a little before this expires, only renews it: the store signed this
+    /// later, and did not flag it.
+    private func isRenewed(at instant: Instant) -> Bool {
+        guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
+        return instant >= expires.advanced(byMilliseconds: -earliness)
+    }
+
+    /// How long before a period the store may charge for it: a day, but never more than a third of
+    /// the period, which in the sandbox lasts minutes.
+    fileprivate var earliness: Int64 {
+        let day: Int64 = 86_400_000
+        guard let expires else { return day }
+        let (length, overflow) = expires.milliseconds.subtractingReportingOverflow(
+            start.milliseconds)
+        return overflow ? day : max(0, min(day, length / 3))
+    }
 }
 
 extension Purchase {
@@ -77,8 +120,10 @@ extension Purchase {
     /// What the store says about the newest period's renewal; nothing when its newest word is about
     /// an earlier period.
     var currentRenewal: RenewalFact? {
-        guard let renewal, let start = transactions.last?.start else { return renewal }
-        let earliest = start.advanced(byMilliseconds: -Transaction.earliestRenewal)
+        guard let renewal, let place = newestPlace else { return renewal }
+        // It may have come with the charge for that period, in the one before.
+        let earliness = transactions[...place].suffix(2).lazy.map(\.earliness).max() ?? 0
+        let earliest = transactions[place].start.advanced(byMilliseconds: -earliness)
         return renewal.signedAt >= earliest ? renewal : nil
     }
 }

@@ -59,8 +59,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         case .unreadable(let detail): "The store's answer cannot be read: \(detail)"
         case .foreign(let detail): "The store's answer is not believed: \(detail)"
         case .endlessPages(let limit):
-            "The store's pages repeat, do not end or take too long; \(limit) were read and none was "
-                + "recorded."
+            "The store's pages repeat, do not end or take too long; reading stopped after \(limit)."
         case .fault: "The database could not be reached."
         }
     }

@@ -15,8 +15,8 @@ package enum ReplyVerdict: Hashable, Sendable {
         switch status {
         // An iOS 6 receipt with 21006 is genuine too; the subscription in it has run out.
         case 0, 21006: self = .valid
-        // Our own mistake: the request was not a POST.
-        case 21000: self = .refused
+        // "The request was not a POST", in answer to a POST: that tells nothing of the receipt.
+        case 21000: self = .tryLater
         // Malformed, or a passing fault of the store: it is for the caller to give up in the end.
         case 21001, 21002: self = .tryLater
         case 21003: self = .refused

@@ -2,7 +2,7 @@ internal import Core
 internal import Crypto
 
 extension StoreStatement where Trust == Unverified {
-    /// With names that no other developer's machine gives, where Xcode signed it (docs/decisions/0124).
+    /// With names that no other developer's machine gives, where Xcode signed it (docs/decisions/xcode.md).
     /// They hold whole seconds, because receipts tell no less.
     func named(
         by signer: () throws(EvidenceRefusal) -> Certificate

@@ -83,11 +83,4 @@ struct ConnectionShares {
         let count = networks[client.network, default: 0] - 1
         networks[client.network] = count > 0 ? count : nil
     }
-
-    /// The network with the most connections, where those are enough to give some away to the newcomer's.
-    func crowded(beside newcomer: ClientAddress, of limit: Int) -> ClientNetwork? {
-        guard let most = networks.max(by: { $0.value < $1.value }) else { return nil }
-        let isCrowd = most.value > limit / 16 && most.value > networks[newcomer.network, default: 0]
-        return isCrowd ? most.key : nil
-    }
 }

@@ -94,6 +94,10 @@ package struct TrustedProxies: Sendable {
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
+    /// Where they name their clients. A proxy must let none of them through as a client wrote it.
+    package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
+        "X-Forwarded-For", "Forwarded"
+    )
 
     package static let none = TrustedProxies(networks: [])
 

@@ -14,6 +14,8 @@ struct ProjectedTable: Sendable {
     /// Which of the columns name the stream whose events the row follows from: project, environment and
     /// customer.
     let stream: [Int]
+    /// Which columns name the purchase whose keeper that customer is.
+    var keeper: (store: Int, original: Int)?
     /// Reads the rows of some customers, or of all projects, each column as text.
     let reading: Statement
     /// Walks through all rows, and gives some: of tables whose rows no customer's page leads to.
@@ -55,6 +57,20 @@ struct ProjectedTable: Sendable {
         columns: ["project", "store", "environment", "app", "original", "customer"], keys: 5,
         stream: [0, 2, 5], reading: .auditHolders, walking: .walkHolders,
         sampling: .sampleHolders)
+    /// Of what waits, the customer is the reserved one that keeps it.
+    static let unclaimed = ProjectedTable(
+        name: "deed.unclaimed", columns: ["project", "environment", "store", "original", "app"],
+        keys: 4, stream: [0, 1], keeper: (store: 2, original: 3), reading: .auditUnclaimed,
+        walking: .walkUnclaimed, sampling: .sampleUnclaimed)
+    static let unclaimedTokens = ProjectedTable(
+        name: "deed.unclaimed_tokens",
+        columns: ["project", "environment", "token", "store", "original", "app"], keys: 5,
+        stream: [0, 1], keeper: (store: 3, original: 4), reading: .auditUnclaimedTokens,
+        walking: .walkUnclaimedTokens, sampling: .sampleUnclaimedTokens)
+    static let waitingCredits = ProjectedTable(
+        name: "deed.waiting_credits",
+        columns: stream + ["store", "original", "transaction_id", "product"], keys: 7,
+        stream: [1, 2, 3], reading: .auditWaitingCredits)
     static let projects = ProjectedTable(
         name: "deed.projects",
         columns: [
@@ -72,7 +88,7 @@ struct ProjectedTable: Sendable {
         stream: [], reading: .auditApps)
 
     /// Whose names are unique beyond the shards.
-    static let ofNames = [holders, orderOwners, tokens]
+    static let ofNames = [holders, orderOwners, tokens, unclaimed, unclaimedTokens]
 
     private static let stream = ["shard", "project", "environment", "customer"]
 
@@ -82,7 +98,8 @@ struct ProjectedTable: Sendable {
         "project_balances": balances, "project_orders": orders,
         "project_order_owners": orderOwners, "project_tokens": tokens,
         "project_projects": projects, "project_keys": keys, "project_apps": apps,
-        "claim_purchases": holders,
+        "claim_purchases": holders, "project_unclaimed": unclaimed,
+        "await_free_tokens": unclaimedTokens, "project_waiting_credits": waitingCredits,
     ]
 
     /// What tells the row from others, for people: a key by the id that lists show.
@@ -102,9 +119,16 @@ struct ProjectedTable: Sendable {
 
     /// The stream whose events the row follows from.
     func stream(of row: ProjectedRow) throws(LedgerError) -> Stream {
-        try Stream(
+        let customer =
+            if let keeper {
+                "\(CustomerID.noCustomer)\(row.values[keeper.store] ?? ""):"
+                    + (row.values[keeper.original] ?? "")
+            } else {
+                row.values[stream[2]] ?? ""
+            }
+        return try Stream(
             project: row.values[stream[0]] ?? "", environment: row.values[stream[1]] ?? "",
-            customer: row.values[stream[2]] ?? "")
+            customer: customer)
     }
 
     /// The rows that the calls would write, by table and key.

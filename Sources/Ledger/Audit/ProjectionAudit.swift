@@ -15,9 +15,17 @@ package struct ProjectionAudit {
     private var missing: [String: [[String]: ProjectedRow]] = [:]
     /// Whose rows differ, in the order in which they were found.
     package private(set) var differing: [Stream] = []
-    /// Rows of which no customer's events tell, and customers whose events cannot be read: what the log cannot
-    /// put right.
-    package private(set) var strays = 0
+    /// Rows of which no events tell, and rows that lack without being a customer's to write anew.
+    private(set) var strays = StrayRows()
+    /// Customers whose events cannot be read: what the log cannot put right.
+    package private(set) var unreadable = 0
+    /// Projects whose own rows, or those of their keys and apps, differ.
+    private(set) var differingProjects: [ProjectID] = []
+
+    /// How much there is to mend: customers, projects and rows.
+    package var found: Int {
+        differing.count + strays.count + unreadable + differingProjects.count
+    }
 
     package init() {}
 
@@ -31,21 +39,37 @@ package struct ProjectionAudit {
             while true {
                 let names = try auditor.customers(in: shard, after: last, ProjectionAudit.page)
                 guard let end = names.last else { break }
-                try compare(names, auditor)
+                try compare(names, in: shard, auditor)
                 last = end
                 progress(customers)
             }
             try auditor.addOrphans(in: shard, to: &findings)
         }
+        try compareNames(of: nil, auditor)
+        addMissing()
+    }
+
+    /// Compares every row that names a customer beyond the shards with that customer's events.
+    private mutating func compareNames(
+        of project: ProjectID?, _ auditor: Auditor
+    ) throws(LedgerError) {
         for table in ProjectedTable.ofNames {
             var last: [String]?
             while true {
-                let page = try auditor.names(of: table, after: last, sample: nil)
+                let page = try auditor.names(of: table, in: project, after: last, sample: nil)
                 guard let end = page.rows.last else { break }
                 compare(names: page.rows, of: table, page.states)
                 last = end.key
             }
         }
+    }
+
+    /// Compares the rows of a project itself, and all of its names.
+    package mutating func compareNames(
+        in project: ProjectID, _ auditor: Auditor
+    ) throws(LedgerError) {
+        try compareProjects(auditor, project)
+        try compareNames(of: project, auditor)
         addMissing()
     }
 
@@ -72,9 +96,6 @@ package struct ProjectionAudit {
                 $0.key.lexicographicallyPrecedes($1.key)
             }) {
                 add(row, of: table, "row", "a row", "none")
-                if let stream = try? table.stream(of: row), !differing.contains(stream) {
-                    differing.append(stream)
-                }
             }
         }
         missing = [:]
@@ -89,14 +110,14 @@ package struct ProjectionAudit {
             let names = try auditor.customers(
                 in: shard, of: project, after: last, ProjectionAudit.page)
             guard let end = names.last else { break }
-            try compare(names, auditor)
+            try compare(names, in: shard, auditor)
             last = end
         }
         let unlisted = try walk.customers(in: shard, of: project, auditor)
         for page in unlisted.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
         let before = findings.count
         try auditor.addOrphans(in: shard, of: project, to: &findings)
-        strays += findings.count - before
+        strays.orphans += findings.count - before
         addMissing()
     }
 
@@ -104,10 +125,13 @@ package struct ProjectionAudit {
     package mutating func compareSample(
         of count: Int, in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
+        try compareProjects(auditor, project)
         var left = count
         for shard in Shard.all.shuffled() where left > 0 {
             let names = try auditor.sampleOfCustomers(min(left, count / 4), in: shard, of: project)
-            for page in names.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
+            for page in names.pages(of: ProjectionAudit.page) {
+                try compare(page, in: shard, auditor)
+            }
             left -= names.count
         }
         addMissing()
@@ -124,23 +148,37 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    private mutating func compareProjects(_ auditor: Auditor) throws(LedgerError) {
-        let found = try auditor.projectRows()
+    mutating func compareProjects(
+        _ auditor: Auditor, _ project: ProjectID? = nil
+    ) throws(LedgerError) {
+        let before = findings.count
+        defer {
+            if let project, findings.count > before { differingProjects.append(project) }
+        }
+        let found = try auditor.projectRows(of: project)
         let expected = ProjectedTable.rows(of: found.calls)
         for table in [ProjectedTable.projects, .keys, .apps] {
             compare(expected[table.name] ?? [:], found.rows[table.name] ?? [:], of: table)
         }
     }
 
+    /// Compares customers whose rows lie in that shard, where it is known.
     private mutating func compare(
-        _ names: [CustomerName], _ auditor: Auditor
+        _ names: [CustomerName], in shard: Shard? = nil, _ auditor: Auditor
     ) throws(LedgerError) {
         var streams: [Stream] = []
         for name in names {
-            if let stream = name.stream {
+            let stream = name.stream
+            if let stream, stream.shard == shard ?? stream.shard {
                 streams.append(stream)
+            } else if let stream, let shard {
+                strays.names.append(StrayRows.Name(name, in: shard))
+                findings.add(
+                    AuditFinding(
+                        "deed.customers", named(stream), shard: shard, column: "shard",
+                        expected: "\(stream.shard.number)", found: "\(shard.number)"))
             } else {
-                strays += 1
+                strays.names.append(StrayRows.Name(name, in: shard))
                 findings.add(
                     AuditFinding(
                         "deed.customers", "\(name.project), \(name.environment), \(name.customer)",
@@ -154,7 +192,7 @@ package struct ProjectionAudit {
         } catch .unreadable(let what) {
             // One by one, so that the stream to blame is named and the others are compared.
             if let stream = streams.first, streams.count == 1 {
-                strays += 1
+                unreadable += 1
                 findings.add(
                     AuditFinding(
                         "deed.events",
@@ -163,9 +201,9 @@ package struct ProjectionAudit {
                         found: what))
                 return
             }
-            for name in names where name.stream != nil {
+            for stream in streams {
                 customers -= 1
-                try compare([name], auditor)
+                try compare([CustomerName(stream)], auditor)
             }
         }
     }
@@ -175,23 +213,31 @@ package struct ProjectionAudit {
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
-                strays += 1
+                let row = page.rows[ProjectedTable.customers.name]?[stream]
+                if row == nil { continue }
+                strays.names.append(StrayRows.Name(CustomerName(stream), in: stream.shard))
                 findings.add(
                     AuditFinding(
                         "deed.customers", named(stream), shard: stream.shard, column: "row",
                         expected: "none: the log has no event of this customer", found: "a row"))
                 continue
             }
-            let count = findings.count
-            defer { if findings.count > count { differing.append(stream) } }
+            compareCredits(of: stream, customer, page)
+            let (count, missed) = (findings.count, missingCount)
+            defer {
+                // What names a customer may be another one's by now; whose it should be is written anew.
+                if findings.count > count || missingCount > missed { differing.append(stream) }
+            }
             let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
             let calls = ProjectedRows.all(of: customer, stream, by: project)
             let expected = ProjectedTable.rows(of: calls)
             let isWaiting = page.isWaiting(stream, for: project)
-            for table in Auditor.tablesOfCustomers {
+            for table in Auditor.tablesOfCustomers
+            where table.name != ProjectedTable.waitingCredits.name {
                 let found = page.rows[table.name]?[stream] ?? [:]
                 compare(
-                    expected[table.name] ?? [:], found, of: table,
+                    page.needed(expected[table.name] ?? [:], found, of: table, stream), found,
+                    of: table,
                     except: isWaiting
                         ? [
                             "catalog_version", "runs", "kind", "transactions", "next_boundary_at",
@@ -217,7 +263,30 @@ package struct ProjectionAudit {
             let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
             let owner = missing[table.name]?.removeValue(forKey: row.key)
             if findings.listed.contains(where: { $0.names(row, of: table) }) { continue }
+            if expected == nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
             compare(expected ?? owner, row, of: table, except: []) { _ in false }
+        }
+    }
+
+    private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
+
+    /// Compares what waits for a product of the catalog.
+    private mutating func compareCredits(
+        of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
+    ) {
+        if customer.isErased { return }
+        let table = ProjectedTable.waitingCredits
+        let found = page.rows[table.name]?[stream] ?? [:]
+        let needed = page.credits[stream]?.needed ?? [:]
+        let possible = page.credits[stream]?.possible ?? []
+        for (key, row) in found where needed[key] == nil && !possible.contains(key) {
+            strays.rows.append(StrayRows.Row(table, row, stream))
+            add(row, of: table, "row", "none: the log has no event for it", "a row")
+        }
+        for (key, row) in needed where found[key]?.values != row.values {
+            if found[key] != nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
+            strays.missingCredits.append(row)
+            add(row, of: table, "row", row.values.last.flatMap(\.self) ?? "", "none, or another")
         }
     }
 

@@ -10,6 +10,10 @@ struct ProjectionPage {
     let rows: [String: [Stream: [[String]: ProjectedRow]]]
     /// The catalog under which all customers of a project are known to be projected.
     let projected: [ProjectID: Int64]
+    /// The credits that wait, and may wait, by the streams' events.
+    let credits: [Stream: ExpectedCredits]
+    /// The tokens of what waits that rows give to customers: under these nothing has to wait.
+    let owned: Set<TokenKey>
 
     /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
     func isWaiting(_ stream: Stream, for project: ProjectState) -> Bool {
@@ -18,6 +22,18 @@ struct ProjectionPage {
         guard let version = row?.values[column].flatMap(Int64.init) else { return false }
         return version < project.catalogVersion
             && (projected[stream.project] ?? 0) < project.catalogVersion
+    }
+
+    /// The expected rows of a table without those that need not be there: nothing has to wait under a token
+    /// that a customer has.
+    func needed(
+        _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
+        of table: ProjectedTable, _ stream: Stream
+    ) -> [[String]: ProjectedRow] {
+        if table.name != ProjectedTable.unclaimedTokens.name { return expected }
+        return expected.filter { key, _ in
+            found[key] != nil || !owned.contains(TokenKey(key[2], in: stream))
+        }
     }
 }
 
@@ -33,6 +49,12 @@ struct CustomerName {
         customer = rows.text(row, 2)
     }
 
+    init(_ stream: Stream) {
+        project = stream.project.text
+        environment = stream.environment.rawValue
+        customer = stream.customer.text
+    }
+
     var stream: Stream? {
         try? Stream(project: project, environment: environment, customer: customer)
     }
@@ -40,7 +62,8 @@ struct CustomerName {
 
 extension Auditor {
     static let tablesOfCustomers: [ProjectedTable] = [
-        .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders,
+        .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders, .unclaimed,
+        .unclaimedTokens, .waitingCredits,
     ]
 
     func customers(
@@ -92,7 +115,15 @@ extension Auditor {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
             let wanted = Set(streams).union(streams.map { .ofProject($0.project) })
-            let states = try connection.states(of: Array(wanted))
+            var recorded: [Stream: [RecordedEvent]] = [:]
+            let states = try connection.states(of: Array(wanted)) { event in
+                if event.event.mayAwaitProduct { recorded[event.stream, default: []].append(event) }
+            }
+            let tokens = Set(states.flatMap { stream, state in state.tokensOfWaiting(in: stream) })
+            var owned: Set<TokenKey> = []
+            try connection.read([TokenKey.lookUp(tokens)]) { _, found throws(LedgerError) in
+                for row in 0..<found.count { owned.insert(try TokenKey(found, row)) }
+            }
             var rows: [String: [Stream: [[String]: ProjectedRow]]] = [:]
             let tables = Auditor.tablesOfCustomers
             let held = held(by: states)
@@ -122,29 +153,40 @@ extension Auditor {
                 }
             }
             try connection.execute([Statement.commit()])
-            return ProjectionPage(states: states, rows: rows, projected: projected)
+            let credits = recorded.map { stream, events in
+                let project = states[.ofProject(stream.project)]?.project ?? ProjectState()
+                return (stream, ExpectedCredits(after: events, of: stream, in: project))
+            }
+            return ProjectionPage(
+                states: states, rows: rows, projected: projected,
+                credits: Dictionary(credits) { first, _ in first }, owned: owned)
         }
     }
 
-    /// The rows of projects, and the calls that would write them by the projects' own events.
-    func projectRows() throws(LedgerError) -> (
+    /// The rows of projects, or of one of them, and the calls that would write them by the projects' own
+    /// events.
+    func projectRows(of wanted: ProjectID? = nil) throws(LedgerError) -> (
         calls: [Call], rows: [String: [[String]: ProjectedRow]]
     ) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
-            var projects: [ProjectID] = []
-            try connection.read([Statement.auditProjectStreams()]) { _, rows throws(LedgerError) in
-                for row in 0..<rows.count { projects.append(try rows.identifier(row, 0)) }
+            var projects = wanted.map { [$0] } ?? []
+            if wanted == nil {
+                try connection.read([Statement.auditProjectStreams()]) {
+                    _, rows throws(LedgerError) in
+                    for row in 0..<rows.count { projects.append(try rows.identifier(row, 0)) }
+                }
             }
             let states = try connection.states(of: projects.map { .ofProject($0) })
             let calls = projects.flatMap { project in
                 states[.ofProject(project)]?.project.map {
-                    ProjectedRows.all(of: project, $0)
+                    $0.exists ? ProjectedRows.all(of: project, $0) : []
                 } ?? []
             }
             var rows: [String: [[String]: ProjectedRow]] = [:]
             let tables = [ProjectedTable.projects, .keys, .apps]
-            try connection.read(tables.map { $0.reading() }) { index, found in
+            let ofWanted = Bind.text(wanted?.text)
+            try connection.read(tables.map { $0.reading(ofWanted) }) { index, found in
                 for row in 0..<found.count {
                     let read = ProjectedRow(found, row, of: tables[index])
                     rows[tables[index].name, default: [:]][read.key] = read
@@ -158,13 +200,15 @@ extension Auditor {
     /// Some rows of a table of names after a key, or about that many at random, and what the log says of
     /// the customers that they name at the same moment.
     func names(
-        of table: ProjectedTable, after last: [String]?, sample: Int?
+        of table: ProjectedTable, in project: ProjectID? = nil, after last: [String]?, sample: Int?
     ) throws(LedgerError) -> (rows: [ProjectedRow], states: [Stream: StreamState]) {
         guard let walking = table.walking, let sampling = table.sampling else { return ([], [:]) }
         let nothing = [String](repeating: "", count: table.keys)
         let call =
             sample.map { sampling(.int8(Int64($0))) }
-            ?? Call(statement: walking, binds: (last ?? nothing).map { .text($0) })
+            ?? Call(
+                statement: walking,
+                binds: (last ?? nothing).map { .text($0) } + [.text(project?.text)])
         return try link.settled { connection throws(LedgerError) in
             var rows: [ProjectedRow] = []
             try connection.execute([Statement.beginSnapshot()])
@@ -200,10 +244,12 @@ extension Purchase {
 }
 
 extension Connection {
-    /// The fold of all that the log has of each stream.
-    mutating func states(of streams: [Stream]) throws(LedgerError) -> [Stream: StreamState] {
+    /// The fold of all that the log has of each stream; `seen` gets every event.
+    mutating func states(
+        of streams: [Stream], seen: (RecordedEvent) -> Void = { _ in }
+    ) throws(LedgerError) -> [Stream: StreamState] {
         var unreadable: Set<Stream> = []
-        let states = try states(of: streams, unreadable: &unreadable)
+        let states = try states(of: streams, unreadable: &unreadable, seen: seen)
         if let stream = unreadable.first {
             throw .unreadable("an event of \(quoted(stream.customer.text))")
         }
@@ -212,7 +258,8 @@ extension Connection {
 
     /// The same of those whose events this release can read.
     mutating func states(
-        of streams: [Stream], unreadable: inout Set<Stream>
+        of streams: [Stream], unreadable: inout Set<Stream>,
+        seen: (RecordedEvent) -> Void = { _ in }
     ) throws(LedgerError) -> [Stream: StreamState] {
         var unread: Set<Stream> = []
         var states = Dictionary(
@@ -226,6 +273,7 @@ extension Connection {
                 do throws(LedgerError) {
                     let recorded = try event.recorded()
                     states[event.stream]?.apply(recorded)
+                    seen(recorded)
                 } catch {
                     unread.insert(event.stream)
                 }

@@ -5,27 +5,37 @@ extension AccessNotice: PayloadCodable {
     var payload: JSON {
         .members([
             "entitlement": .id(entitlement), "at": .instant(at), "answer": answer?.payload,
+            "corrects": .text(corrects?.description),
         ])
     }
 
     init(_ payload: Payload) throws {
         self.init(
             entitlement: try payload.id("entitlement"), at: try payload.instant("at"),
-            answer: try payload.optionalPart("answer"))
+            answer: try payload.optionalPart("answer"),
+            corrects: try payload.optionalText("corrects").map { text in
+                guard let position = Position(text) else { throw Payload.Misfit(name: "corrects") }
+                return position
+            })
     }
 }
 
 extension AccessAnswer: PayloadCodable {
     var payload: JSON {
         .members([
-            "active": .bool(isActive), "since": .instant(run.start), "until": .instant(run.end),
-            "state": .string(state.rawValue), "code": .string(code),
+            "active": .bool(isActive), "since": .instant(run?.start), "until": .instant(run?.end),
+            "state": .string(state?.rawValue ?? "none"), "code": .string(code),
             "will_renew": .flag(willRenew), "product": .id(product),
-            "source": .string(source.name), source.name: .string(source.origin),
+            "source": .text(source?.name),
+            source?.name ?? "purchase": .text(source?.origin),
         ])
     }
 
     init(_ payload: Payload) throws {
+        if try payload.text("state") == "none" {
+            self = .none
+            return
+        }
         self.init(
             isActive: try payload.flag("active"),
             run: Interval(

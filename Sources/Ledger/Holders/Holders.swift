@@ -50,7 +50,7 @@ struct Holders {
         for held in event.heldPurchases {
             let key = HolderKey(held, in: stream)
             guard asked.contains(key) else {
-                throw .broken("a command did not name a purchase that it is about")
+                throw .fault(.broken("a command did not name a purchase that it is about"))
             }
             if known[key] == stream.customer { continue }
             if case .purchaseAttached = event {

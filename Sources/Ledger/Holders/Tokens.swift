@@ -46,6 +46,15 @@ struct KnownTokens {
         }
     }
 
+    /// Forgets what a row alone says.
+    mutating func remove(_ stray: StrayToken) {
+        if stray.isKept {
+            waiting[stray.token]?[stray.purchase] = nil
+        } else {
+            remove(stray.purchase, of: stray.keeper)
+        }
+    }
+
     /// Takes in what an event of this batch changes, so that the commands behind it see that.
     mutating func apply(_ event: Event, of stream: Stream) {
         switch event {
@@ -66,6 +75,16 @@ struct KnownTokens {
             add(carried.held, under: TokenKey(carried.token.text, in: stream))
         }
     }
+}
+
+/// A purchase that waits under a token by a row alone.
+struct StrayToken: Hashable, Sendable {
+    let token: TokenKey
+    let purchase: PurchaseID
+    /// Whether it waits, under other tokens or none.
+    let isKept: Bool
+
+    var keeper: Stream { token.keeper(of: purchase) }
 }
 
 extension TokenKey {

@@ -19,7 +19,7 @@ struct ProjectedRows {
 
     /// What waits for a product was found while the catalog of that moment was at hand.
     init(
-        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [Stream: PurchaseID] = [:]
+        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = []
     ) {
         self.waitingCredits = waitingCredits
         unclaimed = UnclaimedRows(strays: strays)
@@ -53,6 +53,7 @@ struct ProjectedRows {
             names.add(order, of: stream)
         }
         for token in customer.tokens { names.add(token, customer, of: stream) }
+        if stream.customer.isReserved { unclaimed.addAll(customer, of: stream) }
     }
 
     /// Every row of the project itself.

@@ -16,7 +16,7 @@ struct PurchaseRows {
     private var gone: [Owned<PurchaseID>] = []
 
     mutating func add(_ purchase: Purchase?, of stream: Stream, by catalog: Catalog) {
-        guard let purchase, let newest = purchase.evidence.last?.effective else { return }
+        guard let purchase, let newest = purchase.newest else { return }
         keyed.set(
             Owned(stream: stream, thing: purchase.id),
             Row(
@@ -67,15 +67,19 @@ struct PurchaseRows {
 
 /// The purchase's transactions in order, in the members that `deed.transactions` makes columns of.
 private func transactionsText(_ purchase: Purchase) -> String {
-    JSON.array(purchase.evidence.map { row(of: $0.effective) }).text
+    JSON.array(
+        purchase.evidence.enumerated().map { index, evidence in
+            row(of: evidence.effective, isReplaced: purchase.isReplaced(at: index))
+        }
+    ).text
 }
 
-private func row(of fact: TransactionFact) -> JSON {
+private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
     let (offer, revocation) = (fact.offer, fact.revocation)
     return .members([
         "transaction": .id(fact.transaction), "product": .id(fact.product),
         "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
-        "upgraded": .flag(fact.isUpgraded), "quantity": .integer(fact.quantity),
+        "upgraded": .flag(isReplaced), "quantity": .integer(fact.quantity),
         "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
         "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
         "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),

@@ -20,9 +20,25 @@ struct UnclaimedRows {
     private var returned: [Stream: Set<TokenRow>] = [:]
     private var gone: [(stream: Stream, purchase: PurchaseID)] = []
 
-    /// Rows of strays are taken away: their keepers have no such purchase.
-    init(strays: [Stream: PurchaseID] = [:]) {
-        gone = strays.map { (stream: $0.key, purchase: $0.value) }
+    /// Rows that no event of their keepers tells of, and that are taken away.
+    private let strays: [StrayToken]
+
+    init(strays: [StrayToken] = []) {
+        self.strays = strays.filter(\.isKept)
+        gone = strays.filter { !$0.isKept }.map { (stream: $0.keeper, purchase: $0.purchase) }
+    }
+
+    /// Notes all that the keeper of a purchase has, and since when, roughly: the fold does not tell.
+    mutating func addAll(_ keeper: CustomerState, of stream: Stream) {
+        let since = keeper.lastRecord?.at ?? .distantPast
+        for purchase in keeper.purchases {
+            guard stream.customer == .unclaimed(purchase.id),
+                let held = purchase.heldPurchases.min(by: { $0.app < $1.app })
+            else { continue }
+            waiting[stream] = Row(stream: stream, held: held, since: since)
+            returned[stream] = Set(
+                purchase.tokens.map { TokenRow(key: TokenKey($0.text, in: stream), held: held) })
+        }
     }
 
     /// Takes in what happened in the stream that keeps a purchase.
@@ -57,7 +73,8 @@ struct UnclaimedRows {
 
     /// What is gone comes first: it may be back.
     var calls: [Call] {
-        (gone.isEmpty ? [] : [goneCall]) + (waiting.isEmpty ? [] : [waitingCall])
+        (gone.isEmpty ? [] : [goneCall]) + (strays.isEmpty ? [] : [strayCall])
+            + (waiting.isEmpty ? [] : [waitingCall])
             + call(Statement.awaitTokens, carried)
     }
 
@@ -70,6 +87,14 @@ struct UnclaimedRows {
             .texts(gone.map(\.stream.environment.rawValue)),
             .texts(gone.map(\.purchase.store.rawValue)),
             .texts(gone.map(\.purchase.original.text)))
+    }
+
+    private var strayCall: Call {
+        Statement.unprojectUnclaimedTokens(
+            .texts(strays.map(\.token.project.text)),
+            .texts(strays.map(\.token.environment.rawValue)), .texts(strays.map(\.token.token)),
+            .texts(strays.map(\.purchase.store.rawValue)),
+            .texts(strays.map(\.purchase.original.text)))
     }
 
     private var waitingCall: Call {

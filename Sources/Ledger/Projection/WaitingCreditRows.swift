@@ -26,11 +26,18 @@ struct WaitingCreditRows {
     private mutating func add(_ fact: TransactionFact, _ stream: Stream, _ catalog: Catalog) {
         guard fact.kind ?? .consumable == .consumable, fact.expires == nil else { return }
         guard let product = fact.unknownProduct(by: catalog) else { return }
-        let credit = WaitingCredit(
-            purchase: fact.purchase, transaction: fact.transaction, product: product.id)
+        add(
+            WaitingCredit(
+                purchase: fact.purchase, transaction: fact.transaction, product: product.id),
+            of: stream)
+    }
+
+    mutating func add(_ credit: WaitingCredit, of stream: Stream) {
         keyed.set(
             Owned(stream: stream, thing: credit), Row(stream: stream, credit: credit))
     }
+
+    var credits: [WaitingCredit] { keyed.rows.map(\.credit) }
 
     /// Without those of customers who were erased.
     func calls(erased: [Stream]) -> [Call] {

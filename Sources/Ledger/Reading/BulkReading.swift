@@ -14,9 +14,12 @@ extension Ledger {
 
     /// Many customers of one project and the project now: one round trip.
     ///
+    /// A customer whose events cannot be read has none of the others go without an answer.
     /// What is known of their states is not read again, and states are not kept: who asks for a
     /// thousand together must not push those out of memory that are in use.
-    package func customers(_ streams: [Stream]) throws(Fault) -> [CustomerSnapshot] {
+    package func customers(
+        _ streams: [Stream]
+    ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {
         guard let project = streams.first?.project else { return [] }
         measures.bulkSizes.record(Int64(streams.count))
         do throws(LedgerError) {
@@ -36,22 +39,31 @@ extension Ledger {
 extension Connection {
     fileprivate mutating func snapshots(
         of streams: [Stream], in project: ProjectID, cache: StateCache
-    ) throws(LedgerError) -> ([CustomerSnapshot], [ShardMark]) {
+    ) throws(LedgerError) -> ([Result<CustomerSnapshot, Fault>], [ShardMark]) {
         let wanted = Array(Set(streams).union([.ofProject(project)]))
         let seenHeads = cache.seenHeads
         let known = wanted.map { cache[$0]?.state ?? StreamState(emptyFor: $0) }
         var states = Dictionary(uniqueKeysWithValues: zip(wanted, known))
+        var unreadable: [Stream: Fault] = [:]
         let heads = try load(wanted, after: known.map(\.version), seenHeads: seenHeads) {
             row throws(LedgerError) in
-            let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
-            states[recorded.stream]?.apply(recorded)
+            if unreadable[row.stream] != nil { return }
+            do throws(LedgerError) {
+                let recorded = try row.recorded(after: states[row.stream]?.version ?? 0)
+                states[recorded.stream]?.apply(recorded)
+            } catch {
+                if row.stream.isOfProject { throw error }
+                unreadable[row.stream] = error.fault
+            }
         }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
-        let snapshots = streams.map { stream in
-            CustomerSnapshot(
-                customer: states[stream]?.customer ?? CustomerState(), project: rules,
-                position: Position(shard: stream.shard, sequence: heads[stream.shard]))
+        let snapshots = streams.map { stream -> Result<CustomerSnapshot, Fault> in
+            if let fault = unreadable[stream] { return .failure(fault) }
+            return .success(
+                CustomerSnapshot(
+                    customer: states[stream]?.customer ?? CustomerState(), project: rules,
+                    position: Position(shard: stream.shard, sequence: heads[stream.shard])))
         }
         return (snapshots, heads.marks)
     }

@@ -18,9 +18,9 @@ extension Ledger {
                 .int2(shard.number), .text(project.text),
                 .text(last?.environment.rawValue ?? ""), .text(last?.customer.text ?? ""),
                 .int8(Int64(limit - streams.count)))
-            streams += try list(call) { rows, row throws(LedgerError) in
-                try rows.stream(row, of: project)
-            }
+            // What no release writes is nobody: an audit names the row.
+            streams += try list(call) { rows, row in try? rows.stream(row, of: project) }
+                .compactMap(\.self)
         }
         return try read(streams)
     }
@@ -28,17 +28,22 @@ extension Ledger {
     func read(_ streams: [Stream]) throws(Fault) -> [ListedCustomer] {
         if streams.isEmpty { return [] }
         let unread = [Int64](repeating: 0, count: streams.count)
-        let events = try list(
-            Statement.loadStreams(of: streams, after: unread, seenHeads: StateCache.noHeads)
-        ) {
-            rows, row throws(LedgerError) in
-            try EventRow(rows, row).recorded()
+        let call = Statement.loadStreams(
+            of: streams, after: unread, seenHeads: StateCache.noHeads)
+        let rows = try list(call) { rows, row throws(LedgerError) in try EventRow(rows, row) }
+        var (states, unreadable) = ([Stream: CustomerState](), Set<Stream>())
+        for row in rows where !unreadable.contains(row.stream) {
+            do throws(LedgerError) {
+                states[row.stream, default: CustomerState()].apply(try row.recorded())
+            } catch {
+                unreadable.insert(row.stream)
+            }
         }
-        var states: [Stream: CustomerState] = [:]
-        for recorded in events {
-            states[recorded.stream, default: CustomerState()].apply(recorded)
+        return streams.map { stream in
+            let state = states[stream] ?? CustomerState()
+            return ListedCustomer(
+                stream: stream, state: unreadable.contains(stream) ? nil : state)
         }
-        return streams.map { ListedCustomer(stream: $0, state: states[$0] ?? CustomerState()) }
     }
 }
 

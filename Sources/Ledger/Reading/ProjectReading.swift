@@ -11,17 +11,25 @@ extension Ledger {
         }
     }
 
-    /// Every app of every project.
+    /// Every app of every project, by the project's own events: a row alone makes it none's.
     package func apps() throws(Fault) -> [ListedApp] {
-        try list(Statement.listApps(), over: watching) { rows, row throws(LedgerError) in
-            guard let store = Store(rawValue: rows.text(row, 0)),
-                let receipts = ReceiptJudge(rawValue: rows.text(row, 4))
-            else { throw .unreadable("the store of an app, or who judges its receipts") }
-            return ListedApp(
-                app: AppKey(store: store, id: try rows.identifier(row, 1)),
-                project: try rows.identifier(row, 2),
-                appleID: rows.optionalInt8(row, 3), receipts: receipts,
-                countsSandbox: rows.bool(row, 5))
+        let rows = try list(Statement.listApps(), over: watching) {
+            rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID) in
+            guard let store = Store(rawValue: rows.text(row, 0)) else {
+                throw .unreadable("the store of an app")
+            }
+            return (
+                AppKey(store: store, id: try rows.identifier(row, 1)),
+                try rows.identifier(row, 2)
+            )
+        }
+        let states = try states(forWatching: Set(rows.map(\.project)))
+        return rows.compactMap { row in
+            states[row.project]?.app(row.key).map { app in
+                ListedApp(
+                    app: app.key, project: row.project, appleID: app.appleID,
+                    receipts: app.receipts, countsSandbox: app.sandboxAccess != .none)
+            }
         }
     }
 

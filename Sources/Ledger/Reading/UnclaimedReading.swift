@@ -29,7 +29,8 @@ extension Ledger {
         }
         return zip(rows, try read(keepers)).map { row, keeper in
             ListedUnclaimed(
-                purchase: row.purchase, app: row.app, since: row.since, state: keeper.state)
+                purchase: row.purchase, app: row.app, since: row.since,
+                state: keeper.state ?? CustomerState())
         }
     }
 

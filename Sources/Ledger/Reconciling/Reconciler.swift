@@ -9,7 +9,6 @@ import Threading
 /// reconciliation of the database begins.
 package final class Reconciler {
     private static let sample = 1000
-    private static let repairLimit = 100
     private static let attempts = 4
 
     private let ledger: Ledger
@@ -112,9 +111,9 @@ package final class Reconciler {
         case (.projections, _): try compareRows(in: part, of: id)
         case (.chain, let shard?): PartReport(try walkChain(of: shard))
         case (.intake, _): PartReport(try sweepIntake())
-        case (.unclaimed, _): PartReport(try countUnclaimed())
+        case (.unclaimed, _): try claimUnclaimed()
         case (.orders, nil), (.chain, nil), (.boundaries, _), (.notifications, _),
-            (.subscriptions, _):
+            (.history, _), (.subscriptions, _):
             PartReport()
         }
     }
@@ -167,12 +166,13 @@ package final class Reconciler {
         try faulting { () throws(LedgerError) in
             if let shard = part.shard {
                 try audit.compare(project, in: shard, walk, auditor)
+            } else if plan.isFull {
+                try audit.compareNames(in: project, auditor)
             } else {
                 try audit.compareSample(of: Reconciler.sample, in: project, auditor)
             }
         }
-        var counts = StepCounts(
-            lookedAt: Int64(audit.customers), found: Int64(audit.differing.count + audit.strays))
+        var counts = StepCounts(lookedAt: Int64(audit.customers), found: Int64(audit.found))
         guard plan.repairs, !isRehearsal else { return PartReport(counts) }
         // What is found is told, also when this run is killed and the next finds it mended.
         let earlier = Int64(try noted(of: id)[part]?.counts.found ?? 0)
@@ -181,33 +181,12 @@ package final class Reconciler {
             try note(
                 part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
         }
-        let fault = repair(audit.differing)
-        // What the log does not have is still there: only rows that are right afterwards count as mended.
-        var again = ProjectionAudit()
-        try faulting { () throws(LedgerError) in try again.compare(audit.differing, auditor) }
-        counts.mended = Int64(audit.differing.count - again.differing.count)
+        var repair = RowRepair(audit, ledger: ledger, project, auditor)
+        counts.mended = try faulting { () throws(LedgerError) in try repair.mend(in: part.shard) }
         // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
-        if part.shard != nil { counts.mended += known - counts.found }
+        if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
-        return PartReport(counts, fault)
-    }
-
-    /// Rewrites the rows of all customers for whom that can be done; gives what kept the others from it.
-    private func repair(_ streams: [Stream]) -> Fault? {
-        var fault: Fault?
-        for ofShard in Dictionary(grouping: streams, by: \.shard).values {
-            for page in ofShard.pages(of: Reconciler.repairLimit) {
-                do throws(LedgerError) {
-                    let blamed = try ledger.sparingOthers(page) { streams throws(LedgerError) in
-                        try ledger.writeRows(of: streams)
-                    }
-                    fault = fault ?? blamed.values.first?.fault
-                } catch {
-                    fault = fault ?? error.fault
-                }
-            }
-        }
-        return fault
+        return PartReport(counts, repair.fault)
     }
 
     private func walkChain(of shard: Shard) throws(Fault) -> StepCounts {
@@ -236,11 +215,33 @@ package final class Reconciler {
         }.first ?? StepCounts()
     }
 
-    /// Those are found whose token a customer has by now.
-    private func countUnclaimed() throws(Fault) -> StepCounts {
-        try ledger.list(Statement.countProjectUnclaimed(.text(project.text))) { rows, row in
-            StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
-        }.first ?? StepCounts()
+    /// Those are found whose token a customer has by now. They are brought to that customer.
+    private func claimUnclaimed() throws(Fault) -> PartReport {
+        let counted = try ledger.list(Statement.countProjectUnclaimed(.text(project.text))) {
+            rows, row in StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
+        }
+        var counts = counted.first ?? StepCounts()
+        if isRehearsal || counts.found == 0 { return PartReport(counts) }
+        let now = ledger.settings.clock()
+        let commands = try ledger.list(Statement.listClaimable(.text(project.text))) {
+            [project] rows, row throws(LedgerError) -> Command? in
+            let stream = try Stream(
+                project: project.text, environment: rows.text(row, 0),
+                customer: rows.text(row, 2))
+            return AccountToken(rows.text(row, 1)).map { .claimingWaiting($0, for: stream, now) }
+        }
+        var fault: Fault?
+        for page in commands.compactMap(\.self).pages(of: 100) {
+            for answer in ledger.appendAll(page) {
+                do throws(LedgerError) {
+                    let events = try answer.settled.events
+                    counts.mended += Int64(events.count { $0.event.isPurchaseAttached })
+                } catch {
+                    fault = fault ?? error.fault
+                }
+            }
+        }
+        return PartReport(counts, fault)
     }
 
     /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
@@ -276,16 +277,6 @@ extension Ledger {
             try rows.identifier(row, 0)
         }
     }
-
-    /// Rewrites every row of customers from the log.
-    fileprivate func writeRows(of streams: [Stream]) throws(LedgerError) {
-        try writing { connection throws(LedgerError) in
-            var batch = try connection.lockAndLoad(Set(streams), cache: cache, clocks)
-            for stream in streams { batch.publishDue(of: stream) }
-            try connection.execute(batch.rewriting(streams))
-            cache.observe(batch.heads)
-        }
-    }
 }
 
 extension Command {
@@ -298,7 +289,28 @@ extension Command {
     }
 }
 
+extension Command {
+    /// Brings the customer what waits under a token that is the customer's already.
+    fileprivate static func claimingWaiting(
+        _ token: AccountToken, for stream: Stream, _ now: Instant
+    ) -> Command {
+        let text = "clock:\(now.text)/claim/\(token)"
+        return .claiming(
+            token, for: stream, actor: .clock,
+            cause: Cause(text: text, digest: SHA256.digest(Array(text.utf8)).bytes)
+        ) { situation in
+            // A row alone gives nothing: whose the token is was proven before this is asked.
+            _ = situation.tokenOwners[token.text]
+            return []
+        }
+    }
+}
+
 extension Event {
+    fileprivate var isPurchaseAttached: Bool {
+        if case .purchaseAttached = self { true } else { false }
+    }
+
     fileprivate var isOrderClosed: Bool {
         if case .orderClosed = self { true } else { false }
     }

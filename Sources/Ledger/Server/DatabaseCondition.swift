@@ -58,6 +58,16 @@ final class DatabaseCondition: Sendable {
         }
     }
 
+    /// Whether writes fail, so that another server may have been promoted beside this one.
+    var isInDoubt: Bool {
+        state.change(wake: .none) { $0.look.map { !$0.impediments.isEmpty } ?? false }
+    }
+
+    /// Whether a standby has to confirm what is written, or nothing can be, as far as is known.
+    var dependsOnStandby: Bool {
+        state.change(wake: .none) { $0.look.map { $0.standbysNeeded > 0 || $0.isReadOnly } ?? true }
+    }
+
     /// Whether the disk was full when it was written to last.
     var isFull: Bool { state.change(wake: .none) { $0.isFull } }
 

@@ -24,6 +24,8 @@ package final class LogGuard: Sendable {
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
+        /// Whether anything was remembered of the log from before this start.
+        var isRemembered = false
         /// Whether what could not be recalled was given up, and may be overwritten.
         var isGivenUp = false
         /// Which losses had been accepted when it was found that what was seen cannot be recalled.
@@ -44,6 +46,9 @@ package final class LogGuard: Sendable {
 
     /// Whether it can be told which server was met last.
     var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
+
+    /// Whether anything was remembered of the log from before this start.
+    package var isRemembered: Bool { state.change(wake: .none) { $0.isRemembered } }
 
     /// How often the log began anew. It has to be taken before the log is asked for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
@@ -125,7 +130,7 @@ package final class LogGuard: Sendable {
         try recall(over: &connection, to: server)
         let (seen, epoch) = state.change(wake: .none) { ($0.seen, $0.epoch) }
         if let shortage = try connection.shortage(of: seen, at: server) {
-            let accepted = try connection.acceptances().subtracting(seen.acceptances)
+            let accepted = Set(try connection.acceptances().keys).subtracting(seen.acceptances)
             if accepted.isEmpty { throw .impeded(refuse(shortage.impediment)) }
             let marks = try connection.shardMarks()
             let isBegun = state.change(wake: .none) { state in
@@ -165,7 +170,10 @@ package final class LogGuard: Sendable {
         state.change(wake: .none) { state in
             if state.hasRecalled { return }
             state.hasRecalled = true
-            if let recalled { state.seen.merge(recalled) }
+            if let recalled {
+                state.seen.merge(recalled)
+                state.isRemembered = !recalled.isEmpty
+            }
             state.isGivenUp = isGivenUp
             state.seen.root = root
             state.isChanged = true
@@ -178,9 +186,12 @@ package final class LogGuard: Sendable {
         to server: MetServer
     ) throws(LedgerError) -> SeenLog {
         var unknown = SeenLog()
-        unknown.acceptances = try connection.acceptances()
+        let found = try connection.acceptances()
+        // What was accepted since something was written down there last was accepted for just this.
+        let earlier = found.filter { _, at in error.changedAt.map { at <= $0 } ?? true }
+        unknown.acceptances = Set(found.keys)
         let before = state.change(wake: .none) { state in
-            let before = state.acceptedBefore ?? unknown.acceptances
+            let before = state.acceptedBefore ?? Set(earlier.keys)
             state.acceptedBefore = before
             return before
         }
@@ -213,7 +224,7 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Whether another server was worked with before, or an earlier history of this one.
+    /// Whether another server was worked with before, or an earlier history of this one, or none.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -223,7 +234,8 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        return isAnother
+        // What was refused a moment ago would wait before it tries again.
+        return isAnother || isOver
     }
 }
 
@@ -234,10 +246,13 @@ package struct LogMemory: Sendable {
         package let reason: String
         /// Whether it is another user's to tell.
         package let isForbidden: Bool
+        /// When something was kept there last, where that is known.
+        package let changedAt: Instant?
 
-        package init(_ reason: String, isForbidden: Bool = false) {
+        package init(_ reason: String, isForbidden: Bool = false, changedAt: Instant? = nil) {
             self.reason = reason
             self.isForbidden = isForbidden
+            self.changedAt = changedAt
         }
     }
     package typealias Recall =

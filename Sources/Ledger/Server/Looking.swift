@@ -38,7 +38,22 @@ extension Ledger {
         }
     }
 
+    /// Throws where it cannot be told that what is read now is of the server that others write to: one that
+    /// stood still while a standby was promoted answers as before until that is noticed.
+    package func requireCertainty() throws(Fault) {
+        if hasOtherAddresses, condition.dependsOnStandby { _ = try look() }
+    }
+
+    /// While writes fail the other addresses are looked at, too: a new session is made to the server that was
+    /// promoted last, and where that is another one, the sessions with this one are given up.
     private func lookOnce() throws(LedgerError) -> Instant? {
+        let found = try lookAtServer()
+        guard hasOtherAddresses, condition.isInDoubt else { return found }
+        looking.change(wake: .none) { $0.leave() }
+        return try lookAtServer()
+    }
+
+    private func lookAtServer() throws(LedgerError) -> Instant? {
         let (beginning, found) = try askOnce { connection throws(LedgerError) in
             let beginning = clocks.database.begin()
             var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?

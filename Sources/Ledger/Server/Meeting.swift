@@ -95,16 +95,15 @@ extension Connection {
         return Shortage(server: server, laterTimeline: laterTimeline, shortfalls: shortfalls)
     }
 
-    /// Every acceptance in the log.
-    mutating func acceptances() throws(LedgerError) -> Set<AcceptanceID> {
-        var payloads: [String] = []
-        try read([Statement.listAcceptances()]) { _, rows in
-            for row in 0..<rows.count { payloads.append(rows.text(row, 0)) }
-        }
-        var found = Set<AcceptanceID>()
-        for payload in payloads {
-            if case .logAccepted(let accepted) = try Event(type: "log.accepted", payload: payload) {
-                found.insert(accepted.acceptance)
+    /// Every acceptance in the log, with the instant at which it was recorded.
+    mutating func acceptances() throws(LedgerError) -> [AcceptanceID: Instant] {
+        var found: [AcceptanceID: Instant] = [:]
+        try read([Statement.listAcceptances()]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                let event = try Event(type: "log.accepted", payload: rows.text(row, 0))
+                guard case .logAccepted(let accepted) = event else { continue }
+                let at = Instant(milliseconds: rows.int8(row, 1))
+                found[accepted.acceptance] = max(at, found[accepted.acceptance] ?? at)
             }
         }
         return found

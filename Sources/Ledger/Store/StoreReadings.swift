@@ -64,13 +64,13 @@ extension Ledger {
 }
 
 extension StoreApp {
-    fileprivate var binds: [Bind] {
+    var binds: [Bind] {
         [.text(project.text), .text(key.store.rawValue), .text(key.id.text)]
     }
 }
 
 extension StorePurchase {
-    fileprivate var binds: [Bind] {
+    var binds: [Bind] {
         app.binds + [.text(environment.rawValue), .text(purchase.original.text)]
     }
 }

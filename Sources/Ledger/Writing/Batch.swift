@@ -79,8 +79,7 @@ struct Lack: Error {
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
-    /// What should never happen.
-    case broken(String)
+    case fault(Fault)
 }
 
 /// Commands decided one after the other in memory, on streams that are locked in the database.
@@ -93,9 +92,9 @@ struct Batch {
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
     private(set) var waitingCredits = WaitingCreditRows()
-    /// What rows say waits under a token, and its keeper does not have.
-    private(set) var strays: [Stream: PurchaseID] = [:]
-    private var tokens = KnownTokens()
+    /// What rows say waits under a token, and its keeper's events do not.
+    private(set) var strays: [StrayToken] = []
+    private(set) var tokens = KnownTokens()
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -157,15 +156,18 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// What still waits under a token behind the command that claimed it, and that its keeper lacks. Such
-    /// a row would be in the way of the token for ever.
+    /// What still waits under a token behind the command that claimed it is there by a row alone. Such a
+    /// row would be in the way of the token for ever.
     private mutating func noteStrays(of candidate: Candidate) {
-        for held in tokens.waiting(for: candidate).values.joined() {
-            let keeper = candidate.command.stream.neighbour(.unclaimed(held.purchase))
-            guard let fold = folds[keeper], fold.state.customer?.purchase(held.purchase) == nil
-            else { continue }
-            strays[keeper] = held.purchase
-            tokens.remove(held.purchase, of: keeper)
+        for (token, waiting) in tokens.waiting(for: candidate) {
+            for held in waiting {
+                let stray = StrayToken(
+                    token: TokenKey(token, in: candidate.command.stream), purchase: held.purchase,
+                    isKept: kept(held.purchase, in: candidate.command.stream) != nil)
+                guard folds[stray.keeper] != nil else { continue }
+                strays.append(stray)
+                tokens.remove(stray)
+            }
         }
     }
 
@@ -181,73 +183,6 @@ struct Batch {
         }
         if new.isEmpty { throw .lacking(Lack(replay: replay)) }
         return new.map(\.recorded)
-    }
-
-    private func situation(of candidate: Candidate) throws(Undecided) -> Situation {
-        let command = candidate.command
-        let stream = command.stream
-        let knownElsewhere = try knownElsewhere(of: command)
-        if candidate.isAlone {
-            let state = folds[stream]?.state.customer ?? CustomerState()
-            return Situation(
-                now: now, project: project(of: stream), states: [stream.customer: state],
-                knownElsewhere: knownElsewhere)
-        }
-        var holding: [PurchaseID: CustomerID] = [:]
-        for held in candidate.purchases {
-            holding[held.purchase] = holders[HolderKey(held, in: stream)]
-        }
-        var owners: [String: CustomerID] = [:]
-        for token in command.tokens {
-            owners[token] = tokens.owners[TokenKey(token, in: stream)]
-        }
-        let waiting = tokens.waiting(for: candidate)
-        // Where more wait than are taken, that is all that the decision has to know.
-        let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
-        var states: [CustomerID: CustomerState] = [:]
-        var lacking = Set<Stream>()
-        let concerned =
-            [stream.customer] + command.customers + holding.values + owners.values
-            + claimed.map { .unclaimed($0.purchase) }
-        for customer in Set(concerned) {
-            let stream = stream.neighbour(customer)
-            if let fold = folds[stream] {
-                states[customer] = fold.state.customer
-            } else {
-                lacking.insert(stream)
-            }
-        }
-        let known = Set(candidate.purchases)
-        let unknown = claimed.filter { !known.contains($0) }
-        if !lacking.isEmpty || !unknown.isEmpty {
-            throw .lacking(Lack(streams: lacking, purchases: unknown))
-        }
-        return Situation(
-            now: now, project: project(of: stream), states: states, holders: holding,
-            tokenOwners: owners, waiting: waiting.mapValues { $0.map(\.purchase) },
-            knownElsewhere: knownElsewhere)
-    }
-
-    /// Those of the command's customers who have events in the other environment only, asked where
-    /// an id could be taken for another one: an id that either world knows is not new.
-    private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
-        func isImproper(_ customer: CustomerID) -> Bool {
-            customer.improperForm != nil && !customer.isReserved
-        }
-        var improper = command.customers.filter(isImproper)
-        if isImproper(command.stream.customer) { improper.append(command.stream.customer) }
-        var (known, lacking) = (Set<CustomerID>(), Set<Stream>())
-        for customer in improper {
-            let stream = command.stream.neighbour(customer)
-            if let fold = folds[stream], fold.version > 0 { continue }
-            guard let fold = folds[stream.inOtherEnvironment] else {
-                lacking.insert(stream.inOtherEnvironment)
-                continue
-            }
-            if fold.version > 0 { known.insert(customer) }
-        }
-        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
-        return known
     }
 
     /// The project of a stream, as it is or as this batch has changed it.

@@ -10,7 +10,7 @@ extension Batch {
             + evidence.calls + [Statement.commit()]
     }
 
-    private var insertions: [Call] {
+    var insertions: [Call] {
         entries.isEmpty ? [] : [insertEvents, advanceShards]
     }
 
@@ -78,16 +78,6 @@ extension Batch {
     /// The same with the rows that publishing changes: those of the customers themselves.
     func publication(of streams: [Stream]) -> [Call] {
         writes(projecting: streams) { $0.add($1, of: $2, by: project(of: $2)) }
-    }
-
-    /// The same with every row that the customers' events name.
-    func rewriting(_ streams: [Stream]) -> [Call] {
-        let rows = streams.flatMap { stream in
-            folds[stream]?.state.customer.map {
-                ProjectedRows.all(of: $0, stream, by: project(of: stream))
-            } ?? []
-        }
-        return insertions + rows + [Statement.commit()]
     }
 
     private func writes(

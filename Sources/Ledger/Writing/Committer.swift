@@ -325,9 +325,9 @@ struct Committer: ~Copyable {
             switch decision {
             case .success(let outcome): answer = .success(outcome)
             case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
-            case .failure(.broken(let what)):
-                log.error("command_failed", ["reason": .string(what)])
-                answer = .failure(.fault(.broken(what)))
+            case .failure(.fault(let fault)):
+                log.error("command_failed", ["reason": .string(fault.sentence)])
+                answer = .failure(.fault(fault))
             case .failure(.lacking(let lack)):
                 errand.candidate.learn(lack)
                 again.append(errand)

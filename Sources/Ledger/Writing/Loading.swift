@@ -186,7 +186,7 @@ extension Replay {
 }
 
 extension TokenKey {
-    fileprivate static func lookUp(_ tokens: Set<TokenKey>) -> Call {
+    static func lookUp(_ tokens: Set<TokenKey>) -> Call {
         let tokens = Array(tokens)
         return Statement.loadTokens(
             .texts(tokens.map(\.project.text)), .texts(tokens.map(\.environment.rawValue)),
@@ -201,7 +201,7 @@ extension TokenKey {
     }
 
     /// Reads a row of `load_tokens` or `load_unclaimed`.
-    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+    init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         guard let environment = Environment(rawValue: rows.text(row, 1)) else {
             throw .unreadable("the environment of a token")
         }

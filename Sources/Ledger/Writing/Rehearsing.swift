@@ -15,7 +15,7 @@ extension Ledger {
             } catch {
                 switch error {
                 case .refused(let refusal): throw .refused(refusal)
-                case .broken(let what): throw .fault(.broken(what))
+                case .fault(let fault): throw .fault(fault)
                 case .lacking(let lack): candidate.learn(lack)
                 }
             }

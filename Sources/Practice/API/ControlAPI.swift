@@ -50,6 +50,10 @@ struct ControlAPI: Sendable {
         case (nil, let instant?): target = instant
         default: throw .invalid("advance needs either by, like 40d, or to, an instant")
         }
+        if target.isAfterDates {
+            let span = wish.by.map { "by is \(quoted($0.text))" } ?? "to is \(quoted(target.text))"
+            throw .invalid("\(span), which is after the year 9999: no date that Deed knows")
+        }
         return report(try store.advance(to: target))
     }
 
@@ -92,7 +96,10 @@ struct ControlAPI: Sendable {
             // Of a subscription the newest period, of consumables those that were not finished.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
+                    // Also the period that runs while the next one is charged already.
+                    let isRunning = sale.expires.map { world.now < $0 } ?? false
                     return subscription.latest == sale.id
+                        || isRunning && sale.revocation == nil && !sale.isUpgraded
                 }
                 return !sale.isFinished
             }
@@ -134,6 +141,7 @@ extension PracticeWorld {
                 "active": .bool(standing.isActive), "state": .string(standing.word),
                 "until": .optional(standing.until?.text),
                 "renews": standing.renews.map(JSON.bool) ?? .null,
+                "commitment": .optional(standing.commitment),
             ]
         }
         let transactions = sales(of: customer).map { sale -> JSON in

@@ -193,15 +193,19 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
+    /// How far back the history of notifications reaches. Of production Apple's pages say 180 days;
+    /// developers report that a start 169 days and 23 hours ago was refused.
+    private static func reach(_ retries: Shop.Retries) -> Int64 {
+        let hour: Int64 = 3_600_000
+        return (retries == .production ? 169 * 24 + 23 : 30 * 24) * hour
+    }
+
     init(_ json: JSON, _ standing: (now: Instant, retries: Shop.Retries)) throws(APIError) {
-        // How far back the store's history of notifications reaches.
-        let reach: Int64 = standing.retries == .production ? 180 : 30
         guard let start = json["startDate"]?.integer, start >= 0 else { throw APIError(4_000_015) }
         guard let end = json["endDate"]?.integer, end >= 0 else { throw APIError(4_000_016) }
         if start >= end { throw APIError(4_000_013) }
-        // A day more, for clients that ask for just as much.
-        let earliest = standing.now.milliseconds - (reach + 1) * 86_400_000
-        if start < earliest { throw APIError(4_000_012) }
+        let earliest = standing.now.milliseconds - Self.reach(standing.retries)
+        if start <= earliest { throw APIError(4_000_012) }
         self.start = start
         self.end = end
         type = json["notificationType"]?.string

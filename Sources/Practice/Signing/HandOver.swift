@@ -11,6 +11,8 @@ package struct HandOver: Sendable {
     package let receipt: String
     package let appTransaction: String
     package let note: String?
+    /// What the store told because of it.
+    package var told: [Posting] = []
 
     package init(_ outcome: Outcome, in world: PracticeWorld, by authority: Authority) {
         let customer = outcome.customer ?? ""
@@ -30,6 +32,14 @@ package struct HandOver: Sendable {
             "customer": .string(customer), "transaction": .optional(transaction),
             "signed_transaction": .optional(signedTransaction), "receipt": .string(receipt),
             "app_transaction": .string(appTransaction), "note": .optional(note),
+            "notifications": .array(
+                told.map { posting -> JSON in
+                    [
+                        "type": .string(posting.type), "subtype": .optional(posting.subtype),
+                        "customer": .optional(posting.customer),
+                        "result": .optional(posting.attempts.last?.result),
+                    ]
+                }),
         ]
     }
 }

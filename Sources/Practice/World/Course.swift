@@ -94,6 +94,10 @@ extension PracticeWorld {
         guard let subscription = subscriptions[original] else { return }
         defer { lastChange = now }
         switch subscription.phase {
+        case .active where subscription.renewsAt != nil:
+            // What cannot be renewed now is tried once more when the period ends.
+            subscriptions[original]?.renewsAt = nil
+            if case .renews = fate(of: subscription) { endPeriod(subscription) }
         case .active: endPeriod(subscription)
         case .grace:
             if subscription.willRenew {
@@ -108,19 +112,33 @@ extension PracticeWorld {
         }
     }
 
+    /// What becomes of a subscription when its period is over.
+    private enum Fate {
+        case ends(Subscription.Intent, subtype: String)
+        case fails
+        case renews
+    }
+
+    private func fate(of subscription: Subscription) -> Fate {
+        let isLast = isLastOfCommitment(subscription)
+        if !subscription.willRenew || isLast && isCommitmentCancelled(subscription) {
+            return .ends(.cancelled, subtype: "VOLUNTARY")
+        }
+        if isWithdrawn(subscription.nextProduct), !isCommitted(subscription) || isLast {
+            return .ends(.withdrawn, subtype: "PRODUCT_NOT_FOR_SALE")
+        }
+        if let change = subscription.change, !change.isConsented {
+            return .ends(.priceRefused, subtype: "PRICE_INCREASE")
+        }
+        return brokenCards.contains(subscription.customer) ? .fails : .renews
+    }
+
     private mutating func endPeriod(_ subscription: Subscription) {
         let original = subscription.original
-        let isCommitted = isCommitted(subscription)
-        let isLast = isLastOfCommitment(subscription)
-        if !subscription.willRenew || isCommitted && isLast && !subscription.willCommitAgain {
-            end(original, .cancelled, "VOLUNTARY")
-        } else if isWithdrawn(subscription.nextProduct), !isCommitted || isLast {
-            end(original, .withdrawn, "PRODUCT_NOT_FOR_SALE")
-        } else if let change = subscription.change, !change.isConsented {
-            end(original, .priceRefused, "PRICE_INCREASE")
-        } else if brokenCards.contains(subscription.customer) {
-            failToRenew(subscription, isCommitted)
-        } else {
+        switch fate(of: subscription) {
+        case .ends(let intent, let subtype): end(original, intent, subtype)
+        case .fails: failToRenew(subscription, isCommitted(subscription))
+        case .renews:
             renew(original, from: subscription.ends)
             tell("DID_RENEW", nil, original)
         }
@@ -200,6 +218,8 @@ extension PracticeWorld {
         package let isActive: Bool
         /// Whether another period follows; `nil` for what has none.
         package let renews: Bool?
+        /// Which month of a commitment it is, in words.
+        package let commitment: String?
         /// When access ends if nothing else happens; `nil` for what has no end or ends by a catalog.
         package let until: Instant?
         package let word: String
@@ -211,16 +231,25 @@ extension PracticeWorld {
             return Standing(
                 original: subscription.original, product: subscription.product,
                 isActive: subscription.isServing && end.map { now < $0 } ?? false,
-                renews: subscription.willRenew,
+                renews: subscription.willRenew
+                    && !(isLastOfCommitment(subscription) && isCommitmentCancelled(subscription)),
+                commitment: subscription.isServing ? commitment(of: subscription) : nil,
                 until: subscription.isServing ? end : nil, word: subscription.phase.rawValue)
         }
         let others = sales(of: customer).filter { $0.kind != .autoRenewable }.map { sale in
             let isRevoked = sale.revocation != nil
             return Standing(
                 original: sale.original, product: sale.product, isActive: !isRevoked, renews: nil,
-                until: nil,
+                commitment: nil, until: nil,
                 word: isRevoked ? "revoked" : sale.kind == .consumable ? "sold" : "active")
         }
         return renewing + others
+    }
+
+    private func commitment(of subscription: Subscription) -> String? {
+        sale(subscription.latest)?.commitment.map {
+            "month \($0.number) of \(Sale.Commitment.total)"
+                + (subscription.willCommitAgain ? "" : ", cancelled")
+        }
     }
 }

@@ -102,6 +102,11 @@ package struct Wait: Hashable, Sendable, Codable {
     }
 }
 
+extension Instant {
+    /// Whether it lies behind the last year that dates are written with.
+    var isAfterDates: Bool { milliseconds >= 253_402_300_800_000 }
+}
+
 extension Instant: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

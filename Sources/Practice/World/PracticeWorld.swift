@@ -140,10 +140,13 @@ extension PracticeWorld {
         sales[index].changed = now
     }
 
-    /// Notes that an upgrade takes the transaction's place from now on.
-    mutating func markUpgraded(_ id: String) {
-        let now = now
-        changeSale(id) { $0.upgraded = now }
+    /// Notes that an upgrade takes the place of the subscription's period from now on, and of the one
+    /// behind it if that is charged already.
+    mutating func markUpgraded(_ original: String) {
+        let charged = undoRenewal(of: original)
+        for id in [charged, subscriptions[original]?.latest].compactMap(\.self) {
+            changeSale(id) { [now] in $0.upgraded = now }
+        }
     }
 
     /// The one that the customer has in that group.

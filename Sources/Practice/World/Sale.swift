@@ -89,6 +89,8 @@ package struct Subscription: Codable, Sendable {
     package var latest: String
     /// When the newest period ends.
     package var ends: Instant
+    /// When the store charges for the next one; `nil` once it has tried.
+    var renewsAt: Instant?
     package var graceUntil: Instant?
     /// The grace that went with a refund, and comes back with it.
     var refundedGrace: Instant?
@@ -117,7 +119,7 @@ package struct Subscription: Codable, Sendable {
         // A share follows the subscription that it is a share of.
         if sharedFrom != nil { return nil }
         return switch phase {
-        case .active: ends
+        case .active: renewsAt ?? ends
         case .grace: graceUntil
         case .retry: retryUntil
         case .ended, .revoked: nil

@@ -31,6 +31,12 @@ package struct Scenario: Codable, Sendable {
     }
 }
 
+extension Scenario {
+    fileprivate static func tooLate(_ member: String, _ wait: Wait) -> String {
+        "\(member) is \(quoted(wait.text)), which is after the year 9999: no date that Deed knows"
+    }
+}
+
 extension Scenario.Life.Moment: Codable {
     private enum CodingKeys: String, CodingKey {
         case at
@@ -64,12 +70,15 @@ extension PracticeWorld {
         for life in scenario.lives {
             for moment in life.steps {
                 let at = pace.end(of: moment.at, after: start)
+                if at.isAfterDates { throw .invalid(Scenario.tooLate("at", moment.at)) }
                 steps.append(
                     (at, moment.step.changed { $0.customer = $0.customer ?? life.customer }))
             }
         }
+        let end = pace.end(of: scenario.until, after: start)
+        if end.isAfterDates { throw .invalid(Scenario.tooLate("until", scenario.until)) }
         plan(steps)
-        return pace.end(of: scenario.until, after: start)
+        return end
     }
 }
 

@@ -4,6 +4,12 @@ extension PracticeWorld {
     mutating func buy(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         guard let id = step.product else { throw .invalid("buy needs a product") }
         let article = try self.article(id)
+        if let offer = step.offer, !article.isRenewing {
+            throw .invalid("\(id) is no subscription, so the offer \(offer) is not for it")
+        }
+        if let quantity = step.quantity, quantity > 1, article.kind != .consumable {
+            throw .invalid("\(id) is no consumable, so its quantity is 1 and not \(quantity)")
+        }
         if withdrawn.contains(id) { throw .refused("\(id) is not sold any more") }
         if brokenCards.contains(customer) {
             throw .refused("payments of \(customer) fail; repair them with: fix-billing")
@@ -125,6 +131,7 @@ extension PracticeWorld {
         subscription.product = article.id
         subscription.phase = .active
         subscription.ends = ends
+        subscription.renewsAt = renewal(before: ends, since: start)
         subscription.latest = name
         subscription.graceUntil = nil
         subscription.retryUntil = nil
@@ -145,6 +152,33 @@ extension PracticeWorld {
             commitment: commitment, changed: now)
         sale.sharedFrom = subscription.sharedFrom
         sales.append(sale)
+    }
+
+    /// When the store charges for the period behind that one: up to a day before, or a tenth of the period.
+    func renewal(before ends: Instant, since start: Instant) -> Instant? {
+        if shop.app.renewsEarly == false { return nil }
+        let length = ends.milliseconds - start.milliseconds
+        return ends.advanced(byMilliseconds: -min(86_400_000, length / 10))
+    }
+
+    /// Pays a renewal back whose period has not begun: the one before it is the newest again.
+    @discardableResult
+    mutating func undoRenewal(of original: String) -> String? {
+        guard let subscription = subscriptions[original], let charged = sale(subscription.latest),
+            charged.purchased > now,
+            let running = sales.last(where: {
+                $0.original == original && $0.expires == charged.purchased
+            })
+        else { return nil }
+        changeSale(charged.id) { [now] in
+            $0.revocation = Sale.Revocation(
+                at: now, extent: .full, milliPercent: 100_000, isForApp: false)
+        }
+        subscriptions[original]?.latest = running.id
+        subscriptions[original]?.product = running.product
+        subscriptions[original]?.ends = charged.purchased
+        subscriptions[original]?.renewsAt = nil
+        return charged.id
     }
 
     func price(under offer: Article.Offer?) -> Int64? {
@@ -174,6 +208,11 @@ extension PracticeWorld {
         var ends = start
         for _ in 0..<Sale.Commitment.total { ends = pace.end(of: period, after: ends) }
         return Sale.Commitment(number: 1, ends: ends)
+    }
+
+    /// Whether the customer pays on, and no new commitment begins behind the present one.
+    func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
+        isCommitted(subscription) && !subscription.willCommitAgain
     }
 
     func isLastOfCommitment(_ subscription: Subscription) -> Bool {

@@ -15,6 +15,8 @@ package struct Shop: Hashable, Sendable, Codable {
         package var retries: Retries
         /// How much of the server API's production limits there is, in percent; 10 is the sandbox's.
         package var rateLimitPercent: Double?
+        /// Whether a renewal is charged before the period ends, as by default; else a gap lies between.
+        package var renewsEarly: Bool?
 
         enum CodingKeys: String, CodingKey {
             case bundleID = "bundle_id"
@@ -24,6 +26,7 @@ package struct Shop: Hashable, Sendable, Codable {
             case notificationURL = "notification_url"
             case retries
             case rateLimitPercent = "rate_limit_percent"
+            case renewsEarly = "renews_early"
         }
     }
 
@@ -127,6 +130,9 @@ extension Shop {
     /// Reads the file; throws a sentence that says what is wrong with it.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
+        if let url = app.notificationURL, !Shop.isAddress(url) {
+            throw .invalid("app.notification_url is \(quoted(url)); \(Shop.addressHint)")
+        }
         var seen: Set<String> = []
         for article in products {
             if let mistake = article.mistake { throw .invalid("\(article.id) \(mistake)") }

@@ -26,6 +26,27 @@ package struct Step: Codable, Hashable, Sendable {
         case finish
         case rescindConsent = "rescind_consent"
         case testNotification = "test_notification"
+
+        /// The members that mean something to it, in addition to the customer.
+        fileprivate var takes: [CodingKeys] {
+            switch self {
+            case .install: [.version]
+            case .buy: [.product, .quantity, .offer, .token, .version, .ask]
+            case .change: [.product, .offer]
+            case .cancel, .resume, .consent, .reverse, .declineRefund, .finish:
+                [.product, .transaction]
+            case .refund: [.product, .transaction, .percent, .prorated, .forApp]
+            case .requestRefund: [.product, .transaction, .reason]
+            case .extend: [.product, .transaction, .days]
+            case .share, .unshare: [.product, .transaction, .with]
+            case .setToken: [.product, .transaction, .token]
+            case .raisePrice: [.product, .price, .needsConsent]
+            case .withdraw: [.product]
+            case .failBilling, .fixBilling, .approve, .decline, .rescindConsent,
+                .testNotification:
+                []
+            }
+        }
     }
 
     /// Why a customer wants money back, as the store asks the back end about it.
@@ -87,8 +108,16 @@ package struct Step: Codable, Hashable, Sendable {
         return step
     }
 
-    /// What is wrong with its numbers, if anything is.
+    /// What is wrong with it, whatever the store has sold, if anything is.
     var mistake: String? {
+        let name = self.do.rawValue
+        if let member = given.first(where: { !self.do.takes.contains($0) }) {
+            return "\(name) takes no \(member.rawValue)"
+        }
+        if let token, AccountToken(token) == nil {
+            return
+                "token is \(quoted(token)); write a UUID like 6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
+        }
         if let quantity, !(1...1000).contains(quantity) { return "quantity is from 1 to 1000" }
         if let price, !Article.prices.contains(price) {
             return "price is from 0 to \(Article.prices.upperBound)"
@@ -97,6 +126,19 @@ package struct Step: Codable, Hashable, Sendable {
             return "percent is above 0 and at most 100"
         }
         return nil
+    }
+
+    /// The members that it has.
+    private var given: [CodingKeys] {
+        let all: [(CodingKeys, Bool)] = [
+            (.product, product != nil), (.quantity, quantity != nil), (.offer, offer != nil),
+            (.token, token != nil), (.version, version != nil),
+            (.transaction, transaction != nil), (.percent, percent != nil),
+            (.prorated, prorated != nil), (.forApp, forApp != nil), (.days, days != nil),
+            (.with, with != nil), (.ask, ask != nil), (.price, price != nil),
+            (.reason, reason != nil), (.needsConsent, needsConsent != nil),
+        ]
+        return all.filter(\.1).map(\.0)
     }
 
     /// Whether it is about the shop, not about one customer.

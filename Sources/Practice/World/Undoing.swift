@@ -13,11 +13,19 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) needs a percent")
         }
+        // A renewal that was charged before is paid back, too; alone, it ends nothing.
+        let charged = undoRenewal(of: sale.original)
+        if let charged, charged == sale.id {
+            subscriptions[sale.original]?.willRenew = false
+            post("REFUND", about: charged)
+            return charged
+        }
         changeSale(sale.id) { [now] in
             $0.revocation = Sale.Revocation(
                 at: now, extent: isProrated ? .prorated : .full, milliPercent: share,
                 isForApp: step.forApp ?? false)
         }
+        if let charged { post("REFUND", about: charged) }
         // A period that another one followed ends alone; the subscription goes on.
         if let subscription = subscriptions[sale.original], subscription.latest == sale.id,
             subscription.isServing
@@ -44,9 +52,10 @@ extension PracticeWorld {
         var step = step
         if step.transaction == nil {
             step.transaction =
-                sales.last {
-                    $0.customer == customer && $0.revocation != nil
-                        && (step.product == nil || $0.product == step.product)
+                sales.last { sale in
+                    sale.customer == customer
+                        && sale.revocation.map { $0.at >= sale.purchased } ?? false
+                        && (step.product == nil || sale.product == step.product)
                 }?.id
         }
         guard step.transaction != nil else { throw .refused("\(customer) has no refund") }
@@ -219,7 +228,7 @@ extension PracticeWorld {
             copy.streakStart = child.streakStart
             subscriptions[child.original] = copy
             if opened, latest.expires != source.expires || latest.product != source.product {
-                if subtype == "UPGRADE" { markUpgraded(latest.id) }
+                if subtype == "UPGRADE" { markUpgraded(child.original) }
                 appendShare(of: parent, to: child, from: source.purchased, isRenewal: true)
             }
             let name = subscriptions[child.original]?.latest

@@ -143,13 +143,17 @@ extension PracticeWorld {
             guard let sale = sale(id), sale.customer == customer else {
                 throw .refused("\(customer) has no transaction \(id); see: deed-practice show")
             }
+            if let product = step.product, sale.product != product {
+                throw .refused("\(id) is a transaction of \(sale.product), not of \(product)")
+            }
             return sale
         }
         if let product = step.product { _ = try article(product) }
-        let found = sales.last {
+        let all = sales.filter {
             $0.customer == customer && (step.product == nil || $0.product == step.product)
         }
-        guard let found else {
+        // A renewal that is charged and has not begun is meant only by its name.
+        guard let found = all.last(where: { $0.purchased <= now }) ?? all.last else {
             throw .refused("\(customer) has bought no \(step.product ?? "product") yet")
         }
         return found
@@ -161,6 +165,13 @@ extension PracticeWorld {
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {
         var group: String?
+        if step.transaction != nil {
+            let sale = try sale(step, of: customer)
+            guard let found = subscriptions[sale.original] else {
+                throw .refused("\(sale.id) is a transaction of \(sale.product), no subscription")
+            }
+            return found
+        }
         if let id = step.product {
             group = try article(id).group
             if group == nil {
@@ -231,7 +242,7 @@ extension PracticeWorld {
         subscriptions[original]?.willRenew = true
         subscriptions[original]?.nextProduct = target.id
         if isNow {
-            markUpgraded(old.latest)
+            markUpgraded(original)
             subscriptions[original]?.change = nil
             openPeriod(of: original, from: now, isRenewal: false, offer: offer)
         } else {
@@ -308,6 +319,10 @@ extension PracticeWorld {
         }
         let ends = pace.end(ofDays: days, after: subscription.ends)
         subscriptions[original]?.ends = ends
+        let renewsAt = sale(subscription.latest).flatMap {
+            renewal(before: ends, since: $0.purchased)
+        }
+        subscriptions[original]?.renewsAt = renewsAt
         subscriptions[original]?.extensions.append(now)
         changeSale(subscription.latest) { $0.expires = ends }
         for child in shares(of: original) {

@@ -24,17 +24,24 @@ extension Ports {
         }
     }
 
-    /// Many customers of one project now, each once: one round trip, and a second one where sandboxes
-    /// count.
-    package func views(of streams: [Stream]) throws(Fault) -> [Stream: CustomerView] {
+    /// Many customers of one project now, each once and each who can be read: one round trip, and a second
+    /// one where sandboxes count.
+    package func views(
+        of streams: [Stream]
+    ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
         let snapshots = try reading.customers(streams)
-        let including = zip(streams, snapshots).filter { $1.includesSandbox(of: $0) }
+        let including = zip(streams, snapshots).filter { stream, own in
+            (try? own.get().includesSandbox(of: stream)) ?? false
+        }
         let sandboxes = including.isEmpty ? [] : try reading.customers(including.map(\.0.inSandbox))
         let sandboxOf = Dictionary(
             zip(including.map(\.0), sandboxes), uniquingKeysWith: { first, _ in first })
-        var views: [Stream: CustomerView] = [:]
+        var views: [Stream: Result<CustomerView, Fault>] = [:]
         for (stream, own) in zip(streams, snapshots) {
-            views[stream] = CustomerView(own, of: stream, including: sandboxOf[stream])
+            views[stream] = Result { () throws(Fault) in
+                CustomerView(
+                    try own.get(), of: stream, including: try sandboxOf[stream]?.get())
+            }
         }
         return views
     }

@@ -179,6 +179,10 @@ extension IntakeReason {
             self.init(
                 code: "log_blocked",
                 sentence: "An event lies beyond the head of the log; see deed audit --quarantine.")
+        case .fault(.rowUnproven):
+            self.init(
+                code: "row_unproven",
+                sentence: "A row differs from the log; see deed reconcile --full --repair.")
         case .fault(.broken):
             // The log has the reason; it may hold what the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")

@@ -23,27 +23,29 @@ extension Submissions {
     /// The wish to record what a store reports by itself. The facts say whose it is, or the customer who
     /// proves the purchase later.
     ///
-    /// Any stranger may call: so what costs least is looked at first, and a signature is verified only
-    /// for an app that there is.
+    /// Any stranger may call: so what costs least is looked at first. Who has no signature of the store is not told
+    /// whether the app is here.
     package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let (raw, heading) = try opened(raw)
-        let app = try addressee(of: heading)
         for isFirst in [true, false] {
+            let app = apps.known(heading.key)
             let proven: ProvenEvidence
             do throws(RefusedEvidence) {
-                proven = try prove(raw, of: app.project)
+                proven = try prove(raw, of: app?.project)
             } catch {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
-                // Another instance may have changed the app a moment ago.
+                // Another instance may have set or changed the app a moment ago.
                 try obtain(apps.refresh())
+                if apps.known(heading.key) == nil { throw .unknownApp(heading.app) }
                 continue
             }
+            guard let app else { throw .unknownApp(heading.app) }
             return try recording(proven, for: app.project)
         }
-        let id = try queue(raw, heading, of: app.project)
+        let id = try queue(raw, heading, of: addressee(of: heading).project)
         return .answered(.success(.queued(id)))
     }
 

@@ -76,11 +76,12 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
+    /// Without a project it is of no app that counts.
     func prove(
-        _ piece: RawEvidence, of project: ProjectID
+        _ piece: RawEvidence, of project: ProjectID?
     ) throws(RefusedEvidence) -> ProvenEvidence {
-        let trusted = apps.apps(of: project).filter { $0.app.store == piece.kind.store }
-            .map(\.trusted)
+        let listed = project.map(apps.apps(of:)) ?? []
+        let trusted = listed.filter { $0.app.store == piece.kind.store }.map(\.trusted)
         let proven = try intake.prove(piece, for: trusted)
         if proven.facts.transactions.count > Submissions.transactionLimit { throw .tooLong }
         return proven

@@ -33,6 +33,8 @@ package struct AccessCounts: Hashable, Sendable {
     package private(set) var hasMore = false
     /// How many purchases of customers wait for each product that is new.
     package private(set) var waiting: [ProductKey: Int] = [:]
+    /// Customers whose events cannot be read: they are in none of these counts.
+    package internal(set) var unread = 0
 
     package init() {}
 
@@ -85,9 +87,13 @@ extension Ports {
             if page.isEmpty { return counts }
             // A keeper of unclaimed purchases has no access to lose.
             for customer in page where !customer.stream.customer.isReserved {
-                let change = customer.state.accessChange(from: step.old, to: step.new, now: now)
+                guard let state = customer.state else {
+                    counts.unread += 1
+                    continue
+                }
+                let change = state.accessChange(from: step.old, to: step.new, now: now)
                 counts.add(change, of: customer.stream)
-                counts.add(waiting: added, in: customer.state, by: step.new)
+                counts.add(waiting: added, in: state, by: step.new)
             }
             last = page.last?.stream
             seen += page.count

@@ -42,7 +42,8 @@ package final class AppRing: Sendable {
         state.withLock { $0.projects[project] ?? [] }
     }
 
-    private func known(_ app: AppKey) -> ListedApp? {
+    /// The app, as far as it is known in memory.
+    func known(_ app: AppKey) -> ListedApp? {
         state.withLock { $0.apps[app] }
     }
 

@@ -13,6 +13,7 @@ package struct InquiryPort: Sendable {
     package var rehearse: @Sendable (Command) throws(CommandError) -> Rehearsal
     package var pause: @Sendable (_ milliseconds: Int64) -> Void
     package var marks: StoreMarksPort
+    package var histories: HistoryQuestionsPort
 
     package init(
         due:
@@ -22,13 +23,51 @@ package struct InquiryPort: Sendable {
             throws(Fault) -> [DueInquiry],
         appendAll: @escaping @Sendable ([Command]) -> [CommandResult],
         rehearse: @escaping @Sendable (Command) throws(CommandError) -> Rehearsal,
-        pause: @escaping @Sendable (_ milliseconds: Int64) -> Void, marks: StoreMarksPort
+        pause: @escaping @Sendable (_ milliseconds: Int64) -> Void, marks: StoreMarksPort,
+        histories: HistoryQuestionsPort
     ) {
         self.due = due
         self.appendAll = appendAll
         self.rehearse = rehearse
         self.pause = pause
         self.marks = marks
+        self.histories = histories
+    }
+}
+
+/// Which histories are still to be asked for, as the database keeps it from run to run.
+package struct HistoryQuestionsPort: Sendable {
+    package var round: @Sendable (StoreApp) throws(Fault) -> HistoryRound?
+    package var keepRound: @Sendable (HistoryRound, StoreApp) throws(Fault) -> Void
+    /// Makes a question of each customer with a purchase of the app.
+    package var fill: @Sendable (StoreApp, _ obstacle: String?) throws(Fault) -> Void
+    /// How many there are, or would be after filling.
+    package var count: @Sendable (StoreApp, _ filled: Bool) throws(Fault) -> HistoryCount
+    /// Some of them, the newest first.
+    package var next:
+        @Sendable (StoreApp, _ after: HistoryQuestion?, _ limit: Int) throws(Fault) ->
+            [HistoryQuestion]
+    package var keep: @Sendable (HistoryQuestion) throws(Fault) -> Void
+    package var end: @Sendable (StorePurchase) throws(Fault) -> Void
+
+    package init(
+        round: @escaping @Sendable (StoreApp) throws(Fault) -> HistoryRound?,
+        keepRound: @escaping @Sendable (HistoryRound, StoreApp) throws(Fault) -> Void,
+        fill: @escaping @Sendable (StoreApp, _ obstacle: String?) throws(Fault) -> Void,
+        count: @escaping @Sendable (StoreApp, _ filled: Bool) throws(Fault) -> HistoryCount,
+        next:
+            @escaping @Sendable (StoreApp, _ after: HistoryQuestion?, _ limit: Int) throws(Fault) ->
+            [HistoryQuestion],
+        keep: @escaping @Sendable (HistoryQuestion) throws(Fault) -> Void,
+        end: @escaping @Sendable (StorePurchase) throws(Fault) -> Void
+    ) {
+        self.round = round
+        self.keepRound = keepRound
+        self.fill = fill
+        self.count = count
+        self.next = next
+        self.keep = keep
+        self.end = end
     }
 }
 

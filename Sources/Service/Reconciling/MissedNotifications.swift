@@ -8,9 +8,13 @@ extension StoreRound {
     private static let pageLimit = 500
     /// Stores list late what they sent late.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// How far back the stores' histories of notifications reach; the shorter is the sandbox's.
-    private static let reaches: [Int64] = [180 * 86_400_000, 30 * 86_400_000]
-    private static let startTooFarBack: Int64 = 4_000_012
+    /// A store counts how far back a question reaches from when it comes, and by its own clock.
+    private static let margin: Int64 = 3_600_000
+
+    /// How far back the history of notifications reaches, by the store's word.
+    private static func reach(of environment: Environment) -> Int64 {
+        (environment == .production ? 180 : 30) * 86_400_000
+    }
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
         var refusing: [Environment] = []
@@ -50,9 +54,13 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Environment? {
         let name = StoreApp(project: project, key: app.key)
         let now = ports.now()
-        var reaches =
-            environment == .production ? StoreRound.reaches[...] : StoreRound.reaches[1...]
-        var start = try start(of: name, environment, at: now, reach: reaches.removeFirst())
+        let mark = try asking(port.marks.notifications(name, environment))
+        let earliest = now.advanced(
+            byMilliseconds: StoreRound.margin - StoreRound.reach(of: environment))
+        var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
+        // Where the store keeps less than it says, less is asked for, step by step.
+        var step = StoreRound.margin
+        var isBegun = false
         var length = StoreRound.window
         // Up to there, a part may have been read within a window that was given up.
         var crowdedUntil = start
@@ -61,50 +69,88 @@ extension StoreRound {
         var isUnbroken = !isRehearsal
         while start < now {
             let end = min(start.advanced(byMilliseconds: length), now)
+            var window = Window(filter: NotificationFilter(start: start, end: end), known: known)
             do throws(StoreQuestionError) {
-                var window = Window(
-                    filter: NotificationFilter(start: start, end: end), known: known)
-                answering = try read(&window, of: app, name, environment) ?? answering
-                // What is not proven is read again the next time, with all behind it.
-                isUnbroken = isUnbroken && window.isWhole
-                switch window.end {
-                case .outOfCalls:
-                    remark("More notifications wait for the next run.", of: app)
-                    return answering
-                case .tooManyPages:
-                    known.formUnion(window.seen)
-                    crowdedUntil = max(crowdedUntil, end)
-                    length = (end.milliseconds - start.milliseconds) / 2
-                    if length < StoreRound.shortestWindow {
-                        throw .trouble(.endlessPages(limit: StoreRound.pageLimit))
-                    }
-                    continue
-                case .reached: break
-                }
-                if isUnbroken {
-                    try asking(port.marks.keepNotifications(name, environment, end))
-                }
-                known = end < crowdedUntil ? known.union(window.seen) : window.seen
-                if 2 * window.pages <= StoreRound.pageLimit {
-                    length = min(2 * length, StoreRound.window)
-                }
-                start = end
+                try readPatiently(&window, of: app, name, environment)
             } catch {
-                guard case .trouble(.refused(StoreRound.startTooFarBack, _)) = error,
-                    let reach = reaches.popFirst()
-                else { throw error }
-                start = now.advanced(byMilliseconds: -reach)
+                guard error.isTooFarBack, end < now else { throw error }
+                start = start.advanced(byMilliseconds: step)
+                step = min(2 * step, StoreRound.window)
+                continue
             }
+            answering = window.answering ?? answering
+            if !isBegun {
+                tellUnread(from: mark ?? earliest, until: start, of: app)
+                if let mark { try replace(from: mark, until: start, name) }
+            }
+            isBegun = true
+            // What is not proven is read again the next time, with all behind it.
+            isUnbroken = isUnbroken && window.isWhole
+            switch window.end {
+            case .outOfCalls:
+                remark("More notifications wait for the next run.", of: app)
+                return answering
+            case .tooManyPages:
+                known.formUnion(window.seen)
+                crowdedUntil = max(crowdedUntil, end)
+                length = (end.milliseconds - start.milliseconds) / 2
+                if length < StoreRound.shortestWindow {
+                    throw .trouble(.endlessPages(limit: StoreRound.pageLimit))
+                }
+                continue
+            case .reached: break
+            }
+            if isUnbroken { try asking(port.marks.keepNotifications(name, environment, end)) }
+            known = end < crowdedUntil ? known.union(window.seen) : window.seen
+            if 2 * window.pages <= StoreRound.pageLimit {
+                length = min(2 * length, StoreRound.window)
+            }
+            start = end
         }
         return answering
     }
 
-    private func start(
-        of app: StoreApp, _ environment: Environment, at now: Instant, reach: Int64
-    ) throws(StoreQuestionError) -> Instant {
-        let earliest = now.advanced(byMilliseconds: -reach)
-        let mark = try asking(port.marks.notifications(app, environment))
-        return max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
+    /// Reads a window, and again where some of it is not believed. Notes what cannot be read where what comes
+    /// behind may be.
+    private func readPatiently(
+        _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
+    ) throws(StoreQuestionError) {
+        do throws(StoreQuestionError) {
+            try read(&window, of: app, name, environment)
+            for _ in 1..<StoreRound.patience where !window.unproven.isEmpty && window.isWhole {
+                var again = Window(filter: window.filter, known: window.known.union(window.seen))
+                try read(&again, of: app, name, environment)
+                again.seen.formUnion(window.seen)
+                window = again
+            }
+            for trouble in window.unproven { note(trouble, of: app) }
+        } catch {
+            guard case .trouble(let trouble) = error, !error.isTooFarBack,
+                mayGoOn(after: trouble, of: app)
+            else { throw error }
+            note(trouble, of: app)
+            window.isWhole = false
+        }
+        window.isWhole = window.isWhole && window.unproven.isEmpty
+    }
+
+    /// What was told in between is known to be missing: every customer's history is asked for instead.
+    private func replace(
+        from first: Instant, until start: Instant, _ app: StoreApp
+    ) throws(StoreQuestionError) {
+        if start <= first || isRehearsal { return }
+        try asking(
+            port.histories.fill(app, "The notifications from \(first.text) until \(start.text)."))
+    }
+
+    /// Says what the store no longer tells.
+    private func tellUnread(from first: Instant, until start: Instant, of app: App) {
+        if start <= first { return }
+        remark(
+            "From \(first.text) until \(start.text) nothing could be read: the store's history of "
+                + "notifications does not reach so far back. The history of each customer tells what "
+                + "was refunded: deed reconcile --only history",
+            of: app)
     }
 
     /// Notifications that were sent between two instants.
@@ -115,39 +161,40 @@ extension StoreRound {
         let known: Set<String>
         var seen = Set<String>()
         var pages = 0
-        /// Whether all of them were proven, and recorded where they tell something new.
+        /// Whether all of them were read, and recorded where they tell something new.
         var isWhole = true
+        /// Why some of them are not believed.
+        var unproven: [StoreTrouble] = []
+        /// Who answered, if the store was asked.
+        var answering: Environment?
         var end = End.reached
 
         /// Up to where it was read.
         enum End { case reached, tooManyPages, outOfCalls }
     }
 
-    /// Gives who answered, if the store was asked.
     private func read(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
-    ) throws(StoreQuestionError) -> Environment? {
+    ) throws(StoreQuestionError) {
         var call: StoreCall? = .notifications(window.filter)
-        var answering: Environment?
         var names = Set<String>()
         while let page = call {
             if window.pages >= StoreRound.pageLimit { window.end = .tooManyPages }
             if callsLeft[app.key, default: 0] <= 0 { window.end = .outOfCalls }
-            if window.end != .reached { return answering }
+            if window.end != .reached { return }
             let answer = try rethrowing(as: StoreQuestionError.trouble) {
                 () throws(StoreTrouble) in
                 try requireWanted()
                 return try ask(page, name, environment)
             }
             window.pages += 1
-            answering = answer.environment
+            window.answering = answer.environment
             try take(answer, into: &window, of: app)
             call = answer.next.flatMap { page.page(after: $0) }
             if let next = answer.next, !names.insert(next).inserted {
                 throw .trouble(.endlessPages(limit: window.pages))
             }
         }
-        return answering
     }
 
     /// Records a page, oldest first.
@@ -163,8 +210,7 @@ extension StoreRound {
                     proven.append(one)
                 }
             } catch {
-                window.isWhole = false
-                note(.foreign("\(error.code): \(error.sentence)"), of: app)
+                window.unproven.append(.foreign("\(error.code): \(error.sentence)"))
             }
         }
         proven.sort { $0.record.signedAt < $1.record.signedAt }
@@ -230,5 +276,11 @@ extension StoreRound {
         _ answer: @autoclosure () throws(Fault) -> Answer
     ) throws(StoreQuestionError) -> Answer {
         try rethrowing(as: { StoreQuestionError.command(.fault($0)) }, answer)
+    }
+}
+
+extension StoreQuestionError {
+    fileprivate var isTooFarBack: Bool {
+        if case .trouble(.refused(4_000_012, _)) = self { true } else { false }
     }
 }

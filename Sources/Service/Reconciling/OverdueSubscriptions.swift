@@ -22,14 +22,22 @@ extension StoreRound {
             if page.count < StoreRound.page { break }
         }
         try ask(
-            about: learned.others.map { Asked(place: $0.place, before: $0.purchase) }, by: now,
-            &askable, &unknown)
+            about: learned.others.map {
+                Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
+            }, by: now, &askable, &unknown)
         for app in apps {
-            guard let (count, sentence) = unknown[app.key.id] else { continue }
-            remark(
-                "The store says nothing about some subscriptions (\(count)); Deed asks about them "
-                    + "again in a week: \(sentence)",
-                of: app)
+            if let (count, sentence) = unknown[app.key.id] {
+                remark(
+                    "The store says nothing about some subscriptions (\(count)); Deed asks about them "
+                        + "again in a week: \(sentence)",
+                    of: app)
+            }
+            if let count = resting[app.key.id] {
+                remark(
+                    "The store said nothing about some subscriptions (\(count)); Deed leaves them "
+                        + "alone for a week.",
+                    of: app)
+            }
         }
     }
 
@@ -49,16 +57,12 @@ extension StoreRound {
             }
             var told: Set<PurchaseID> = []
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
-                var silence = "its answer does not name them."
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
                 } catch {
                     guard case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store)
                     else { throw error }
-                    silence = trouble.sentence
-                }
-                if told.isEmpty {
-                    unknown[app.key.id, default: (0, silence)].count += 1
+                    unknown[app.key.id, default: (0, trouble.sentence)].count += 1
                     try leaveAlone(next, now)
                 }
             }
@@ -69,7 +73,7 @@ extension StoreRound {
     }
 
     /// Whether the store does not know the purchase. Whatever else it refuses is no word about that.
-    private func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
+    func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
         guard case .refused(let code, _) = trouble else { return false }
         return intake.stores[store]?.codes.purchaseUnknown.contains(code) ?? false
     }
@@ -77,6 +81,7 @@ extension StoreRound {
     /// A purchase about which the store is asked.
     private struct Asked {
         let place: StorePurchase
+        let customer: CustomerID
         let before: Purchase
         var app: StoreApp { place.app }
     }
@@ -104,7 +109,11 @@ extension StoreRound {
                 environment: stream.environment, purchase: purchase.id)
             guard let before = learned.due(purchase, at: place) else { continue }
             let rests = try port.marks.history(place)?.restsUntil ?? .distantPast
-            if rests <= now { due.append(Asked(place: place, before: before)) }
+            if rests <= now {
+                due.append(Asked(place: place, customer: stream.customer, before: before))
+            } else {
+                resting[app, default: 0] += 1
+            }
         }
         return due
     }
@@ -122,15 +131,9 @@ extension StoreRound {
         _ asked: Asked, _ app: App, beside others: [Asked]
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
-        let original = asked.before.id.original
         let environment = asked.place.environment
-        let standing = try questions.wholeAnswer(
-            to: .statuses(of: original), asked.app, environment)
-        let proven = try questions.prove(standing, app)
+        let proven = try believing { () throws(StoreQuestionError) in try standing(asked, app) }
         let facts = proven.flatMap(\.proven).map(\.facts)
-        guard facts.contains(where: { $0.tells(of: asked.before.id) }),
-            standing.environment == environment
-        else { return [] }
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
         }
@@ -138,13 +141,21 @@ extension StoreRound {
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
             do throws(StoreQuestionError) {
-                let (more, mark) = try history(of: one, app)
+                let (more, mark) = try believing { () throws(StoreQuestionError) in
+                    try history(of: one, app)
+                }
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
                 // What the store says of now is believed also where it does not tell what was before.
-                guard case .trouble(let trouble) = error, trouble.isOfOneAnswer else { throw error }
+                guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
+                    throw error
+                }
                 note(trouble, of: app)
+                // Once that is recorded, nothing but this tells that something lies before it.
+                try keepMissing(
+                    one.place, of: one.customer,
+                    newestAt: one.before.evidence.last?.effective.purchased, because: error)
             }
         }
         // How it stands comes last: until that is recorded, the subscription is asked about again.
@@ -172,7 +183,19 @@ extension StoreRound {
         return Set(told.map(\.before.id))
     }
 
-    private func wanted() throws(StoreQuestionError) {
+    /// How the customer's subscriptions stand; the one that is asked about is among them.
+    private func standing(_ asked: Asked, _ app: App) throws(StoreQuestionError) -> [ProvenPiece] {
+        let answer = try questions.wholeAnswer(
+            to: .statuses(of: asked.before.id.original), asked.app, asked.place.environment)
+        let proven = try questions.prove(answer, app)
+        let facts = proven.flatMap(\.proven).map(\.facts)
+        guard answer.environment == asked.place.environment,
+            facts.contains(where: { $0.tells(of: asked.before.id) })
+        else { throw .trouble(.foreign("it does not name the subscription")) }
+        return proven
+    }
+
+    func wanted() throws(StoreQuestionError) {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 

@@ -82,12 +82,14 @@ struct ReconcileCourse {
             lookedAt: counts(of: step).lookedAt)
     }
 
-    func progress(of step: ReconcileStep, _ counts: StepCounts, at time: Int64) -> ReconcileProgress
-    {
+    func progress(
+        of step: ReconcileStep, _ counts: StepCounts, expecting expected: Int64?, at time: Int64
+    ) -> ReconcileProgress {
         let parts = parts(of: step)
         let left = self.parts[given...].count { $0.step == step && done[$0] == nil }
         return ReconcileProgress(
             step: step, partsDone: parts.count - left, parts: parts.count, counts: counts,
+            expected: expected,
             partsDoneNow: parts.count - left - (begun?.parts ?? 0),
             lookedAtNow: counts.lookedAt - (begun?.lookedAt ?? 0),
             milliseconds: time - (begun?.at ?? time))
@@ -99,8 +101,7 @@ struct ReconcileCourse {
 }
 
 extension ReconcileStep {
-    var asksStores: Bool { self == .notifications || self == .subscriptions }
-
+    var asksStores: Bool { self == .notifications || self == .history || self == .subscriptions }
 }
 
 extension ReconcileCourse.Failure {

@@ -8,6 +8,8 @@ package struct ReconcileWish: Sendable {
     package var isRehearsal = false
     /// How many shards are published at the same time. More is faster, and leaves less of a machine to others.
     package var parallel = 1
+    /// How often an app's store is asked in one step; the rest waits for the next run.
+    package var storeCalls = 20_000
     /// The run that was requested, where this is to do it.
     package var requested: ReconciliationID?
 
@@ -58,6 +60,8 @@ package struct ReconcileProgress: Sendable {
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
+    /// How many it will look at, where that is known; some of them only in later runs.
+    package let expected: Int64?
     /// The same without what an earlier run had done.
     let partsDoneNow: Int
     let lookedAtNow: Int64
@@ -69,6 +73,9 @@ package struct ReconcileProgress: Sendable {
 
     /// How long the rest of the step will take; `nil` while nothing tells.
     package var millisecondsLeft: Int64? {
+        if let expected, lookedAtNow > 0 {
+            return milliseconds * max(0, expected - lookedAtNow) / lookedAtNow
+        }
         if partsDone == parts { return partsDoneNow > 0 && parts > 1 ? 0 : nil }
         if partsDoneNow == 0 { return nil }
         return milliseconds * Int64(parts - partsDone) / Int64(partsDoneNow)
@@ -103,8 +110,10 @@ extension Intake {
             if !isWanted() { throw .fault(.unavailable) }
             try port.requireHold()
             course.begin(step, at: port.monotonicClock())
-            let tell: (StepCounts) -> Void = { [course] counts in
-                progress(course.progress(of: step, counts, at: port.monotonicClock()))
+            let tell: (StepCounts, Int64?) -> Void = { [course] counts, expected in
+                progress(
+                    course.progress(
+                        of: step, counts, expecting: expected, at: port.monotonicClock()))
             }
             let results =
                 step.asksStores
@@ -123,7 +132,7 @@ extension Intake {
                     course.giveUp(part, because: error)
                 }
             }
-            tell(course.counts(of: step))
+            tell(course.counts(of: step), nil)
         }
         let finished = ReconciliationFinished(
             reconciliation: id, steps: course.counts(of: wish.plan.steps),

@@ -2,25 +2,33 @@ import Core
 
 /// The steps of one reconciliation that ask stores, for each app of the project that can be asked.
 final class StoreRound {
-    /// How often an app's store is asked in one step; the rest waits for the next run.
-    static let callLimit = 20_000
     /// The pauses before a store that fails is asked again, in addition to those of a call itself.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
     /// A pause that a store asks for and that is longer than this ends the app's part of the step.
     private static let longestPause: Int64 = 120_000
+    /// After so many questions in a row without an answer an app's store is left alone until the next run.
+    static let patience = 3
     /// How often a pause checks whether the run is still wanted.
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
     let port: InquiryPort
     let project: ProjectID
+    let plan: ReconcilePlan
     let isRehearsal: Bool
+    private let storeCalls: Int
+    /// How many customers a step will ask about, where that is known.
+    var expected: Int64?
     /// What a rehearsal read, and a run would have recorded.
     var learned = LearnedPurchases()
+    /// How many subscriptions are left alone, which the store did not know.
+    var resting: [AppID: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
+    /// How many questions about an app came to nothing since the store last gave an answer.
+    private var unanswered: [AppKey: Int] = [:]
     private let isWanted: () -> Bool
-    private var told: (StepCounts) -> Void = { _ in }
+    private var told: (StepCounts, _ expected: Int64?) -> Void = { _, _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
 
     private struct Failure: Hashable {
@@ -38,19 +46,22 @@ final class StoreRound {
         self.submissions = submissions
         self.port = port
         project = wish.project
+        plan = wish.plan
+        storeCalls = wish.storeCalls
         isRehearsal = wish.isRehearsal
         self.isWanted = isWanted
     }
 
     /// Does one of its steps.
     func reconcile(
-        _ step: ReconcileStep, told: @escaping (StepCounts) -> Void
+        _ step: ReconcileStep, told: @escaping (StepCounts, _ expected: Int64?) -> Void
     ) throws(Fault) -> PartReport {
-        (report, failures, self.told) = (PartReport(), [:], told)
+        (report, failures, unanswered, self.told) = (PartReport(), [:], [:], told)
+        (expected, resting) = (nil, [:])
         do throws(CommandError) {
             let apps = try askableApps()
             callsLeft = Dictionary(
-                uniqueKeysWithValues: apps.map { ($0.key, StoreRound.callLimit) })
+                uniqueKeysWithValues: apps.map { ($0.key, storeCalls) })
             switch step {
             case .notifications:
                 for app in apps {
@@ -58,9 +69,11 @@ final class StoreRound {
                         try readNotifications(of: app)
                     }
                 }
+            case .history: try askForHistories(of: apps)
             case .subscriptions: try askAboutSubscriptions(of: apps)
             default: break
             }
+            try tellMissing(of: apps)
         } catch {
             switch error {
             case .fault(let fault): throw fault
@@ -91,7 +104,7 @@ final class StoreRound {
             case .command(let error): try passOver(error, of: app.key.id.text)
             case .trouble(let trouble):
                 note(trouble, of: app)
-                return trouble.isOfOneAnswer
+                return mayGoOn(after: trouble, of: app)
             }
             return true
         }
@@ -110,7 +123,11 @@ final class StoreRound {
         note(trouble.code, trouble.sentence, of: app.key.id.text)
     }
 
-    private func note(_ code: String, _ sentence: String, of subject: String) {
+    func limitCalls(of app: App, to limit: Int) {
+        callsLeft[app.key] = min(limit, callsLeft[app.key] ?? limit)
+    }
+
+    func note(_ code: String, _ sentence: String, of subject: String) {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
@@ -120,7 +137,7 @@ final class StoreRound {
 
     func count(_ change: (inout StepCounts) -> Void) {
         change(&report.counts)
-        told(report.counts)
+        told(report.counts, expected)
     }
 
     /// The apps with a key for the store's API; of the others it is said that they were left out.
@@ -143,27 +160,61 @@ extension StoreRound {
         }
     }
 
-    /// Asks, and waits where the store wants a pause or fails in passing.
+    /// Asks, and waits where the store wants a pause, fails in passing, or something else answers.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        var pauses = StoreRound.pauses[...]
+        // The question before had all of them, and got no answer.
+        var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
+        var limits = StoreRound.pauses.count
         while true {
             callsLeft[app.key, default: 0] -= 1
             do throws(StoreTrouble) {
-                return try intake.ask(call, app, environment)
+                let answer = try intake.ask(call, app, environment)
+                unanswered[app.key] = nil
+                return answer
             } catch {
-                guard let usual = pauses.popFirst() else { throw error }
                 switch error {
                 case .limited(let until):
                     let wait = until.milliseconds - ports.machineClock().milliseconds
-                    if wait > StoreRound.longestPause { throw error }
+                    limits -= 1
+                    if wait > StoreRound.longestPause || limits < 0 { throw error }
                     try rest(wait)
-                case .unavailable: try rest(usual)
-                default: throw error
+                case .unavailable, .unreadable:
+                    guard let usual = pauses.popFirst() else {
+                        unanswered[app.key, default: 0] += 1
+                        throw error
+                    }
+                    try rest(usual)
+                default:
+                    unanswered[app.key] = nil
+                    throw error
                 }
             }
         }
+    }
+
+    /// Whether other questions about the same app may still be answered.
+    func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
+        switch trouble {
+        case .refused, .foreign, .endlessPages: true
+        case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
+        case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .untrusted, .fault: false
+        }
+    }
+
+    /// Asks again where an answer is not believed: what stands in between may have spoilt it.
+    func believing<Answer>(
+        _ ask: () throws(StoreQuestionError) -> Answer
+    ) throws(StoreQuestionError) -> Answer {
+        for _ in 1..<StoreRound.patience {
+            do throws(StoreQuestionError) {
+                return try ask()
+            } catch {
+                guard case .trouble(.foreign) = error else { throw error }
+            }
+        }
+        return try ask()
     }
 
     /// Ends the run between two calls where it is not wanted any more.
@@ -177,18 +228,6 @@ extension StoreRound {
             try requireWanted()
             port.pause(min(left, StoreRound.slice))
             left -= StoreRound.slice
-        }
-    }
-}
-
-extension StoreTrouble {
-    /// Whether other questions about the same app may still be answered.
-    var isOfOneAnswer: Bool {
-        switch self {
-        case .refused, .unreadable, .foreign, .endlessPages: true
-        case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .unavailable, .untrusted,
-            .fault:
-            false
         }
     }
 }

@@ -44,7 +44,7 @@ extension Ports {
         }
         let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
         let requests = zip(streams, snapshots).flatMap { stream, snapshot in
-            snapshot.customer.refundRequests(of: stream, at: now, by: catalog)
+            (try? snapshot.get())?.customer.refundRequests(of: stream, at: now, by: catalog) ?? []
         }
         return RefundRequestsAnswer(
             project: project, environment: environment, at: now, requests: requests,

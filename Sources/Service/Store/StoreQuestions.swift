@@ -7,6 +7,8 @@ package struct StoreQuestions {
 
     /// How much is read of one answer, all its pages together.
     package static let pageLimit = 500
+    /// How many statements are recorded in one commit.
+    private static let pageSize = 200
     private static let byteLimit = 64 << 20
     private static let patience: Int64 = 10 * 60_000
 
@@ -103,7 +105,7 @@ package struct StoreQuestions {
     }
 
     /// Refuses an answer about something else than was asked.
-    private func requireSubject(
+    func requireSubject(
         of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer, _ app: App,
         of project: ProjectID
     ) throws(StoreQuestionError) {
@@ -155,6 +157,23 @@ package struct StoreQuestions {
             }
         }
         return items
+    }
+
+    /// Records what of an answer tells something new; gives whether anything did.
+    func recordNews(
+        _ pieces: [ProvenPiece], of project: ProjectID
+    ) throws(StoreQuestionError) -> Bool {
+        var rest = pieces.flatMap(\.proven)[...]
+        var isNew = false
+        while !rest.isEmpty {
+            let page = Array(rest.prefix(StoreQuestions.pageSize))
+            rest = rest.dropFirst(page.count)
+            let results = try rethrowing(
+                as: StoreQuestionError.command,
+                submissions.record(fromStore: page, of: project, onlyNews: true))
+            isNew = isNew || results.contains { $0.outcome == "recorded" }
+        }
+        return isNew
     }
 
     private func recordNotification(
@@ -244,18 +263,19 @@ extension StoreAnswer {
 extension Submissions {
     /// Records what the store itself brought: for the purchase's holder, or unclaimed.
     func record(
-        fromStore proven: [ProvenEvidence], of project: ProjectID
+        fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> [IntakeResult] {
         guard let first = proven.first else { return [] }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
-        let submission = Submission(pieces, by: .store)
+        let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
         // The same answer, asked for twice, is recorded once.
         let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
         let text = "store:\(intake.ports.secrets.hexDigest(digest))"
         let outcome = try intake.ports.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),
-                on: proven.map(\.record), by: first.kind.store.actor,
+                on: proven.map { onlyNews ? $0.record.keptWhenNew : $0.record },
+                by: first.kind.store.actor,
                 cause: Cause(text: text, digest: digest)))
         notice(outcome, in: project)
         return submission.outcomes(of: outcome).map(IntakeResult.init)

@@ -46,7 +46,7 @@ extension SubscriptionStatus {
 
 extension Purchase {
     fileprivate func line(in stream: Stream, by catalog: Catalog) -> String? {
-        guard let newest = evidence.last?.effective, let first = evidence.first?.effective else {
+        guard let newest, let first = evidence.first?.effective else {
             return nil
         }
         let parts = [

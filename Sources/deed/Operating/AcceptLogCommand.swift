@@ -16,10 +16,16 @@ let acceptLogCommand = CommandSpec(
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
     try invocation.withDatabase { database throws(CommandEnd) in
-        let lacking = try database.impediment()
-        let sentence = lacking?.sentence ?? "The log has everything that this machine has seen."
+        let (lacking, isRemembered) = try database.impediment()
+        let sentence =
+            lacking?.sentence
+            ?? (isRemembered
+                ? "The log has everything that this machine has seen."
+                : "This machine remembers nothing of the log, so it cannot tell what is lacking.")
         if invocation.has("dry-run") {
-            invocation.show(["lacking": .optional(lacking?.sentence)], text: sentence)
+            invocation.show(
+                ["lacking": .optional(lacking?.sentence), "remembered": .bool(isRemembered)],
+                text: sentence)
             return
         }
         let accepted = try invocation.acceptLog(of: database, reason, by: sender)
@@ -34,7 +40,7 @@ let acceptLogCommand = CommandSpec(
             [
                 "acceptance": .string(accepted.acceptance.text),
                 "projects": .array(names.map(JSON.string)),
-                "lacking": .optional(lacking?.sentence),
+                "lacking": .optional(lacking?.sentence), "remembered": .bool(isRemembered),
             ],
             text:
                 "\(sentence)\nThe log is accepted as it is (\(accepted.acceptance)), and instances continue with "
@@ -43,15 +49,15 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database is not worked with, as far as this machine has seen the log.
-    fileprivate func impediment() throws(CommandEnd) -> Impediment? {
+    /// Why the database is not worked with, as far as this machine has seen the log, and whether it has.
+    fileprivate func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
         do throws(Fault) {
             _ = try ledger.look()
-            return nil
+            return (nil, ledger.known.isRemembered)
         } catch {
-            if case .impeded(let impediment) = error { return impediment }
+            if case .impeded(let impediment) = error { return (impediment, true) }
             throw CommandEnd(error)
         }
     }

@@ -19,7 +19,10 @@ private let reconcileCommand = CommandSpec(
         .value("only", "STEPS", "only these, separated by commas: \(ReconcileStep.list)"),
         .flag("dry-run", "only look: change nothing and record nothing"),
         .value("now", "INSTANT", "as of this instant, at most the database's current time"),
-        .flag("full", "compare the rows of every customer, not only of a sample"),
+        .flag(
+            "full",
+            "compare the rows of every customer, not only of a sample, and ask the stores for the "
+                + "history of each"),
         .flag("repair", "rewrite rows that differ, from the log"),
         .value(
             "parallel", "COUNT",
@@ -120,6 +123,11 @@ extension Invocation {
         wish.isRehearsal = has("dry-run")
         wish.plan.isFull = has("full")
         wish.plan.repairs = has("repair")
+        if let flag = wish.plan.idle {
+            throw usage(
+                "--\(flag) changes nothing about --only \(self["only"] ?? ""): add projections, or leave "
+                    + "--\(flag) out")
+        }
         wish.parallel = try integer("parallel", in: 1...16) ?? wish.parallel
         wish.plan.asOf = try reconciledInstant()
         return wish
@@ -209,6 +217,8 @@ extension ReconcileProgress {
     fileprivate var line: String {
         let place = parts > 1 ? "\(partsDone) of \(parts) shards, " : ""
         let left = millisecondsLeft.map { ", about \(($0 + 999) / 1000) s left" } ?? ""
-        return "\(step.rawValue): \(place)\(counts.lookedAt) looked at (\(rate) a second)\(left)"
+        let all = expected.map { " of \($0)" } ?? ""
+        let done = "\(counts.lookedAt)\(all) looked at (\(rate) a second)"
+        return "\(step.rawValue): \(place)\(done)\(left)"
     }
 }

@@ -73,6 +73,9 @@ extension ReconcileStep {
         case .notifications:
             "notifications: \(counts.lookedAt) were read from the stores; \(counts.found) had not "
                 + "arrived; \(counts.mended) were recorded."
+        case .history:
+            "history: the stores were asked for the purchases of \(counts.lookedAt) customers; of "
+                + "\(counts.found) they told something new; \(counts.mended) were mended."
         case .subscriptions:
             "subscriptions: the stores were asked about \(counts.lookedAt); of \(counts.found) they "
                 + "reported something new; \(counts.mended) were mended."

@@ -101,6 +101,7 @@ struct SecretKeyFile: Sendable {
         let draft = "\(path).\(randomBytes(8).hex)"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        giveToOwner(of: path, descriptor)
         defer { unlink(draft) }
         let text = Array((randomBytes(SecretKey.byteCount).hex + "\n").utf8)
         let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0

@@ -3,6 +3,7 @@ import Crypto
 import Evidence
 import HTTPServer
 import JSON
+import Machine
 import PrivatePostgres
 import Telemetry
 
@@ -49,6 +50,10 @@ let serveCommand = CommandSpec(
             "reconcile-at", "TIME",
             "the time in UTC, as in 03:00, when every project is reconciled daily; without it, never"
         ),
+        .setting(
+            "user", "NAME",
+            "who serves where root starts this; without it the owner of the data folder's database, else deed, else postgres"
+        ),
         .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
     ],
     example: "deed serve --listen 127.0.0.1:8080"
@@ -59,10 +64,16 @@ let serveCommand = CommandSpec(
     settings.fitDescriptors(log: log)
     let roots = try invocation.extraRoots()
     log.tellExtraRoots(roots)
+    let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
     // Let go of last: who comes next must find the database stopped.
     defer { withExtendedLifetime(lock) {} }
-    try starting { () throws(StartError) in try settings.requireFreeAddresses() }
+    try starting { () throws(StartError) in try settings.claimAddresses() }
+    if let user, !user.become() {
+        throw .fault(
+            "The system did not let this process become the user \(user.name); "
+                + "start deed as that user.")
+    }
     let database = try invocation.database(mayCreate: true, log: log)
     defer { database.leave() }
     if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
@@ -77,6 +88,7 @@ let serveCommand = CommandSpec(
                 verifier: Verifier(extraRoots: roots), keys: invocation.secretKeyFile.ring,
                 log: log),
             stop: StopSignal.raise)
+        database.tellDifferences(log: log)
         StopSignal.wait()
         service.stop()
         if let end = service.end { throw end }
@@ -84,6 +96,15 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
+    /// Who serves, if root started this; the data folder is then that user's.
+    fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
+        do throws(PrivatePostgresError) {
+            return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])
+        } catch {
+            throw .fault(error.description)
+        }
+    }
+
     /// The lock on the data folder; none if the database is the operator's own.
     fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         let settings = Settings(self)

@@ -25,6 +25,7 @@ private let setAppCommand = CommandSpec(
         let answer = try ports.fulfil(
             ports.settingApp(app, change, credentials, of: project, by: sender))
         invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
+        if let risk = answer.credentials?.risk { printError("warning: \(risk)") }
     }
 }
 
@@ -109,6 +110,17 @@ extension CredentialsStatus {
             .compactMap(\.self)
         return "Deed shows the store \(kept.isEmpty ? "nothing" : kept.joined(separator: " and "))"
             + (address.map { ", at \($0.url)" } ?? "")
+    }
+}
+
+extension CredentialsStatus {
+    /// What may happen to what is shown to a store on this machine.
+    fileprivate var risk: String? {
+        guard let address, hasKey || hasSharedSecret else { return nil }
+        return "Deed shows this app's credentials at \(address.url), unencrypted. "
+            + "Any user of this machine who listens on that port first gets them, and may use them "
+            + "at the real store. Give Deed a practice store's key only, and take the address away "
+            + "when the practice store is gone: --store-url none"
     }
 }
 

@@ -22,12 +22,18 @@ struct CatalogPreview {
         let tallies = Environment.allCases.map { "  \(tally(in: $0))" }
         let concerned = counts.concerned.map { "  \($0.line)" }
         let more = counts.hasMore ? ["  and more, counted above"] : []
+        let unread =
+            counts.unread == 0
+            ? []
+            : [
+                "  and \(counts.unread) whose events cannot be read; run: deed audit --projections"
+            ]
         let waiting = counts.waitingInOrder.map { "  \($0.product.id): \($0.purchases)" }
         let purchases =
             waiting.isEmpty ? [] : ["Purchases that wait for a new product:"] + waiting
         return
             (warned + ["Against version \(step.version):"] + changes
-            + ["Access that changes immediately:"] + tallies + concerned + more + purchases)
+            + ["Access that changes immediately:"] + tallies + concerned + more + unread + purchases)
             .joined(separator: "\n")
     }
 

@@ -145,7 +145,7 @@ private func question(
             let report = try rethrowing(as: CommandEnd.init) { () throws(StoreQuestionError) in
                 try questions.ask(call, about: app, of: project, in: environment)
             }
-            invocation.show(report.json, text: report.text)
+            invocation.show(report.json, text: report.text(of: call))
         }
     }
 }

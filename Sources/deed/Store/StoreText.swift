@@ -13,11 +13,26 @@ extension StoreReport {
         return .object(object)
     }
 
-    /// A line for each thing.
-    var text: String {
+    /// A line for each thing that the call brought.
+    func text(of call: StoreCall) -> String {
         let lines = remark.lines + items.map(\.line)
-        if lines.isEmpty { return "The store has done it (\(environment.rawValue))." }
+        if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension StoreCall {
+    /// What it means that a call brought nothing that could be shown.
+    fileprivate var wordsForNothing: String {
+        switch self {
+        case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store has done it"
+        case .refunds: "The store names no refund"
+        case .history: "The store names no purchase"
+        case .statuses: "The store names no subscription"
+        case .notifications: "The store names no notification"
+        case .transaction, .appTransaction, .order, .testResult, .extendAllResult:
+            "The store names nothing"
+        }
     }
 }
 

@@ -133,29 +133,16 @@ extension NaiveModel {
         }
         return one.items.compactMap(\.revokedAt).count < other.items.compactMap(\.revokedAt).count
     }
-
-    private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {
-        let mine = facts.renewals.filter { $0.original.text == original }
-        func key(_ fact: RenewalFact) -> [Int64] {
-            [
-                fact.signedAt.milliseconds, fact.rank.rawValue, fact.isInBillingRetry ? 1 : 0,
-                fact.willRenew ? 0 : 1, fact.willCommitAgain == false ? 1 : 0,
-            ]
-        }
-        let newest = mine.max { key($0).lexicographicallyPrecedes(key($1)) }
-        guard let newest, let last = periods.last else { return newest }
-        return newest.signedAt.milliseconds >= last.start - 86_400_000 ? newest : nil
-    }
 }
 
 // MARK: The rules
 
 extension NaiveModel {
-    private func counts(_ weighed: Weighed) -> Bool {
+    func counts(_ weighed: Weighed) -> Bool {
         weighed.fact.ownership != .familyShared || product(of: weighed).countsFamily
     }
 
-    private func product(of weighed: Weighed) -> Product {
+    func product(of weighed: Weighed) -> Product {
         products[weighed.fact.product.text] ?? Product(kind: .consumable)
     }
 
@@ -173,65 +160,8 @@ extension NaiveModel {
         }
     }
 
-    private func periods(_ original: String, _ all: [Weighed]) -> [Source] {
-        let renewal = newestRenewal(original, all)
-        var sources: [Source] = []
-        for (index, period) in all.enumerated() where counts(period) {
-            guard let expires = period.expires else { continue }
-            let next = index + 1 < all.count ? all[index + 1] : nil
-            var source = Source(
-                entitlements: product(of: period).entitlements,
-                product: period.fact.product.text, start: period.start, end: expires,
-                stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
-                stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
-                willRenew: willRenew(renewal, after: period), isSubscription: true)
-            // Another product that begins over a day before the end is an upgrade, flagged or not.
-            let isReplaced =
-                period.isUpgraded
-                || next.map {
-                    $0.fact.product != period.fact.product && $0.start < expires - 86_400_000
-                } ?? false
-            if isReplaced, let next { source.end(at: next.start, as: "upgraded") }
-            if let revoked = period.revoked {
-                let state = isReplaced && next != nil ? "upgraded" : "revoked"
-                source.end(at: revoked.at.milliseconds, as: state)
-            }
-            sources += withItems(of: period, source)
-            // Of several graces that follow one period the longest counts.
-            let named = facts.renewals.filter { fact in
-                fact.original.text == original
-                    && all.last { $0.start <= fact.signedAt.milliseconds }?.id == period.id
-            }
-            if let until = named.compactMap(\.graceUntil?.milliseconds).max(), expires < until {
-                var grace = source
-                (grace.start, grace.end) = (expires, until)
-                (grace.isGrace, grace.stateInside) = (true, "grace")
-                grace.stateAfter =
-                    next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
-                if let next { grace.end(at: next.start, as: grace.stateAfter) }
-                if let revoked = period.revoked {
-                    grace.end(at: revoked.at.milliseconds, as: "revoked")
-                }
-                if grace.end != grace.start {
-                    sources += withItems(of: period, grace).filter { $0.end != $0.start }
-                }
-            }
-        }
-        return sources
-    }
-
-    /// The last period of a commitment that was cancelled is not followed by another one.
-    private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
-        if let commitment = period.fact.commitment, commitment.period == commitment.periods,
-            renewal?.willCommitAgain == false
-        {
-            return false
-        }
-        return renewal?.willRenew
-    }
-
     /// What a transaction gives by its own product, and by each product for which that stands.
-    private func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
+    func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
         let each = weighed.fact.items.compactMap { item -> Source? in
             guard let product = products[item.product.text] else { return nil }
             if weighed.fact.ownership == .familyShared, !product.countsFamily { return nil }

@@ -83,6 +83,33 @@ package enum AnyFact: Hashable, CustomStringConvertible {
         }
     }
 
+    /// The same where a day lasts ten seconds, as in the sandbox.
+    package var hurried: AnyFact {
+        func hurried(_ instant: Instant) -> Instant {
+            Instant(
+                milliseconds: at(0).milliseconds + (instant.milliseconds - at(0).milliseconds)
+                    / 8640)
+        }
+        switch self {
+        case .transaction(var fact):
+            fact.purchased = hurried(fact.purchased)
+            fact.originallyPurchased = fact.originallyPurchased.map(hurried)
+            fact.expires = fact.expires.map(hurried)
+            let revokedAt = fact.revocation.map { hurried($0.at) }
+            if let revokedAt { fact.revocation?.at = revokedAt }
+            fact.items = fact.items.map {
+                SoldItem($0.product, revokedAt: $0.revokedAt.map(hurried))
+            }
+            fact.signedAt = hurried(fact.signedAt)
+            return .transaction(fact)
+        case .renewal(var fact):
+            fact.graceUntil = fact.graceUntil.map(hurried)
+            fact.signedAt = hurried(fact.signedAt)
+            return .renewal(fact)
+        case .app, .refund, .consent: return self
+        }
+    }
+
     private static func days(_ instant: Instant) -> String {
         let milliseconds = instant.milliseconds - at(0).milliseconds
         return "day \(Double(milliseconds) / Double(day))"

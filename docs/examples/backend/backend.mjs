@@ -114,12 +114,15 @@ async function spend(player, { order, amount, what }) {
   return { balance: content.balance }
 }
 
+// The namespace of URLs, from which RFC 9562 makes UUIDs of version 5.
+const urls = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')
+
 // The UUID that the app hands to each purchase, so that it is this player's no matter who brings it.
 async function token(player) {
-  const digest = createHash('sha256').update(`https://game.example/players/${player}`).digest()
-  digest[6] = (digest[6] & 0x0f) | 0x80
+  const digest = createHash('sha1').update(urls).update(`https://game.example/players/${player}`).digest()
+  digest[6] = (digest[6] & 0x0f) | 0x50
   digest[8] = (digest[8] & 0x3f) | 0x80
-  const hex = digest.toString('hex')
+  const hex = digest.toString('hex', 0, 16)
   const token = [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => hex.slice(from, to)).join('-')
   const { headers } = await call('PUT', path(player, '/account_token'), { token, environment })
   wrote(player, headers)

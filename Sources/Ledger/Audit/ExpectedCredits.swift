@@ -1,0 +1,45 @@
+import Core
+
+/// Which rows of `deed.waiting_credits` a customer has by the log. The row of a transaction goes once a
+/// catalog knows its product, by a job of its own: in between it may be there or not.
+struct ExpectedCredits {
+    /// Those that must be there, by their key.
+    private(set) var needed: [[String]: ProjectedRow] = [:]
+    private(set) var possible: Set<[String]> = []
+
+    init(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
+        for recorded in events {
+            let catalogs = project.catalogs(since: recorded.catalogVersion)
+            var credits = WaitingCreditRows()
+            // By a catalog that is remembered no more, any product may have been unknown.
+            credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
+            for credit in credits.credits {
+                var one = WaitingCreditRows()
+                one.add(credit, of: stream)
+                let table = ProjectedTable.waitingCredits.name
+                for (key, row) in ProjectedTable.rows(of: one.calls(erased: []))[table] ?? [:] {
+                    let isUnknown = catalogs?.allSatisfy { $0.product(credit.key) == nil }
+                    if isUnknown == true { needed[key] = row } else { possible.insert(key) }
+                }
+            }
+        }
+    }
+}
+
+extension Event {
+    /// Whether it may leave a transaction waiting for its product.
+    var mayAwaitProduct: Bool {
+        switch self {
+        case .purchaseMade, .purchaseAttached: true
+        default: false
+        }
+    }
+}
+
+extension StreamState {
+    /// The tokens under which the stream keeps purchases, where it is a keeper's.
+    func tokensOfWaiting(in stream: Stream) -> [TokenKey] {
+        guard stream.customer.isReserved, let keeper = customer else { return [] }
+        return keeper.purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }
+    }
+}

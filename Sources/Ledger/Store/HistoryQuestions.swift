@@ -1,0 +1,97 @@
+package import Core
+import Postgres
+import SQL
+
+// Which histories of customers stores are still to be asked for.
+extension Ledger {
+    package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
+        try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in
+            HistoryRound(
+                isFilled: rows.bool(row, 0), isSlow: rows.bool(row, 1), wasWhole: rows.bool(row, 2))
+        }.first
+    }
+
+    package func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault) {
+        try writeQuestion(
+            .keepHistoryRound,
+            app.binds + [.bool(round.isFilled), .bool(round.isSlow), .bool(round.wasWhole)])
+    }
+
+    /// Makes a question of each customer with a purchase of the app, shard by shard.
+    package func fillHistoryQuestions(
+        of app: StoreApp, because obstacle: String?
+    ) throws(Fault) {
+        for shard in Shard.all {
+            try writeQuestion(
+                .fillHistoryQuestions, [.int2(shard.number)] + app.binds + [.text(obstacle)])
+        }
+    }
+
+    package func countHistoryQuestions(of app: StoreApp) throws(Fault) -> HistoryCount {
+        var count = HistoryCount()
+        try add(Call(statement: .countHistoryQuestions, binds: app.binds), to: &count)
+        return count
+    }
+
+    /// The customers with a purchase of the app.
+    package func countHistoryCustomers(of app: StoreApp) throws(Fault) -> HistoryCount {
+        var count = HistoryCount()
+        for shard in Shard.all {
+            try add(
+                Call(
+                    statement: .countHistoryCustomers, binds: [.int2(shard.number)] + app.binds),
+                to: &count)
+        }
+        return count
+    }
+
+    private func add(_ call: Call, to count: inout HistoryCount) throws(Fault) {
+        let found = try list(call) { rows, row in
+            (Environment(rawValue: rows.text(row, 0)), rows.int8(row, 1), rows.int8(row, 2))
+        }
+        for (environment, all, missing) in found {
+            count.ofEnvironment[environment ?? .production, default: 0] += all
+            count.missing += missing
+        }
+    }
+
+    /// Some questions of an app, the newest first.
+    package func historyQuestions(
+        of app: StoreApp, after last: HistoryQuestion?, limit: Int
+    ) throws(Fault) -> [HistoryQuestion] {
+        let place: [Bind] = [
+            .int8(last?.newestAt.milliseconds ?? .max),
+            .text(last?.place.purchase.original.text ?? ""),
+            .text(last?.place.environment.rawValue ?? ""), .int8(Int64(limit)),
+        ]
+        let call = Call(statement: .listHistoryQuestions, binds: app.binds + place)
+        return try list(call) { rows, row throws(LedgerError) in
+            HistoryQuestion(
+                StorePurchase(
+                    app: app, environment: Environment(rawValue: rows.text(row, 0)) ?? .production,
+                    purchase: PurchaseID(
+                        store: app.key.store, original: try rows.identifier(row, 1))),
+                of: try rows.identifier(row, 2),
+                newestAt: Instant(milliseconds: rows.int8(row, 3)),
+                obstacle: rows.optionalText(row, 4))
+        }
+    }
+
+    package func keep(_ question: HistoryQuestion) throws(Fault) {
+        try writeQuestion(
+            .keepHistoryQuestion,
+            question.place.binds + [
+                .text(question.customer.text), .int8(question.newestAt.milliseconds),
+                .text(question.obstacle),
+            ])
+    }
+
+    package func endHistoryQuestion(of purchase: StorePurchase) throws(Fault) {
+        try writeQuestion(.endHistoryQuestion, purchase.binds)
+    }
+
+    private func writeQuestion(_ statement: Statement, _ binds: [Bind]) throws(Fault) {
+        try requireWritable()
+        _ = try list(Call(statement: statement, binds: binds)) { _, _ in () }
+    }
+}

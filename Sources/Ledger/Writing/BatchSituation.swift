@@ -1,0 +1,133 @@
+import Core
+
+/// Rows lead to streams, and the streams' events tell: by a row alone nothing is decided.
+extension Batch {
+    func situation(of candidate: Candidate) throws(Undecided) -> Situation {
+        let command = candidate.command
+        let stream = command.stream
+        let knownElsewhere = try knownElsewhere(of: command)
+        if candidate.isAlone {
+            let state = folds[stream]?.state.customer ?? CustomerState()
+            return Situation(
+                now: now, project: project(of: stream), states: [stream.customer: state],
+                knownElsewhere: knownElsewhere)
+        }
+        var holding: [PurchaseID: CustomerID] = [:]
+        for held in candidate.purchases {
+            holding[held.purchase] = holders[HolderKey(held, in: stream)]
+        }
+        var owners: [String: CustomerID] = [:]
+        for token in command.tokens {
+            owners[token] = tokens.owners[TokenKey(token, in: stream)]
+        }
+        let waiting = tokens.waiting(for: candidate)
+        // Where more wait than are taken, that is all that the decision has to know.
+        let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
+        var states: [CustomerID: CustomerState] = [:]
+        var lacking = Set<Stream>()
+        let concerned =
+            [stream.customer] + command.customers + holding.values + owners.values
+            + claimed.map { .unclaimed($0.purchase) }
+        for customer in Set(concerned) {
+            let stream = stream.neighbour(customer)
+            if let fold = folds[stream] {
+                states[customer] = fold.state.customer
+            } else {
+                lacking.insert(stream)
+            }
+        }
+        let known = Set(candidate.purchases)
+        // In which apps they were made, their keepers' events tell.
+        let inApps = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
+        let unknown = (claimed + inApps).filter { !known.contains($0) }
+        if !lacking.isEmpty || !unknown.isEmpty {
+            throw .lacking(Lack(streams: lacking, purchases: unknown))
+        }
+        try requireProof(of: holding, in: stream)
+        try requireProof(of: owners, in: stream)
+        return Situation(
+            now: now, project: project(of: stream), states: states, holders: holding,
+            tokenOwners: owners, waiting: proven(waiting, in: stream),
+            knownElsewhere: knownElsewhere)
+    }
+
+    /// Those of the command's customers who have events in the other environment only, asked where
+    /// an id could be taken for another one: an id that either world knows is not new.
+    private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
+        func isImproper(_ customer: CustomerID) -> Bool {
+            customer.improperForm != nil && !customer.isReserved
+        }
+        var improper = command.customers.filter(isImproper)
+        if isImproper(command.stream.customer) { improper.append(command.stream.customer) }
+        var (known, lacking) = (Set<CustomerID>(), Set<Stream>())
+        for customer in improper {
+            let stream = command.stream.neighbour(customer)
+            if let fold = folds[stream], fold.version > 0 { continue }
+            guard let fold = folds[stream.inOtherEnvironment] else {
+                lacking.insert(stream.inOtherEnvironment)
+                continue
+            }
+            if fold.version > 0 { known.insert(customer) }
+        }
+        if !lacking.isEmpty { throw .lacking(Lack(streams: lacking)) }
+        return known
+    }
+
+    /// Throws unless those who hold purchases by the rows hold them by their events.
+    private func requireProof(
+        of holding: [PurchaseID: CustomerID], in stream: Stream
+    ) throws(Undecided) {
+        for (purchase, holder) in holding {
+            let state = folds[stream.neighbour(holder)]?.state.customer
+            // Rows about who was erased are left where they are, and give nothing.
+            if state?.purchase(purchase) != nil || state?.isErased == true { continue }
+            throw .unproven("deed.holders", "\(holder) holds \(purchase)", stream)
+        }
+    }
+
+    /// Throws unless the tokens belong to those customers by their events.
+    private func requireProof(
+        of owners: [String: CustomerID], in stream: Stream
+    ) throws(Undecided) {
+        for (token, owner) in owners {
+            let state = folds[stream.neighbour(owner)]?.state.customer
+            if state?.isNamed(by: TokenKey(token, in: stream).token) == true { continue }
+            throw .unproven("deed.tokens", "\(owner) has the token \(token)", stream)
+        }
+    }
+
+    /// What waits under each token by the events of its keeper. Of more than are taken it is not asked: then
+    /// the token brings nothing.
+    private func proven(
+        _ waiting: [String: [HeldPurchase]], in stream: Stream
+    ) -> [String: [PurchaseID]] {
+        var proven: [String: [PurchaseID]] = [:]
+        for (token, held) in waiting {
+            let text = TokenKey(token, in: stream).token
+            let all = held.map(\.purchase)
+            let carriers = all.filter { purchase in
+                kept(purchase, in: stream)?.tokens.contains { $0.text == text } == true
+            }
+            proven[token] = all.count > Situation.claimLimit ? all : carriers
+        }
+        return proven
+    }
+
+    /// The purchase, if it waits for a customer by the events of its keeper.
+    func kept(_ purchase: PurchaseID, in stream: Stream) -> Purchase? {
+        folds[stream.neighbour(.unclaimed(purchase))]?.state.customer?.purchase(purchase)
+    }
+}
+
+extension Undecided {
+    fileprivate static func unproven(
+        _ table: String, _ claim: String, _ stream: Stream
+    ) -> Undecided {
+        .fault(
+            .rowUnproven(
+                "A row of \(table) says that in \(stream.project), \(stream.environment), \(claim), and no "
+                    + "event does: something other than Deed wrote it. Nothing is decided by it. Look at it "
+                    + "with: deed audit --projections, and mend it with: deed reconcile --full --repair"
+            ))
+    }
+}

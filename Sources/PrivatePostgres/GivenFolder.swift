@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+package import Machine
+
+extension DataFolder {
+    /// Sees to it that the folder belongs to the user who works for root, and says who that is: the one that is wanted,
+    /// else the owner that the folder or its database has already, else the usual one. `nil` when this process
+    /// is not root's.
+    package static func give(
+        _ path: String, wanting name: String?
+    ) throws(PrivatePostgresError) -> ServiceUser? {
+        if getuid() != 0 {
+            if let name, ServiceUser(id: getuid())?.name != name { throw .notRoot(name) }
+            return nil
+        }
+        let folder = URL(fileURLWithPath: path).standardizedFileURL.path
+        let user = try worker(for: folder, wanting: name)
+        if owner(of: folder) == nil { try make(folder) }
+        if owner(of: folder) == 0 { try give(folder, to: user) }
+        guard owner(of: folder) == user.id else {
+            throw .folderUnusable(folder, reason: "it is neither root's nor \(user.name)'s")
+        }
+        if !mayEnter(folder, user) {
+            throw .folderClosed(closedFolder(on: folder, user), above: folder, user: user.name)
+        }
+        return user
+    }
+
+    private static func worker(
+        for folder: String, wanting name: String?
+    ) throws(PrivatePostgresError) -> ServiceUser {
+        let cluster = owner(of: "\(folder)/postgres/PG_VERSION").flatMap(ServiceUser.init(id:))
+        if let name {
+            guard let user = ServiceUser(named: name), user.id != 0 else { throw .noUser(name) }
+            if let cluster, cluster.id != user.id {
+                throw .otherOwner(folder, owner: cluster.name, wanted: name)
+            }
+            return user
+        }
+        if let cluster, cluster.id != 0 { return cluster }
+        let users = ServiceUser.usual.compactMap(ServiceUser.init(named:))
+        let found = users.first { $0.id == owner(of: folder) } ?? ServiceUser.usualOne
+        guard let found else { throw .noUnprivilegedUser(names: ServiceUser.usual) }
+        return found
+    }
+
+    /// Gives root's folder away with all that is root's in it. It must hold nothing but what Deed puts there: who owns a
+    /// folder can replace what lies in it.
+    private static func give(
+        _ folder: String, to user: ServiceUser
+    ) throws(PrivatePostgresError) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        if let other = names.first(where: { !isOwn($0) }) {
+            throw .holdsOther(folder, name: other, user: user.name)
+        }
+        // Nobody but root can change the folder before it is given itself.
+        for name in names { give(tree: "\(folder)/\(name)", to: user) }
+        if lchown(folder, user.id, user.group) != 0 {
+            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    private static func give(tree path: String, to user: ServiceUser) {
+        var found = stat()
+        guard lstat(path, &found) == 0, found.st_uid == 0 else { return }
+        if found.st_mode & S_IFMT == S_IFDIR {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+                give(tree: "\(path)/\(name)", to: user)
+            }
+        }
+        // A file with a second name is somebody else's as well.
+        if found.st_mode & S_IFMT != S_IFREG || found.st_nlink == 1 {
+            lchown(path, user.id, user.group)
+        }
+    }
+
+    private static func isOwn(_ name: String) -> Bool {
+        let whole: Set = [
+            "postgres", "socket", "keys", "seen", "serve.log", "service.lock", "lost+found",
+        ]
+        return whole.contains(name)
+            || ["postgres.", "secret.key", "audit.mark"].contains { name.hasPrefix($0) }
+    }
+
+    private static func owner(of path: String) -> uid_t? {
+        var found = stat()
+        return stat(path, &found) == 0 ? found.st_uid : nil
+    }
+
+    private static func mayEnter(_ folder: String, _ user: ServiceUser) -> Bool {
+        run(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
+    }
+
+    /// The uppermost folder on the way that the user may not enter.
+    private static func closedFolder(on path: String, _ user: ServiceUser) -> String {
+        var way = URL(fileURLWithPath: "/")
+        for name in path.split(separator: "/") {
+            way.appendPathComponent(String(name))
+            if !mayEnter(way.path, user) { return way.path }
+        }
+        return path
+    }
+}

@@ -1,0 +1,202 @@
+import Core
+
+/// What a store has of all purchases of a customer, asked for where that is not known to be read: after an
+/// answer that was none, and in rounds of everyone.
+extension StoreRound {
+    private static let historyPage = 200
+    /// How many customers a run asks about in a round that began by itself.
+    private static let slowCalls = 5000
+    /// How long a call takes mostly, in milliseconds.
+    private static let usualCall: Int64 = 150
+
+    func askForHistories(of apps: [App]) throws(CommandError) {
+        for app in apps {
+            let name = StoreApp(project: project, key: app.key)
+            if isRehearsal { try tellWhatIsAhead(of: app, name) } else { try askAll(of: app, name) }
+        }
+    }
+
+    /// A rehearsal asks for nothing: it counts.
+    private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
+        let round = try obtain(port.histories.round(name))
+        let ahead = try obtain(
+            port.histories.count(name, round?.isFilled != true || plan.asksEveryHistory))
+        count { $0.lookedAt += ahead.all }
+        tellEstimate(ahead, of: app)
+    }
+
+    private func askAll(of app: App, _ name: StoreApp) throws(CommandError) {
+        var round = try round(of: name)
+        let ahead = try obtain(port.histories.count(name, false))
+        expected = (expected ?? 0) + ahead.all
+        count { _ in }
+        tellEstimate(ahead, of: app)
+        if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: StoreRound.slowCalls) }
+        var unknown = 0
+        var last: HistoryQuestion?
+        asking: while ahead.all > 0 {
+            let page = try obtain(port.histories.next(name, last, StoreRound.historyPage))
+            for question in page {
+                if callsLeft[app.key, default: 0] <= 0 { break asking }
+                let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
+                    try ask(question, app, &unknown)
+                }
+                count { $0.lookedAt += 1 }
+                if !mayGoOn { break asking }
+            }
+            last = page.last
+            if page.count < StoreRound.historyPage { break }
+        }
+        if unknown > 0 {
+            remark(
+                "The store does not know some purchases (\(unknown)); they stay as they are.",
+                of: app)
+        }
+        let left = try obtain(port.histories.count(name, false))
+        round.wasWhole = round.wasWhole || left.all == 0
+        try obtain(port.histories.keepRound(round, name))
+        tellRest(left, after: round, of: app)
+    }
+
+    /// The round that is under way, or a new one where one is wanted or there was none.
+    private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
+        let known = try obtain(port.histories.round(name))
+        var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
+        if plan.asksEveryHistory { round.isSlow = false }
+        let ahead = try obtain(port.histories.count(name, false))
+        // Of one that is under way some questions were not asked yet.
+        if round.isFilled, !plan.asksEveryHistory || ahead.all > ahead.missing { return round }
+        // Questions may be made twice, and none is forgotten where this ends early.
+        round.isFilled = false
+        try obtain(port.histories.keepRound(round, name))
+        try obtain(port.histories.fill(name, nil))
+        round.isFilled = true
+        try obtain(port.histories.keepRound(round, name))
+        return round
+    }
+
+    private func tellEstimate(_ ahead: HistoryCount, of app: App) {
+        if ahead.all == 0 { return }
+        let pace = ahead.ofEnvironment.map { environment, calls in
+            let allowed = StoreEndpoint.history.budget(in: environment).pause / 1000
+            return calls * max(allowed, StoreRound.usualCall)
+        }
+        let minutes = pace.reduce(0, +) / 60_000 + 1
+        remark(
+            "The histories of \(ahead.all) customers are to be asked for: \(ahead.all) calls or more, about "
+                + "\(minutes) min.", of: app)
+    }
+
+    /// What is known to be missing, or was never read whole, is no sound end of a run.
+    private func tellRest(_ left: HistoryCount, after round: HistoryRound, of app: App) {
+        if left.all == 0 { return }
+        let sentence =
+            "The histories of \(left.all) customers are still to be asked for; the next run goes on, or: "
+            + "deed reconcile --only history"
+        if left.missing > 0 || !round.wasWhole {
+            note("history_unread", sentence, of: app.key.id.text)
+        } else {
+            remark(sentence, of: app)
+        }
+    }
+
+    /// The same for a run that does not ask for histories.
+    func tellMissing(of apps: [App]) throws(CommandError) {
+        if plan.steps.contains(.history) { return }
+        for app in apps {
+            let name = StoreApp(project: project, key: app.key)
+            let left = try obtain(port.histories.count(name, false))
+            if left.missing == 0 { continue }
+            note(
+                "history_unread",
+                "Of \(left.missing) customers something is known to be missing; ask for it with: deed "
+                    + "reconcile --only history", of: app.key.id.text)
+        }
+    }
+
+    /// Notes that something is missing of a purchase, so that its whole history is asked for until the store
+    /// has answered.
+    func keepMissing(
+        _ place: StorePurchase, of customer: CustomerID, newestAt: Instant?,
+        because error: StoreQuestionError
+    ) throws(StoreQuestionError) {
+        if isRehearsal { return }
+        let question = HistoryQuestion(
+            place, of: customer, newestAt: newestAt ?? .distantPast, obstacle: error.sentence)
+        try asking(port.histories.keep(question))
+    }
+
+    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
+    private func ask(
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
+    ) throws(StoreQuestionError) {
+        var told: Set<PurchaseID> = []
+        var (isNew, isAnswered) = (false, true)
+        for purchase in try asking(purchases(question, of: app)) where !told.contains(purchase) {
+            let place = StorePurchase(
+                app: question.place.app, environment: question.place.environment, purchase: purchase
+            )
+            do throws(StoreQuestionError) {
+                let answer = try believing { () throws(StoreQuestionError) in
+                    try recordHistory(of: place, app)
+                }
+                told.formUnion(answer.told)
+                isNew = isNew || answer.isNew
+            } catch {
+                if case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store) {
+                    unknown += 1
+                    continue
+                }
+                try keepMissing(
+                    place, of: question.customer, newestAt: question.newestAt, because: error)
+                guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
+                    throw error
+                }
+                note(trouble, of: app)
+                isAnswered = isAnswered && place != question.place
+            }
+        }
+        if isAnswered { try asking(port.histories.end(question.place)) }
+        if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
+    }
+
+    /// The purchase that is asked about, and all others that its customer has of the app. What Xcode sold no
+    /// store knows.
+    private func purchases(
+        _ question: HistoryQuestion, of app: App
+    ) throws(Fault) -> [PurchaseID] {
+        let stream = Stream(
+            project: project, environment: question.place.environment, customer: question.customer)
+        let others = try ports.ledger.customer(stream).customer.purchases.filter { purchase in
+            purchase.id.store == app.key.store
+                && purchase.evidence.last?.effective.app == app.key.id
+                && purchase.id != question.place.purchase
+        }
+        return ([question.place.purchase] + others.map(\.id)).filter { !$0.original.isOfXcode }
+    }
+
+    private func recordHistory(
+        of place: StorePurchase, _ app: App
+    ) throws(StoreQuestionError) -> (told: Set<PurchaseID>, isNew: Bool) {
+        try wanted()
+        let call = StoreCall.history(of: place.purchase.original)
+        let answer = try questions.wholeAnswer(to: call, place.app, place.environment)
+        let proven = try questions.prove(answer, app)
+        try questions.requireSubject(of: call, in: proven, answer, app, of: project)
+        if answer.environment != place.environment {
+            throw .trouble(.foreign("it is from \(answer.environment.rawValue)"))
+        }
+        let facts = proven.flatMap(\.proven).flatMap(\.facts.transactions)
+        return (Set(facts.map(\.purchase)), try questions.recordNews(proven, of: project))
+    }
+}
+
+extension StoreQuestionError {
+    fileprivate var sentence: String {
+        switch self {
+        case .trouble(let trouble): trouble.sentence
+        case .command(.refused(let refusal)): refusal.sentence
+        case .command(.fault(let fault)): fault.sentence
+        }
+    }
+}

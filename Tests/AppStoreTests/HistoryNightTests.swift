@@ -1,0 +1,208 @@
+import Core
+import Foundation
+import Histories
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+/// What the notifications no longer tell is asked for customer by customer.
+@Suite("The night and the histories of customers", .serialized, .timeLimit(.minutes(20)))
+struct HistoryNightTests {
+    private func counts(
+        _ finished: ReconciliationFinished, _ step: ReconcileStep
+    ) -> StepCounts { finished.steps[step] ?? StepCounts() }
+
+    /// Lives of which the first weeks were told, and nothing since: refunds, too, of longer ago than a store
+    /// keeps notifications.
+    private func lateNight(_ lives: Int = 3, reconciled: Bool = false) throws -> PracticeNight {
+        var random = SeededGenerator(seed: printedSeed(of: "night long after"))
+        let night = try PracticeNight(
+            lives: lives, ofEachState: true, forgetsGrace: true, &random)
+        try night.pass(days: 42)
+        if reconciled {
+            let first = try night.reconcile()
+            #expect(first.isSound, "\(first.errors)")
+        }
+        night.cutOff(true)
+        try night.pass(days: 230)
+        return night
+    }
+
+    private func expectNothingMore(_ night: PracticeNight, full: Bool = false) throws {
+        let events = try night.service.eventCount()
+        let evidence = try night.service.database.number("select count(*) from deed.evidence")
+        let run = try night.reconcile(full: full)
+        #expect(run.isSound, "\(run.errors)")
+        #expect(counts(run, .history).found == 0 && counts(run, .notifications).found == 0)
+        #expect(try night.service.eventCount() == events + 2)
+        #expect(
+            try night.service.database.number("select count(*) from deed.evidence") == evidence)
+    }
+
+    @Test(
+        "The first night of an app asks for every customer's history, and finds refunds of long ago"
+    )
+    func firstNight() async throws {
+        try await aside {
+            let night = try self.lateNight()
+            let customers = try night.customerCount()
+            #expect(try !night.complaints().isEmpty)
+            let run = try night.reconcile()
+            #expect(run.isSound, "\(run.errors)")
+            try expectTruth(night)
+            #expect(self.counts(run, .history).lookedAt >= customers)
+            #expect(self.counts(run, .history).found > 0)
+            #expect(run.notes.contains { $0.contains("histories of") && $0.contains("min") })
+            try self.expectNothingMore(night)
+            try self.expectNothingMore(night, full: true)
+        }
+    }
+
+    @Test("Notifications that the store keeps no more are said, and replaced by the histories")
+    func tooLate() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            let only = try night.reconcile([.notifications])
+            #expect(!only.isSound)
+            #expect(only.notes.contains { $0.contains("nothing could be read") }, "\(only.notes)")
+            // Those behind them were read. What is missing stays known.
+            let again = try night.reconcile([.notifications])
+            #expect(!again.isSound)
+            #expect(!again.notes.contains { $0.contains("nothing could be read") })
+            let run = try night.reconcile()
+            #expect(run.isSound, "\(run.errors)")
+            try expectTruth(night)
+            try self.expectNothingMore(night)
+        }
+    }
+
+    @Test(
+        "What no night can know of, the run finds that asks for all histories",
+        arguments: [([ReconcileStep.history], false), (ReconcileStep.allCases, true)])
+    func asked(_ steps: [ReconcileStep], full: Bool) async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            // As if all had been read, also what never came.
+            try night.service.database.run(
+                "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
+            )
+            let calm = try night.reconcile()
+            #expect(self.counts(calm, .history).lookedAt == 0)
+            #expect(try !night.complaints().isEmpty)
+            let customers = try night.customerCount()
+            let calls = Mutex(0)
+            let ahead = try night.reconcile(steps, rehearsing: true, full: full) {
+                call throws(StoreTrouble) in
+                if case .history = call { calls.withLock { $0 += 1 } }
+                return nil
+            }
+            #expect(self.counts(ahead, .history).lookedAt == customers)
+            #expect(calls.withLock { $0 } == 0)
+            let run = try night.reconcile(steps, full: full)
+            #expect(run.isSound, "\(run.errors)")
+            #expect(self.counts(run, .history).lookedAt == customers)
+            // How a subscription stands that was bought again, the step behind it asks.
+            if steps == [.history] { #expect(try night.reconcile().isSound) }
+            try expectTruth(night)
+            try self.expectNothingMore(night)
+        }
+    }
+
+    @Test(
+        "A round goes on over many runs, the newest purchases first, and is told until it is done")
+    func overRuns() async throws {
+        try await aside {
+            let night = try self.lateNight()
+            let asked = Mutex<[TransactionID]>([])
+            let listening: PracticeNight.Detour = { call throws(StoreTrouble) in
+                if case .history(let id, _, _) = call { asked.withLock { $0.append(id) } }
+                return nil
+            }
+            let customers = try night.customerCount()
+            let newest = try night.service.database.text(
+                "select original from deed.purchases order by purchased_at desc, original limit 1")
+            var runs = 0
+            var last: ReconciliationFinished
+            repeat {
+                last = try night.reconcile([.history], storeCalls: 4, detour: listening)
+                runs += 1
+                if !last.isSound {
+                    #expect(last.errors.contains { $0.contains("still to be asked for") })
+                }
+            } while !last.isSound && runs < 40
+            #expect(last.isSound, "\(last.errors)")
+            #expect(runs >= (Int(customers) + 3) / 4)
+            #expect(asked.withLock { $0.count } >= Int(customers))
+            #expect(asked.withLock { $0.first?.text } == newest)
+            // After a whole round, one that is under way is a note.
+            let next = try night.reconcile(full: true, storeCalls: 4)
+            #expect(next.notes.contains { $0.contains("still to be asked for") }, "\(next.notes)")
+            #expect(!next.errors.contains { $0.hasPrefix("history") }, "\(next.errors)")
+            #expect(try night.reconcile().isSound)
+            try expectTruth(night)
+        }
+    }
+
+    @Test(
+        "Whatever kinds of answers are none, no run is called sound before every answer is the store's"
+    )
+    func strikes() async throws {
+        try await aside {
+            let seed = printedSeed(of: "night of strikes")
+            let night = try self.lateNight(10)
+            let strikes = Strikes(0.04, seed: seed)
+            var runs = 0
+            var isSound = false
+            while !isSound, runs < 60 {
+                if runs == 50 { strikes.end() }
+                isSound = try night.reconcile(detour: strikes.strike).isSound
+                runs += 1
+                if isSound { try expectTruth(night, "after \(runs) runs") }
+            }
+            print("struck \(strikes.struck) of \(strikes.calls) calls in \(runs) runs")
+            #expect(isSound && strikes.struck > 0)
+            try self.expectNothingMore(night)
+        }
+    }
+
+    private static let lives =
+        ProcessInfo.processInfo.environment["DEED_YEARS_LIVES"].flatMap { Int($0) } ?? 6
+
+    /// What happens to what the store tells, and to its answers.
+    private static let (lossy, ill) = (
+        #"{"drop":0.7,"repeat":0.2,"shuffle":1,"delay_by":"2d","wrong_signature":0.05,"seed":7}"#,
+        #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"slow":0.005,"#
+            + #""slow_ms":300,"endless":0.0005,"wrong_signature":0.02,"seed":8}"#
+    )
+
+    @Test("Two years of which most is lost come home in three nights, with trouble of every kind")
+    func years() async throws {
+        try await aside {
+            let seed = printedSeed(of: "two years")
+            var random = SeededGenerator(seed: seed)
+            let night = try PracticeNight(
+                lives: Self.lives, days: 730, forgetsGrace: true, &random)
+            try night.suffer(Self.lossy)
+            try night.pass(days: 730)
+            try night.suffer("{}")
+            try night.handInUnknown()
+            let wrong = try night.complaints().count
+            #expect(wrong > 0)
+            try night.suffer(Self.ill)
+            let strikes = Strikes(0.01, seed: seed)
+            for number in 1...3 {
+                if number == 3 { strikes.end() }
+                let run = try night.reconcile(full: number == 2, detour: strikes.strike)
+                let left = try night.complaints()
+                print(
+                    "night \(number): sound \(run.isSound), \(strikes.calls) calls so far, "
+                        + "\(strikes.struck) struck, \(left.count) of \(wrong) complaints left")
+                if run.isSound { #expect(left == []) }
+            }
+            try expectTruth(night)
+            try night.suffer("{}")
+            try self.expectNothingMore(night)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import Core
+import Histories
+import Testing
+
+/// What becomes of a period when another one begins. Each product unlocks what bears its own name;
+/// `pro` stands above `plus` and `duo`, which stand above `basic`.
+@Suite("Changes of product")
+struct ProductChangeTests {
+    /// How long periods last: in production, in TestFlight, and at two paces of the sandbox.
+    static let lengths: [(name: String, milliseconds: Int64)] = [
+        ("a year", 365 * day), ("a month", 30 * day), ("a week", 7 * day), ("a day", day),
+        ("an hour", hour), ("five minutes", hour / 12),
+    ]
+
+    static let catalog = Histories.catalog(
+        [("basic", 1), ("plus", 2), ("duo", 2), ("pro", 3)].map { name, level in
+            product(name, .autoRenewable(group: "membership", level: level), [name])
+        })
+
+    /// What is known of the former period besides its sale.
+    enum Word {
+        case none
+        /// The store flagged it as upgraded.
+        case flagged
+        /// The store signed it again when the next one had begun, and did not flag it.
+        case notFlagged
+        /// It was refunded at that share of it.
+        case refunded(at: Double)
+    }
+
+    /// `plus` is bought, and something else begins after that share of its period.
+    struct Change: CustomTestStringConvertible {
+        let testDescription: String
+        let product: String
+        let share: Double
+        let word: Word
+        /// At which share `plus` ends, and as what.
+        let ends: Double
+        let state: String
+        let event: String
+
+        init(
+            _ description: String, _ product: String, at share: Double, _ word: Word = .none,
+            ends: Double, _ state: String, _ event: String
+        ) {
+            testDescription = description
+            self.product = product
+            self.share = share
+            self.word = word
+            (self.ends, self.state, self.event) = (ends, state, event)
+        }
+    }
+
+    static let upgraded = "subscription.upgraded"
+    static let renewed = "subscription.renewed"
+
+    static let changes = [
+        Change("An upgrade begins at once", "pro", at: 0.4, ends: 0.4, "upgraded", upgraded),
+        Change(
+            "and is the same when the store flags the former one", "pro", at: 0.4, .flagged,
+            ends: 0.4, "upgraded", upgraded),
+        Change(
+            "An upgrade in the last hundredth of the period", "pro", at: 0.99, ends: 0.99,
+            "upgraded", upgraded),
+        Change(
+            "and with the flag", "pro", at: 0.99, .flagged, ends: 0.99, "upgraded", upgraded),
+        Change(
+            "A product of the same level and duration begins at once", "duo", at: 0.5, ends: 0.5,
+            "upgraded", upgraded),
+        Change(
+            "and with the flag", "duo", at: 0.5, .flagged, ends: 0.5, "upgraded", upgraded),
+        Change(
+            "A lower product that begins at once takes the place too", "basic", at: 0.5, ends: 0.5,
+            "upgraded", upgraded),
+        Change(
+            "and with the flag", "basic", at: 0.5, .flagged, ends: 0.5, "upgraded", upgraded),
+        Change(
+            "What began in the middle was no renewal, even if the flag lacks later", "pro", at: 0.5,
+            .notFlagged, ends: 0.5, "upgraded", upgraded),
+        Change(
+            "A downgrade begins with the renewal", "basic", at: 1, ends: 1, "expired", renewed),
+        Change(
+            "and so does a product of the same level and another duration", "duo", at: 1, ends: 1,
+            "expired", renewed),
+        Change(
+            "and a higher one that was chosen for then", "pro", at: 1, .notFlagged, ends: 1,
+            "expired", renewed),
+        Change(
+            "A downgrade that begins a little early, as the store says", "basic", at: 0.999,
+            .notFlagged, ends: 1, "expired", renewed),
+        Change(
+            "and another duration", "duo", at: 0.999, .notFlagged, ends: 1, "expired", renewed),
+        Change("A renewal in time", "plus", at: 1, ends: 2, "expired", renewed),
+        Change(
+            "A renewal a little early", "plus", at: 0.99, ends: 1.99, "expired", renewed),
+        Change("A renewal very early", "plus", at: 0.5, ends: 1.5, "expired", renewed),
+        Change(
+            "Bought after a gap, another product ends nothing", "pro", at: 1.3, ends: 1, "expired",
+            renewed),
+        Change(
+            "Bought after a refund, another product ends nothing", "pro", at: 0.6,
+            .refunded(at: 0.3), ends: 0.3, "revoked", renewed),
+        Change(
+            "The refund of the rest is no other news", "pro", at: 0.6, .refunded(at: 0.6),
+            ends: 0.6,
+            "upgraded", upgraded),
+    ]
+
+    @Test("The former period ends when and as it should", arguments: changes, lengths)
+    func ends(_ change: Change, _ length: (name: String, milliseconds: Int64)) {
+        func moment(_ share: Double) -> Instant {
+            at(0).advanced(byMilliseconds: Int64((share * Double(length.milliseconds)).rounded()))
+        }
+        func period(_ name: String, _ product: String, from share: Double) -> TransactionFact {
+            transaction(
+                name, of: "1", product, .autoRenewable, moment(share), to: moment(share + 1))
+        }
+        let former = period("1", "plus", from: 0)
+        let next = period("2", change.product, from: change.share)
+        var later = former
+        later.signedAt = next.signedAt.advanced(byMilliseconds: 1)
+        later.rank = .serverAPI
+        switch change.word {
+        case .none: later = former
+        case .flagged: later.isUpgraded = true
+        case .notFlagged: break
+        case .refunded(let share):
+            later.signedAt = moment(share)
+            later.revocation = refund(at: moment(share))
+        }
+        var receipt = former
+        (receipt.rank, receipt.kind) = (.offlineReceipt, nil)
+        let orders = [
+            [former, later, next], [former, next, later], [next, former, later],
+            [next, later, former], [later, next, former], [receipt, next, later, former],
+        ]
+        for (number, order) in orders.enumerated() {
+            let state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
+            for (offset, isActive) in [(-1, true), (0, false), (1, false)] {
+                let instant = moment(change.ends).advanced(byMilliseconds: Int64(offset))
+                let answer = state.entitlements(at: instant, catalog: Self.catalog)[id("plus")]
+                #expect(answer?.isActive == isActive, "order \(number), \(offset) ms")
+                if !isActive { #expect(answer?.state.rawValue == change.state, "order \(number)") }
+            }
+            let fresh = state.entitlements(at: next.purchased, catalog: Self.catalog)
+            #expect(fresh[id(change.product)]?.isActive == true, "order \(number)")
+        }
+        if case .notFlagged = change.word, change.share > 0.9, change.share < 1 { return }
+        var state = CustomerState()
+        let known: TransactionFact
+        if case .refunded = change.word { known = later } else { known = former }
+        state.record(facts([known]), catalog: Self.catalog)
+        #expect(
+            state.record(facts([next]), catalog: Self.catalog).map(\.typeName) == [change.event])
+        // The one that comes second tells of the upgrade, whichever that is.
+        var backwards = CustomerState()
+        backwards.record(facts([next]), catalog: Self.catalog)
+        #expect(
+            backwards.record(facts([known]), catalog: Self.catalog).map(\.typeName)
+                == [change.event])
+    }
+
+    @Test(
+        "An upgrade between the charge for a renewal and its period takes the place of both",
+        arguments: lengths)
+    func charged(_ length: (name: String, milliseconds: Int64)) {
+        let end = at(0).advanced(byMilliseconds: length.milliseconds)
+        let charge = end.advanced(byMilliseconds: -length.milliseconds / 20)
+        let change = end.advanced(byMilliseconds: -length.milliseconds / 50)
+        func period(_ name: String, _ product: String, _ start: Instant, signed: Instant)
+            -> TransactionFact
+        {
+            transaction(
+                name, of: "1", product, .autoRenewable, start,
+                to: start.advanced(byMilliseconds: length.milliseconds), signed: signed)
+        }
+        let first = period("1", "plus", at(0), signed: at(0))
+        let renewal = period("2", "plus", end, signed: charge)
+        let upgrade = period("3", "pro", change, signed: change)
+        let flagged = [first, renewal].map { fact in
+            var fact = fact
+            fact.isUpgraded = true
+            fact.signedAt = change
+            if fact.transaction == renewal.transaction { fact.revocation = refund(at: change) }
+            return fact
+        }
+        let all = [first, renewal, upgrade] + flagged
+        for order in [all, all.reversed(), [renewal, flagged[1], upgrade, first, flagged[0]]] {
+            let state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
+            func active(_ instant: Instant) -> [String] {
+                state.entitlements(at: instant, catalog: Self.catalog).active.map(\.text)
+            }
+            #expect(active(change.advanced(byMilliseconds: -1)) == ["plus"])
+            #expect(active(change) == ["pro"])
+            #expect(active(end) == ["pro"])
+            #expect(state.purchases[0].newest?.product == id("pro"))
+            #expect(state.subscriptions(at: end, catalog: Self.catalog).first?.product == id("pro"))
+        }
+        // The store tells neither flag nor refund by itself: what was bought last stands, alone.
+        for order in [[first, renewal, upgrade], [upgrade, renewal, first]] {
+            let state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
+            for instant in [change, end, upgrade.expires?.advanced(byMilliseconds: -1) ?? end] {
+                let answer = state.entitlements(at: instant, catalog: Self.catalog)
+                #expect(answer.active == [id("pro")])
+            }
+            let answer = state.entitlements(at: upgrade.expires ?? end, catalog: Self.catalog)
+            #expect(answer.active.isEmpty)
+            #expect(state.purchases[0].newest?.product == id("pro"))
+        }
+    }
+
+    @Test("What the store said in an earlier period of minutes says nothing of the newest one")
+    func staleWord() {
+        let minutes: Int64 = 60_000
+        let state = CustomerState(recording: [
+            facts(
+                [
+                    transaction("1", "pro", .autoRenewable, at(0), to: at(0, 5 * minutes)),
+                    transaction(
+                        "2", of: "1", "pro", .autoRenewable, at(0, 20 * minutes),
+                        to: at(0, 25 * minutes)),
+                ],
+                renewals: [
+                    renewal(of: "1", signed: at(0, 4 * minutes), on: false) {
+                        $0.expirationIntent = .cancelled
+                    }
+                ])
+        ])
+        let answer = state.entitlements(at: at(0, 21 * minutes), catalog: shop)[id("pro")]
+        #expect(answer?.willRenew == true)
+    }
+
+    /// Expected is what the store's pages say of each life, not what any fact comes to by our rules.
+    @Test(
+        "Random lives by the store's pages, at production's and the sandbox's lengths",
+        arguments: 0..<20)
+    func lives(batch: UInt64) {
+        for seed in batch * 200..<batch * 200 + 200 {
+            let life = StoreLife(seed: seed)
+            var random = SeededGenerator(seed: seed)
+            for order in 0..<3 {
+                let told = order == 0 ? life.facts : life.facts.shuffled(using: &random)
+                let state = CustomerState(
+                    recording: told.map { facts([$0]) }, catalog: StoreLife.catalog)
+                for moment in life.moments {
+                    let answer = state.entitlements(
+                        at: Instant(milliseconds: moment), catalog: StoreLife.catalog)
+                    let active = Set(answer.active.map(\.text))
+                    let expected = life.products(at: moment)
+                    #expect(
+                        active == expected, "seed \(seed), order \(order), at \(moment)\n\(life)")
+                    if active != expected { return }
+                }
+            }
+            var state = CustomerState()
+            for fact in life.facts {
+                let events = state.record(facts([fact]), catalog: StoreLife.catalog)
+                guard let sale = life.sale(fact), let isSold = sale.isUpgrade else { continue }
+                let name = events.first?.typeName
+                let isUpgrade = name == Self.upgraded
+                #expect(isUpgrade == isSold, "seed \(seed): \(name ?? "none")\n\(life)")
+                if isUpgrade != isSold { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+extension ProgramTests {
+    @Suite(
+        "A service that root starts", .enabled(if: getuid() == 0, "only root can start one so"),
+        .timeLimit(.minutes(3)))
+    struct RootsService {
+        /// What the system says of a process, by the name of the line.
+        private func status(_ process: pid_t, _ name: String) throws -> [String] {
+            let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = try #require(
+                text.split(separator: "\n").first { $0.hasPrefix("\(name):") }, "\(name)")
+            return line.split { $0 == "\t" || $0 == " " }.dropFirst().map(String.init)
+        }
+
+        private func owner(of path: String) -> uid_t? {
+            var found = stat()
+            return lstat(path, &found) == 0 ? found.st_uid : nil
+        }
+
+        private var worker: uid_t {
+            ["deed", "postgres"].compactMap { (name: String) in getpwnam(name)?.pointee.pw_uid }
+                .first ?? 0
+        }
+
+        @Test("It is an ordinary user's with all of its threads, and has nothing of root left")
+        func leaving() throws {
+            let installation = try Installation()
+            let service = try installation.serve()
+            let id = service.process.id
+            for name in ["Uid", "Gid"] {
+                let values = Set(try status(id, name))
+                #expect(values.count == 1 && !values.contains("0"), "\(name): \(values)")
+            }
+            #expect(try status(id, "Uid").first == "\(worker)")
+            #expect(!(try status(id, "Groups")).contains("0"))
+            for name in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+                #expect(try status(id, name) == ["0000000000000000"], "\(name)")
+            }
+            #expect(try status(id, "NoNewPrivs") == ["1"])
+            let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")
+            #expect(tasks.count > 5)
+            for task in tasks.compactMap({ pid_t($0) }) {
+                #expect(try status(task, "Uid") == status(id, "Uid"))
+            }
+            // Not even another process of the same user sees its memory, and no dump holds it.
+            #expect(owner(of: "/proc/\(id)/mem") == 0)
+            let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)
+            #expect(limits.contains(#/Max core file size +0 +0 /#))
+            #expect(installation.postgresProcesses.count > 1)
+            for process in installation.postgresProcesses {
+                #expect(try status(process, "Uid") == status(id, "Uid"))
+            }
+        }
+
+        @Test("It has taken a port and read a key that are only root's, before it left")
+        func roots() throws {
+            let folder = try ScratchFolder()
+            let files = try folder.makeCertificate("server")
+            chmod(files.key, 0o600)
+            let installation = try Installation()
+            let (process, _, errors) = try installation.start([
+                "serve", "--listen", "127.0.0.9:81", "--tls-certificate", files.certificate,
+                "--tls-key", files.key,
+            ])
+            let isReady = eventually(within: 60_000) {
+                let log = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+                return log.contains("\"ready\"") || process.wait(milliseconds: 0) != nil
+            }
+            #expect(isReady)
+            let log = try String(contentsOfFile: errors, encoding: .utf8)
+            #expect(log.contains("\"port\":81,"), "\(log)")
+            #expect(try status(process.id, "Uid").first == "\(worker)")
+        }
+
+        @Test("Root's folder becomes its own, and root's commands work on it as before")
+        func folder() throws {
+            let installation = try Installation()
+            let data = installation.dataFolder
+            // The first command makes it, and what it makes is the service's.
+            #expect(try installation.run("project", "create", "default").code == 0)
+            let service = try installation.serve()
+            #expect(try installation.run("key", "create", "--role", "reader").code == 0)
+            let app = ["app", "set", "--bundle-id", "com.example.game"]
+            let secret = try ScratchFolder()
+            let file = try secret.write("secret", to: "shared")
+            let set = try installation.run(app + ["--shared-secret-file", file])
+            #expect(set.code == 0, "\(set.errors)")
+            for name in try FileManager.default.contentsOfDirectory(atPath: data) {
+                #expect(owner(of: "\(data)/\(name)") == worker, "\(name)")
+            }
+            #expect(owner(of: data) == worker)
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 30_000) == 0)
+            #expect(try installation.run("project", "list").output.contains("default"))
+            // The service opens what root's command has sealed.
+            let again = try installation.serve()
+            #expect(!again.log.contains("locked"), "\(again.log)")
+        }
+
+        @Test("A folder of a build before, where only the database was an ordinary user's, goes on")
+        func before() throws {
+            let installation = try Installation()
+            #expect(try installation.run("project", "create", "default").code == 0)
+            let data = installation.dataFolder
+            for name in try FileManager.default.contentsOfDirectory(atPath: data)
+            where !["postgres", "socket"].contains(name) {
+                chown("\(data)/\(name)", 0, 0)
+            }
+            mkdir("\(data)/seen", 0o700)
+            chown(data, 0, 0)
+            chmod(data, 0o701)
+            let service = try installation.serve()
+            #expect(service.log.contains("\"ready\""))
+            #expect(owner(of: data) == worker && owner(of: "\(data)/seen") == worker)
+            #expect(try installation.run("project", "list").output.contains("default"))
+        }
+
+        @Test("Another user serves where one is named, and root never")
+        func named() throws {
+            let installation = try Installation()
+            for (name, sentence) in [
+                ("root", "no ordinary user of this machine"),
+                ("nobody-of-that-name", "no ordinary user of this machine"),
+            ] {
+                let refused = try installation.run("serve", "--user", name)
+                #expect(refused.code == 3 && refused.errors.contains(sentence), "\(refused.errors)")
+            }
+            let service = try installation.serve("--user", "daemon")
+            #expect(try status(service.process.id, "Uid").first == "1")
+            #expect(owner(of: installation.dataFolder) == 1)
+            #expect(try installation.run("project", "create", "default").code == 0)
+            service.process.signal(SIGTERM)
+            _ = service.process.wait(milliseconds: 30_000)
+            let other = try installation.run("serve", "--user", "postgres")
+            #expect(other.code == 3 && other.errors.contains("is daemon's"), "\(other.errors)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+/// A login of the database stays what it is.
+@Suite("A login does not climb")
+struct ClimbingTests {
+    private let database: ScratchDatabase
+
+    init() throws {
+        database = try ScratchDatabase()
+        let ledger = database.ledger()
+        _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        ledger.close()
+    }
+
+    @Test(
+        "An analyst's type in pg_temp runs nothing with another's rights, whatever it is named like",
+        arguments: ["int8multirange", "text", "jsonb", "timestamptz", "numeric"])
+    func types(_ name: String) throws {
+        let analyst = try TestLogin(analystOf: database)
+        // What is in the way of the type notes in whose name it runs, and helps itself.
+        try runScript(
+            """
+            create temporary table ran (who name);
+            create function pg_temp.climb(value pg_catalog.\(name)) returns boolean
+            language plpgsql as $body$
+            begin
+                insert into ran values (current_user);
+                execute 'alter role \(analyst.name) superuser';
+                return true;
+            exception when insufficient_privilege then
+                return true;
+            end $body$;
+            create domain pg_temp.\(name) as pg_catalog.\(name) check (pg_temp.climb(value));
+            select deed.entitled('default', 'u1', 'pro');
+            select deed.now();
+            select count(*) from deed.entitlements;
+            do $$
+            begin
+                if exists (select from ran where who <> session_user) then
+                    raise exception 'ran as another';
+                end if;
+            end $$
+            """, at: analyst.url(of: database))
+        let isSuperuser =
+            "select count(*) from pg_roles where rolname = '\(analyst.name)' and rolsuper"
+        #expect(try database.number(isSuperuser) == 0)
+    }
+
+    @Test("Every function names pg_temp last, or was read when it was made")
+    func paths() throws {
+        let open = """
+            select coalesce(string_agg(p.proname, ', ' order by p.proname), '')
+            from pg_proc as p where p.pronamespace = 'deed'::regnamespace and p.prosqlbody is null
+                and p.proconfig is distinct from array['search_path=pg_catalog, pg_temp']
+            """
+        #expect(try database.text(open) == "")
+    }
+
+    @Test("One function runs with the rights of its owner, and it takes no argument")
+    func definers() throws {
+        let definers = """
+            select coalesce(string_agg(p.oid::regprocedure::text, ', '), '')
+            from pg_proc as p where p.pronamespace = 'deed'::regnamespace and p.prosecdef
+            """
+        #expect(try database.text(definers) == "deed.standbys()")
+    }
+
+    @Test("The service can give a database no test clock")
+    func testClock() throws {
+        let insertion = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
+        #expect {
+            try database.run(insertion, role: LedgerSettings.serviceRole)
+        } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
+        // Nor can the owner, where the real world has left anything.
+        #expect {
+            try database.run(insertion)
+        } throws: { ($0 as? PostgresError)?.sqlState == "DD007" }
+        #expect(try database.number("select count(*) from deed.test_clock") == 0)
+    }
+}

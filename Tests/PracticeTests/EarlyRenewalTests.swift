@@ -1,0 +1,178 @@
+import Core
+import JSON
+import Practice
+import Testing
+
+@Suite("Renewals that are charged before the period ends", .timeLimit(.minutes(10)))
+struct EarlyRenewalTests {
+    private func bought(
+        _ product: String, pace: Pace = .calendar, isEarly: Bool? = nil
+    ) throws -> PracticeStore {
+        var shop = Shop.example
+        shop.app.renewsEarly = isEarly
+        let store = PractisedStore(PracticeWorld(shop, from: opening, pace: pace, seed: 4)).store
+        _ = try store.perform(Step(.buy, customer: "ada", product: product))
+        return store
+    }
+
+    private func newest(_ store: PracticeStore) throws -> Sale {
+        try #require(store.read { $0.sales(of: "ada").last })
+    }
+
+    private func told(_ store: PracticeStore) -> [String] {
+        store.read { world in
+            world.postings.map { [$0.type, $0.subtype].compactMap(\.self).joined(separator: " ") }
+        }
+    }
+
+    @Test(
+        "The store charges a day before the end, or a tenth of the period, and the next one begins at the end",
+        arguments: [
+            ("pro.month", Pace.calendar, day), ("pro.year", .calendar, day),
+            ("pro.month", .sandbox, 30_000), ("pro.year", .sandbox, 360_000),
+        ])
+    func early(product: String, pace: Pace, lead: Int64) throws {
+        let store = try bought(product, pace: pace)
+        let first = try newest(store)
+        let end = try #require(first.expires)
+        try store.advance(to: end.advanced(byMilliseconds: -lead - 1))
+        #expect(try newest(store).id == first.id)
+        try store.advance(to: end.advanced(byMilliseconds: -lead))
+        let next = try newest(store)
+        #expect(next.id != first.id && next.purchased == end)
+        #expect(told(store).last == "DID_RENEW")
+        // An app that is installed anew hands over both.
+        let standing = try #require(store.read { $0.standings(of: "ada").first })
+        #expect(standing.isActive && standing.until == next.expires)
+    }
+
+    @Test("A setting keeps the gap: the store renews when the period ends")
+    func gap() throws {
+        let store = try bought("pro.month", isEarly: false)
+        let first = try newest(store)
+        let end = try #require(first.expires)
+        try store.advance(to: end.advanced(byMilliseconds: -1))
+        #expect(try newest(store).id == first.id)
+        try store.advance(to: end)
+        #expect(try newest(store).purchased == end)
+    }
+
+    @Test("A payment that fails a day before the end is tried again when it ends")
+    func failing() throws {
+        let store = try bought("pro.month")
+        let first = try newest(store)
+        let end = try #require(first.expires)
+        _ = try store.perform(Step(.failBilling, customer: "ada"))
+        try store.advance(to: end.advanced(byMilliseconds: -1))
+        #expect(!told(store).contains { $0.hasPrefix("DID_") })
+        try store.advance(to: end)
+        #expect(told(store).last == "DID_FAIL_TO_RENEW GRACE_PERIOD")
+    }
+
+    @Test("Who cancels after the charge keeps the period that was paid for")
+    func cancelled() throws {
+        let store = try bought("pro.month")
+        let end = try #require(try newest(store).expires)
+        try store.advance(to: end.advanced(byMilliseconds: -hour))
+        _ = try store.perform(Step(.cancel, customer: "ada"))
+        let next = try newest(store)
+        try store.advance(to: try #require(next.expires))
+        #expect(try newest(store).id == next.id)
+        #expect(told(store).last == "EXPIRED VOLUNTARY")
+    }
+
+    @Test(
+        "An upgrade after the charge takes the place of both periods, and the second is paid back")
+    func upgraded() throws {
+        let store = try bought("pro.month")
+        let end = try #require(try newest(store).expires)
+        try store.advance(to: end.advanced(byMilliseconds: -hour))
+        _ = try store.perform(Step(.change, customer: "ada", product: "premium.month"))
+        let sales = store.read { $0.sales(of: "ada") }
+        #expect(sales.map(\.isUpgraded) == [true, true, false])
+        #expect(sales.map { $0.revocation != nil } == [false, true, false])
+        #expect(sales[2].purchased < end && sales[2].product == "premium.month")
+        let standings = store.read { $0.standings(of: "ada") }
+        #expect(standings.map(\.product) == ["premium.month"])
+    }
+
+    @Test(
+        "A refund after the charge ends access and pays the next period back; reversed, that one stays so"
+    )
+    func refunded() throws {
+        let store = try bought("pro.month")
+        let first = try newest(store)
+        let end = try #require(first.expires)
+        try store.advance(to: end.advanced(byMilliseconds: -hour))
+        let handOver = try store.perform(Step(.refund, customer: "ada"))
+        #expect(handOver.transaction == first.id)
+        #expect(store.read { $0.sales(of: "ada") }.allSatisfy { $0.revocation != nil })
+        #expect(store.read { $0.standings(of: "ada") }.map(\.word) == ["revoked"])
+        _ = try store.perform(Step(.reverse, customer: "ada"))
+        #expect(store.read { $0.standings(of: "ada") }.map(\.word) == ["active"])
+        try store.advance(to: end)
+        #expect(store.read { $0.standings(of: "ada") }.map(\.word) == ["ended"])
+    }
+
+    @Test("The last month of a cancelled commitment does not renew, and says which month it is")
+    func commitment() throws {
+        let store = try bought("pro.commitment")
+        _ = try store.perform(Step(.cancel, customer: "ada"))
+        func standing() throws -> PracticeWorld.Standing {
+            try #require(store.read { $0.standings(of: "ada").first })
+        }
+        #expect(try standing().renews == true)
+        #expect(try standing().commitment == "month 1 of 12, cancelled")
+        try store.advance(to: opening.days(350))
+        #expect(try standing().renews == false)
+        #expect(try standing().commitment == "month 12 of 12, cancelled")
+        try store.advance(to: opening.days(400))
+        #expect(try standing().word == "ended")
+    }
+
+    @Test("A transaction of another product, of another customer or of no subscription is refused")
+    func otherTransactions() throws {
+        let store = try bought("pro.month")
+        let period = try newest(store).id
+        _ = try store.perform(Step(.buy, customer: "ada", product: "coins.100"))
+        let coins = try newest(store).id
+        let cases: [(Step.Act, product: String?, transaction: String, sentence: String)] = [
+            (
+                .refund, "pro.month", coins,
+                "\(coins) is a transaction of coins.100, not of pro.month"
+            ),
+            (.refund, nil, "17", "ada has no transaction 17; see: deed-practice show"),
+            (
+                .cancel, "pro.year", period,
+                "\(period) is a transaction of pro.month, not of pro.year"
+            ),
+            (.cancel, nil, coins, "\(coins) is a transaction of coins.100, no subscription"),
+            (.cancel, nil, "17", "ada has no transaction 17; see: deed-practice show"),
+        ]
+        for (act, product, transaction, sentence) in cases {
+            let step = Step(act, customer: "ada", product: product)
+                .changed { $0.transaction = transaction }
+            #expect(throws: PracticeError.refused(sentence)) { try store.perform(step) }
+        }
+        _ = try store.perform(Step(.cancel, customer: "ada").changed { $0.transaction = period })
+        #expect(store.read { $0.subscriptions(of: "ada").map(\.willRenew) } == [false])
+    }
+
+    @Test(
+        "A scenario that goes on after the year 9999, and an address that is none, are refused by name"
+    )
+    func names() throws {
+        let scenario = try Scenario(
+            Array(#"{"title":"t","lives":[],"until":"9000y"}"#.utf8))
+        var world = PracticeWorld(.example, from: opening, seed: 4)
+        #expect(
+            throws: PracticeError.invalid(
+                "until is \"9000y\", which is after the year 9999: no date that Deed knows")
+        ) { try world.plan(scenario) }
+        var shop = Shop.example
+        shop.app.notificationURL = "deed:8080"
+        #expect(throws: PracticeError.self) { try Shop(Array(shop.text.utf8)) }
+    }
+}
+
+private let hour: Int64 = 3_600_000

@@ -1,0 +1,114 @@
+import Core
+
+/// Subscriptions by the rules page.
+extension NaiveModel {
+    func periods(_ original: String, _ all: [Weighed]) -> [Source] {
+        let renewal = newestRenewal(original, all)
+        var sources: [Source] = []
+        for (index, period) in all.enumerated() where counts(period) {
+            guard let expires = period.expires else { continue }
+            let next = index + 1 < all.count ? all[index + 1] : nil
+            var source = Source(
+                entitlements: product(of: period).entitlements,
+                product: period.fact.product.text, start: period.start, end: expires,
+                stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
+                stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
+                willRenew: willRenew(renewal, after: period), isSubscription: true)
+            let successor = all[(index + 1)...].first { takesOver($0, from: period) }
+            if let successor { source.end(at: successor.start, as: "upgraded") }
+            let gaveWay = givesWay(period, among: all)
+            if gaveWay { source.end(at: period.start, as: "upgraded") }
+            if let revoked = period.revoked {
+                let state = successor == nil && !gaveWay ? "revoked" : "upgraded"
+                source.end(at: revoked.at.milliseconds, as: state)
+            }
+            sources += withItems(of: period, source)
+            // Of several graces that follow one period the longest counts.
+            let named = facts.renewals.filter { fact in
+                fact.original.text == original
+                    && all.last { $0.start <= fact.signedAt.milliseconds }?.id == period.id
+            }
+            if let until = named.compactMap(\.graceUntil?.milliseconds).max(), expires < until {
+                var grace = source
+                (grace.start, grace.end) = (expires, until)
+                (grace.isGrace, grace.stateInside) = (true, "grace")
+                grace.stateAfter =
+                    next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
+                if let next { grace.end(at: next.start, as: grace.stateAfter) }
+                if let revoked = period.revoked {
+                    grace.end(at: revoked.at.milliseconds, as: "revoked")
+                }
+                if grace.end != grace.start {
+                    sources += withItems(of: period, grace).filter { $0.end != $0.start }
+                }
+            }
+        }
+        return sources
+    }
+
+    /// The last period of a commitment that was cancelled is not followed by another one.
+    private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
+        if let commitment = period.fact.commitment, commitment.period == commitment.periods,
+            renewal?.willCommitAgain == false
+        {
+            return false
+        }
+        return renewal?.willRenew
+    }
+
+    /// Another product that begins before the end is an upgrade, flagged or not; unless that happens
+    /// so late that it may be the renewal, and the store said of the former one since that it is none.
+    private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
+        let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
+        if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
+        if former.isUpgraded { return true }
+        guard let expires = former.expires, next.start < expires,
+            next.fact.product != former.fact.product
+        else { return false }
+        if let revoked = former.revoked, revoked.at.milliseconds < next.start { return false }
+        let isLate = next.start >= expires - lead(former)
+        return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
+    }
+
+    /// Whether it was sold as a renewal before the customer changed to what began before it.
+    private func givesWay(_ period: Weighed, among all: [Weighed]) -> Bool {
+        isSigned(period) && !neverBegan(period)
+            && all.contains { other in
+                other.start < period.start && period.fact.signedAt.milliseconds < other.start
+                    && other.fact.product != period.fact.product && !neverBegan(other)
+            }
+    }
+
+    private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
+
+    /// A renewal that was taken back before its period began.
+    private func neverBegan(_ weighed: Weighed) -> Bool {
+        guard let revoked = weighed.revoked, weighed.expires != nil else { return false }
+        return revoked.at.milliseconds <= weighed.start
+    }
+
+    /// How long before a period its renewal may be charged.
+    private func lead(_ period: Weighed) -> Int64 {
+        guard let expires = period.expires else { return 86_400_000 }
+        return max(0, min(86_400_000, (expires - period.start) / 3))
+    }
+
+    private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {
+        let mine = facts.renewals.filter { $0.original.text == original }
+        func key(_ fact: RenewalFact) -> [Int64] {
+            [
+                fact.signedAt.milliseconds, fact.rank.rawValue, fact.isInBillingRetry ? 1 : 0,
+                fact.willRenew ? 0 : 1, fact.willCommitAgain == false ? 1 : 0,
+            ]
+        }
+        let newest = mine.max { key($0).lexicographicallyPrecedes(key($1)) }
+        guard let newest,
+            let place = periods.lastIndex(where: {
+                !neverBegan($0) && !givesWay($0, among: periods)
+            }) ?? periods.indices.last
+        else { return newest }
+        let former = place > 0 ? lead(periods[place - 1]) : 0
+        let earliest = periods[place].start - max(former, lead(periods[place]))
+        return newest.signedAt.milliseconds >= earliest ? newest : nil
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Postgres
+
+/// A login of the server with a name of its own; gone with the test, and with it all that it was given.
+package final class TestLogin: Sendable {
+    package let name = "deed_login_\(UInt64.random(in: 0...UInt64.max))"
+    private let url: String
+
+    /// On the server of that URL, whose login may make logins.
+    package init(_ attributes: String = "", at url: String? = nil) throws {
+        self.url = try url ?? ScratchDatabase(migrated: false).serverURL
+        try run("create role \(name) login \(attributes)")
+    }
+
+    /// An analyst of the database, with what `docs/sql.md` says to give one.
+    package convenience init(analystOf database: ScratchDatabase) throws {
+        try self.init(at: database.url)
+        try run(grants(on: database.name))
+    }
+
+    deinit {
+        try? run("drop owned by \(name)")
+        try? run("drop role \(name)")
+    }
+
+    /// What `docs/sql.md` says to give an analyst, for this login in place of the page's.
+    package func grants(on database: String) throws -> String {
+        let page = try String(contentsOf: TestLogin.page, encoding: .utf8)
+        let block =
+            page.components(separatedBy: "```sql\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+            .first { $0.contains("grant usage on schema deed") } ?? ""
+        return block.replacing(#/create role.*/#, with: "")
+            .replacing("database deed", with: "database \(database)")
+            .replacing("to analyst", with: "to \(name)")
+    }
+
+    /// The database's URL for this login.
+    package func url(of database: ScratchDatabase) -> String { url(of: database.url) }
+
+    package func url(of other: String) -> String {
+        other.replacing(#/user=[a-z_0-9]+/#, with: "user=\(name)")
+    }
+
+    /// Runs SQL as whoever made the login.
+    package func run(_ text: String) throws { try runScript(text, at: url) }
+
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/sql.md")
+}
+
+/// Runs SQL in a session of the URL's login.
+package func runScript(_ text: String, at url: String) throws {
+    var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
+    try connection.run(Script(embedded: Array(text.utf8)))
+}
