@@ -155,21 +155,23 @@ struct RunnerTests {
 
     @Test("A stop tells the run that is under way, and names those that do not end in time")
     func stopping() {
-        let tally = Tally()
+        let (begun, tally) = (Tally(), Tally())
         let isFree = Monitor(false)
         let polite = Job("polite", .everywhere(milliseconds: 10)) { run in
+            begun.add()
             while run.goesOn { pause(milliseconds: 1) }
             tally.add()
             return .atOnce
         }
         let stubborn = Job("stubborn", .everywhere(milliseconds: 10)) { _ in
+            begun.add()
             tally.add()
             isFree.wait { $0 ? () : nil }
             return .atOnce
         }
         let runner = runner(polite, stubborn)
         runner.start()
-        #expect(tally.reaches(1))
+        #expect(begun.reaches(2))
         runner.stop()
         #expect(runner.unfinished(after: 300) == ["stubborn"])
         isFree.change { $0 = true }
