@@ -40,7 +40,7 @@ private final class PastedPage {
     init() throws {
         folder = try ScratchFolder()
         let port = try freePorts(3)
-        for name in ["clone/.build", "home", "temporary", "out"] {
+        for name in ["clone/.build", "home", "tmp", "out"] {
             try FileManager.default.createDirectory(
                 atPath: folder.file(name), withIntermediateDirectories: true)
         }
@@ -50,7 +50,7 @@ private final class PastedPage {
         symlink(programs, folder.file("clone/.build/release"))
         symlink(PastedPage.root + "/docs", folder.file("clone/docs"))
         var environment = [
-            "TMPDIR": folder.file("temporary"), "HOME": folder.file("home"),
+            "TMPDIR": folder.file("tmp"), "HOME": folder.file("home"),
         ]
         for name in ["PATH", "LD_LIBRARY_PATH"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
@@ -106,7 +106,7 @@ private final class PastedPage {
     /// What is still there, in the clone, at home and in the folder for temporary things.
     func leftovers() throws -> [String] {
         let files = FileManager.default
-        return try files.contentsOfDirectory(atPath: folder.file("temporary"))
+        return try files.contentsOfDirectory(atPath: folder.file("tmp"))
             + files.contentsOfDirectory(atPath: folder.file("home"))
             + files.contentsOfDirectory(atPath: folder.file("clone")).filter {
                 $0 != ".build" && $0 != "docs"

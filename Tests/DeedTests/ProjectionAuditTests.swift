@@ -144,7 +144,10 @@ extension ProgramTests {
                     "6f1d", "customer"),
                 RowTampering(
                     "update deed.customers set customer = 'ghost' where customer = 'u2'",
-                    "deed.customers", "ghost", "row"),
+                    "deed.customers", "ghost", "shard"),
+                RowTampering(
+                    "delete from deed.customers where customer = 'u2'", "deed.customers", "u2",
+                    "row"),
                 RowTampering("update deed.apps set apple_id = 7", "deed.apps", "apple", "apple_id"),
                 RowTampering(
                     "update deed.projects set catalog_version = 9", "deed.projects", "default",

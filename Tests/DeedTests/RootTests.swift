@@ -77,6 +77,20 @@ extension ProgramTests {
             #expect(try status(process.id, "Uid").first == "\(worker)")
         }
 
+        @Test("It does not serve where its user may not read the installation's key, and says what to do")
+        func lockedKey() throws {
+            let folder = try ScratchFolder()
+            let key = try folder.write(String(repeating: "ab", count: 32), to: "secret.key")
+            chmod(key, 0o600)
+            let installation = try Installation()
+            let refused = try installation.run(
+                "serve", "--listen", "127.0.0.1:0", "--secret-key-file", key)
+            #expect(refused.code == 3)
+            #expect(refused.errors.contains("run: chown "), "\(refused.errors)")
+            chown(key, worker, gid_t.max)
+            _ = try installation.serve("--secret-key-file", key)
+        }
+
         @Test("Root's folder becomes its own, and root's commands work on it as before")
         func folder() throws {
             let installation = try Installation()

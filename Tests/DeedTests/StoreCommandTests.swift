@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import JSON
+import Machine
 import Outbound
 import TestSupport
 import Testing
@@ -15,6 +17,10 @@ extension ProgramTests {
 
         init() throws {
             folder = try ScratchFolder()
+            // Root's commands make files for the owner of their folder, who serves.
+            if getuid() == 0, let user = ServiceUser.usualOne {
+                chown(folder.path, user.id, user.group)
+            }
             deed = try Installation(ScratchDatabase())
             data = folder.file("practice")
             keyFile = folder.file("secret.key")

@@ -43,6 +43,11 @@ package struct ProjectionAudit {
                 last = end
                 progress(customers)
             }
+            let unlisted = try auditor.unlistedCustomers(in: shard, of: nil, 10_000)
+            for page in unlisted.pages(of: ProjectionAudit.page) {
+                try compare(page, auditor)
+                progress(customers)
+            }
             try auditor.addOrphans(in: shard, to: &findings)
         }
         try compareNames(of: nil, auditor)

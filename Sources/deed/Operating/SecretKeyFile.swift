@@ -2,6 +2,7 @@ import Assembly
 import Core
 import Crypto
 import Glibc
+import Machine
 import PrivatePostgres
 
 /// Where the installation's key is kept: 64 hexadecimal digits that only their owner may read. It is
@@ -93,6 +94,15 @@ struct SecretKeyFile: Sendable {
             throw fault("it does not hold 64 hexadecimal digits; restore the file from a backup")
         }
         return key
+    }
+
+    /// Ends the program where there is a key that this user, whose process this is now, may not read. It would be missed
+    /// only with the first credentials to open.
+    func check(readableFor user: ServiceUser) throws(CommandEnd) {
+        if access(path, R_OK) == 0 || errno != EACCES { return }
+        throw fault(
+            "\(user.name), who serves for root, may not read it; run: chown \(user.name) \(path); "
+                + "and let that user enter its folder")
     }
 
     /// Makes the file in one step with all that belongs in it, so that two processes that make it get the same one.

@@ -74,6 +74,7 @@ let serveCommand = CommandSpec(
             "The system did not let this process become the user \(user.name); "
                 + "start deed as that user.")
     }
+    if let user { try invocation.secretKeyFile.check(readableFor: user) }
     let database = try invocation.database(mayCreate: true, log: log)
     defer { database.leave() }
     if !invocation.has("no-wait"), !database.awaitServer(log: log) { return }
