@@ -84,7 +84,7 @@ extension SchemaStep {
 }
 
 extension Connection {
-    fileprivate mutating func appliedMigrations() throws(LedgerError) -> [AppliedMigration] {
+    mutating func appliedMigrations() throws(LedgerError) -> [AppliedMigration] {
         var isThere = false
         try read([Statement.migrationsExist()]) { _, rows in isThere = rows.bool(0, 0) }
         if !isThere { return [] }
@@ -154,12 +154,12 @@ extension Connection {
     }
 }
 
-private struct AppliedMigration {
+struct AppliedMigration {
     let number: Int64
     let name: String
     let digest: [UInt8]
 }
 
 extension Migration {
-    fileprivate var digest: [UInt8] { SHA256.digest(script.text).bytes }
+    var digest: [UInt8] { SHA256.digest(script.text).bytes }
 }

@@ -47,6 +47,9 @@ extension ProgramTests {
                         select recorded_at from deed.events as e where e.shard = s.shard
                         order by seq desc limit 1
                     ), 0);
+                alter table deed.events enable always trigger events_only_grow;
+                alter table deed.events enable always trigger events_are_not_emptied;
+                alter table deed.shards enable trigger all;
                 """)
         }
 
@@ -179,6 +182,65 @@ extension ProgramTests {
             #expect(try audit().code == 0)
         }
 
+        @Test(
+            "What was changed of the schema past its migrations is named, and ends the audit with 1",
+            arguments: [
+                (
+                    "drop trigger events_only_grow on deed.events", "deed.events",
+                    "trigger events_only_grow"
+                ),
+                (
+                    """
+                    create or replace function deed.refuse_change_of_log() returns trigger language plpgsql
+                    set search_path = pg_catalog, pg_temp as 'begin return new; end'
+                    """, "deed.refuse_change_of_log()", "function"
+                ),
+                (
+                    "grant update on deed.events to deed_service", "deed.events",
+                    "rights of deed_service"
+                ),
+                (
+                    "grant insert on deed.events to public", "deed.events", "rights of PUBLIC"
+                ),
+                (
+                    "update deed.migrations set digest = sha256('x') where number = 20",
+                    "deed.migrations", "migration 20"
+                ),
+                (
+                    "delete from deed.migrations where number = 3", "deed.migrations",
+                    "migration 3"
+                ),
+                (
+                    "insert into deed.migrations select 24, name, digest, applied_at from deed.migrations limit 1",
+                    "deed.migrations", "migration 24"
+                ),
+            ])
+        func schema(_ statement: String, _ object: String, _ aspect: String) throws {
+            #expect(try audit().json["schema"]?["findings"]?.array?.filter(\.isInside) == [])
+            try database.run(statement)
+            let (code, json) = try audit()
+            #expect(code == 1)
+            let findings = json["schema"]?["findings"]?.array?.filter(\.isInside) ?? []
+            #expect(findings.map { $0["object"]?.string } == [object])
+            #expect(findings.map { $0["aspect"]?.string } == [aspect])
+            #expect(findings.first?["expected"] != findings.first?["found"])
+            // The log itself is sound, and the audit says that too.
+            #expect(json["finding_count"] == 0 && json["events"] == 3)
+            let told = try deed.run(["audit"] + key)
+            #expect(told.output.contains("\(object), \(aspect): should be "))
+            #expect(told.output.contains("3 events are proven."))
+            #expect(told.errors.contains("deed migrate changed it"))
+        }
+
+        @Test("After a change of the schema no mark is kept")
+        func schemaAndMark() throws {
+            try database.run("drop trigger events_only_grow on deed.events")
+            let file = folder.file("mark")
+            let audit = try deed.run(["audit", "--since-mark", "--mark", file] + key)
+            #expect(audit.code == 1)
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+
         @Test("The service's own login may not move anything aside, nor read what was")
         func quarantineAsService() throws {
             for statement in [
@@ -196,5 +258,12 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--mark", "x").errors.contains("--since-mark"))
             #expect(try deed.run("audit", "--projections", "--sample", "0").code == 2)
         }
+    }
+}
+
+extension JSON {
+    /// Whether it is of the schema itself: a scratch database is open to every login of its server.
+    fileprivate var isInside: Bool {
+        self["object"]?.string.map { !["database", "role deed_service"].contains($0) } ?? false
     }
 }

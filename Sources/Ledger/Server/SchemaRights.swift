@@ -1,3 +1,4 @@
+import Core
 package import Postgres
 import SQL
 
@@ -64,10 +65,11 @@ private struct SchemaAspect: Hashable {
 
 extension Connection {
     /// What is not as the migrations of this release make it: tables, views, functions, triggers, constraints, their
-    /// owners, and what the service, everybody, and others beyond reading may do with them. Any login may ask.
+    /// owners, and what the service, everybody, and others beyond reading may do with them; and which migrations
+    /// the database says that it took.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         var found = try describedSchema()
-        var differences: [SchemaDifference] = []
+        var differences = try migrationDifferences()
         for (aspect, expected) in Connection.expectedSchema {
             let value = found.removeValue(forKey: aspect)
             if value == expected { continue }
@@ -75,6 +77,25 @@ extension Connection {
         }
         differences += found.map { SchemaDifference($0, expected: nil, found: $1) }
         return differences.sorted { ($0.object, $0.aspect) < ($1.object, $1.aspect) }
+    }
+
+    /// Rows of `deed.migrations` that are missing, too much, or of a script that is not ours.
+    private mutating func migrationDifferences() throws(LedgerError) -> [SchemaDifference] {
+        let expected = Dictionary(
+            uniqueKeysWithValues: Migration.all.map {
+                ($0.number, "\($0.name) \($0.digest.hexDigits)")
+            })
+        let found = Dictionary(
+            uniqueKeysWithValues: try appliedMigrations().map {
+                ($0.number, "\($0.name) \($0.digest.hexDigits)")
+            })
+        return Set(expected.keys).union(found.keys).compactMap { number in
+            expected[number] == found[number]
+                ? nil
+                : SchemaDifference(
+                    SchemaAspect(object: "deed.migrations", aspect: "migration \(number)"),
+                    expected: expected[number], found: found[number])
+        }
     }
 
     /// The same as a list, each aspect a line: what `sql/schema.txt` holds.
@@ -153,5 +174,12 @@ extension Schema {
             }
             return owner
         }
+    }
+}
+
+extension Auditor {
+    /// What something other than a migration changed of the schema, or of who may do what in it.
+    package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
+        try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 }

@@ -39,6 +39,7 @@ let auditCommand = CommandSpec(
         var report = AuditReport()
         do throws(CommandEnd) {
             if invocation.has("quarantine") { try report.quarantine(auditor, at: clock()) }
+            try report.auditSchema(auditor)
             try report.auditLog(auditor, invocation)
             if invocation.has("evidence") {
                 try report.auditEvidence(auditor, Verifier(extraRoots: roots))
@@ -60,6 +61,7 @@ let auditCommand = CommandSpec(
 /// What an audit has read, and what it found.
 private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
+    private var schema: [SchemaDifference] = []
     private var events: Int64 = 0
     private var log = AuditFindings()
     /// Events that no head covers.
@@ -70,7 +72,9 @@ private struct AuditReport {
     private var projections: ProjectionAudit?
 
     /// Whether an audit that did not come to its end has anything to report.
-    var hasNews: Bool { quarantined?.isEmpty == false || !log.isEmpty }
+    var hasNews: Bool {
+        quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
+    }
 
     mutating func quarantine(_ auditor: Auditor, at now: Instant) throws(CommandEnd) {
         do throws(LedgerError) {
@@ -84,6 +88,10 @@ private struct AuditReport {
             }
             throw .fault(error.detailed)
         }
+    }
+
+    mutating func auditSchema(_ auditor: Auditor) throws(CommandEnd) {
+        schema = try attempt { () throws(LedgerError) in try auditor.schemaDifferences() }
     }
 
     mutating func auditLog(
@@ -170,7 +178,7 @@ private struct AuditReport {
                     "Rows of projections differ from the log; something other than Deed "
                     + "wrote to the database.")
         }
-        return nil
+        return schema.refusal
     }
 }
 
@@ -178,6 +186,12 @@ extension AuditReport {
     var json: JSON {
         var object = JSONObject()
         object.append("events", .integer(events))
+        object.append(
+            "schema",
+            [
+                "findings": .array(schema.map(\.json)),
+                "finding_count": .integer(schema.count),
+            ])
         if let since { object.append("since", .string(since.madeAt.text)) }
         object.append("findings", log.json)
         object.append("finding_count", .integer(log.count))
@@ -213,6 +227,7 @@ extension AuditReport {
                 "moved aside: \(event.type) of '\(event.customer)' at \(event.place), now in "
                     + "deed.quarantined_events")
         }
+        lines += schema.map(\.description)
         let beginning = since.map { " since \($0.madeAt.text)" } ?? ""
         lines.append(
             events == 1

@@ -52,13 +52,7 @@ let migrateCommand = CommandSpec(
                 + "administrator run: grant pg_read_all_stats to \(blind)")
     }
     invocation.show(steps, as: "applied", differences)
-    if differences.contains(where: { !$0.isOutside }) {
-        throw .refused(
-            code: "schema_differs",
-            sentence:
-                "The schema is not as this release makes it: something other than deed migrate changed it. Find "
-                + "out who, and undo what is named, as the schema's owner; see docs/operations.md.")
-    }
+    if let refusal = differences.refusal { throw refusal }
 }
 
 extension Invocation {
@@ -80,8 +74,20 @@ extension Invocation {
     }
 }
 
+extension [SchemaDifference] {
+    /// Why a command fails that found them; `nil` where nothing of the schema itself differs.
+    var refusal: CommandEnd? {
+        if allSatisfy(\.isOutside) { return nil }
+        return .refused(
+            code: "schema_differs",
+            sentence:
+                "The schema is not as this release makes it: something other than deed migrate changed it. Find "
+                + "out who, and undo what is named, as the schema's owner; see docs/operations.md.")
+    }
+}
+
 extension SchemaDifference {
-    fileprivate var json: JSON {
+    var json: JSON {
         [
             "object": .string(object), "aspect": .string(aspect), "expected": .optional(expected),
             "found": .optional(found),
