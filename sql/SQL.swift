@@ -77,6 +77,9 @@ package struct Migration: Sendable {
         Migration(
             number: 26, name: "0026_changes_of_product",
             script: Script(embedded: PackageResources._026_changes_of_product_sql)),
+        Migration(
+            number: 27, name: "0027_lost_ends",
+            script: Script(embedded: PackageResources._027_lost_ends_sql)),
     ]
 }
 
@@ -91,6 +94,10 @@ extension Statement {
         name: "find_root", embedded: PackageResources.find_root_sql)
     package static let listShortfalls = Statement(
         name: "list_shortfalls", embedded: PackageResources.list_shortfalls_sql)
+    package static let noteLostEnds = Statement(
+        name: "note_lost_ends", embedded: PackageResources.note_lost_ends_sql)
+    package static let forgetLostEnds = Statement(
+        name: "forget_lost_ends", embedded: PackageResources.forget_lost_ends_sql)
     package static let listAcceptances = Statement(
         name: "list_acceptances", embedded: PackageResources.list_acceptances_sql)
     package static let readClock = Statement(

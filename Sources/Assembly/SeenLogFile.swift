@@ -7,7 +7,7 @@ package import Ledger
 
 extension LogMemory {
     /// A file for each database that a log was seen in, in a folder of the data folder that services share.
-    /// Commands look there, and write nothing: the files belong to the user who serves.
+    /// Commands look there, and write nothing, also not into the database: the files belong to the user who serves.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         return LogMemory(
@@ -31,7 +31,7 @@ extension LogMemory {
                 } catch {
                     return error.reason
                 }
-            })
+            }, notes: areKept ? .written : .heeded)
     }
 }
 

@@ -56,6 +56,7 @@ struct RightsTableTests {
         "history_rounds": ["rawde", "raw", "-", "-"],
         "notification_marks": ["rawde", "rawd", "-", "-"],
         "cursors": ["rawde", "rawd", "-", "-"],
+        "lost_ends": ["rawde", "rawd", "-", "-"],
 
         // What other programs read. One row of balances is one row of a table.
         "balances": ["rawd", "r", "r", "-"],

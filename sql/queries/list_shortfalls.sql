@@ -1,6 +1,12 @@
--- 1 shards, 2 positions, 3 chains there: those of them that the log lacks, with where it ends
-select known.shard, known.seq, coalesce(s.head, 0)
-from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as known (shard, seq, chain)
+-- 1 shards, 2 positions, 3 chains there: those of them that the log lacks, with where it ends; and those
+-- that others have noted, with how many losses had been accepted by then
+select known.shard, known.seq, known.chain, coalesce(s.head, 0), known.acceptances
+from (
+    select own.shard, own.seq, own.chain, null::bigint as acceptances
+    from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as own (shard, seq, chain)
+    union all
+    select noted.shard, noted.seq, noted.chain, noted.acceptances from deed.lost_ends as noted
+) as known
 -- As in lock_shards.
 left join lateral (
     select s.head from deed.shards as s where s.shard = known.shard

@@ -11,6 +11,8 @@ struct DatabaseLook: Sendable {
     let standbysPresent: Int64
     /// Commits that have waited for their standbys for long.
     let waitingCommits: Int64
+    /// Whether an instance has noted that the log lacks something.
+    let isNoted: Bool
 
     fileprivate var impediments: [Impediment] {
         (isReadOnly ? [.readOnly] : []) + (lacksStandby ? [.standbyMissing(self)] : [])

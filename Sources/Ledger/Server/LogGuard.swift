@@ -124,14 +124,19 @@ package final class LogGuard: Sendable {
         }
     }
 
+    /// Whether what other instances have noted stops this one, too.
+    var heedsOthers: Bool { memory.notes != .ignored }
+
     /// Throws unless the server has everything that was seen of the log.
-    private func meet(_ connection: inout Connection) throws(LedgerError) {
+    func meet(_ connection: inout Connection) throws(LedgerError) {
         let server = try connection.identifiedServer()
         try recall(over: &connection, to: server)
         let (seen, epoch) = state.change(wake: .none) { ($0.seen, $0.epoch) }
-        if let shortage = try connection.shortage(of: seen, at: server) {
-            let accepted = Set(try connection.acceptances().keys).subtracting(seen.acceptances)
-            if accepted.isEmpty { throw .impeded(refuse(shortage.impediment)) }
+        let shortage = try connection.shortage(of: seen, at: server)
+        let accepted = try shortage.map { shortage throws(LedgerError) in
+            try excuse(shortage, of: seen, over: &connection)
+        }
+        if let shortage, let accepted, shortage.isOwn {
             let marks = try connection.shardMarks()
             let isBegun = state.change(wake: .none) { state in
                 state.isChanged = true
@@ -145,12 +150,28 @@ package final class LogGuard: Sendable {
             }
             // Another connection has begun with it, or with another one: this one is held against that.
             if !isBegun { return try meet(&connection) }
-            tell(of: accepted, lacking: shortage.impediment)
+            tell(of: accepted, lacking: shortage.impediment([]))
         } else if seen.isEmpty {
             note(try connection.shardMarks(), askedIn: epoch)
         }
         // What other connections were made to is not what is worked with from now on.
         if welcome(server) { connection.outliveOthers() }
+    }
+
+    /// The losses that were accepted since, and excuse the shortage. Throws where there are none, or another
+    /// instance says that more is lacking.
+    private func excuse(
+        _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
+    ) throws(LedgerError) -> Set<AcceptanceID> {
+        let found = try connection.acceptances()
+        let accepted = Set(found.keys).subtracting(seen.acceptances)
+        let stopping = heedsOthers ? shortage.stopping(after: found.count) : []
+        let isRefused = shortage.isOwn && accepted.isEmpty
+        if !isRefused, stopping.isEmpty { return accepted }
+        if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
+        // Connections that were made before the note was work with that server still.
+        if !isRefused, impediment == nil { connection.outliveOthers() }
+        throw .impeded(refuse(shortage.impediment(stopping)))
     }
 
     /// Has what was seen before this start, once it is known of which log.
@@ -193,6 +214,7 @@ package final class LogGuard: Sendable {
         let before = state.change(wake: .none) { state in
             let before = state.acceptedBefore ?? Set(earlier.keys)
             state.acceptedBefore = before
+            state.isRemembered = true
             return before
         }
         let impediment = error.impediment(at: server)
@@ -260,6 +282,15 @@ package struct LogMemory: Sendable {
         throws(NotRecalled) -> SeenLog?
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
 
+    /// What a process has to do with what instances note in a database that lacks events.
+    package enum Notes: Sendable {
+        /// It accepts the log as it is.
+        case ignored
+        case heeded
+        /// It notes what it has seen, too.
+        case written
+    }
+
     /// What is to survive how much.
     package enum Care: Sendable {
         /// This process may be killed.
@@ -274,14 +305,19 @@ package struct LogMemory: Sendable {
     package var recall: Recall
     /// Keeps it; why it could not, where that is so.
     package var keep: Keep
+    package var notes: Notes
 
-    package init(recall: @escaping Recall, keep: @escaping Keep) {
+    package init(
+        recall: @escaping Recall, keep: @escaping Keep, notes: Notes = .written
+    ) {
         self.recall = recall
         self.keep = keep
+        self.notes = notes
     }
 
     /// For a process that has no part in it.
-    package static let none = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
+    package static let none = LogMemory(
+        recall: { _, _ in nil }, keep: { _, _ in nil }, notes: .ignored)
 }
 
 extension LogGuard.State {

@@ -63,6 +63,7 @@ extension Ledger {
                     Instant(milliseconds: rows.int8(0, 1)), DatabaseLook(rows)
                 )
             }
+            if found?.look.isNoted == true { try known.heed(&connection) }
             if condition.isFull, try connection.hasRoom() { condition.noteRoom() }
             return (beginning, found)
         }
@@ -126,7 +127,8 @@ extension DatabaseLook {
     fileprivate init(_ rows: borrowing Rows) {
         self.init(
             isReadOnly: rows.bool(0, 2), standbysNeeded: rows.int8(0, 3),
-            standbysPresent: rows.int8(0, 4), waitingCommits: rows.int8(0, 5))
+            standbysPresent: rows.int8(0, 4), waitingCommits: rows.int8(0, 5),
+            isNoted: rows.bool(0, 6))
     }
 }
 

@@ -14,25 +14,47 @@ struct MetServer {
 /// What a server lacks of what was seen.
 struct Shortage {
     struct Shortfall {
-        let shard: Shard
-        let seen: Int64
+        let mark: ShardMark
+        /// Where the shard ends there.
         let head: Int64
+        /// How many losses had been accepted when another instance noted it; `nil` of what this one has seen.
+        let acceptances: Int64?
     }
     let server: MetServer
     /// A later timeline of the same server that was seen.
     let laterTimeline: Int64?
-    let shortfalls: [Shortfall]
+    /// What this instance has seen.
+    let own: [Shortfall]
+    /// What others have noted in the database.
+    let noted: [Shortfall]
 
-    var impediment: Impediment {
+    /// Whether it is not only by what others say.
+    var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
+
+    /// What others have noted since so many losses had been accepted.
+    func stopping(after acceptances: Int) -> [Shortfall] {
+        noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
+    }
+
+    /// With what others have noted that stops.
+    func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
+        let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
+            let known = furthest[one.mark.shard]?.mark.head ?? 0
+            if one.mark.head > known { furthest[one.mark.shard] = one }
+        }
+        let shortfalls = furthest.values.sorted { $0.mark.shard < $1.mark.shard }
         if let first = shortfalls.first {
-            let events = shortfalls.reduce(0) { $0 + max(1, $1.seen - $1.head) }
+            let events = shortfalls.reduce(0) { $0 + max(1, $1.mark.head - $1.head) }
             let place =
-                first.head < first.seen
-                ? "shard \(first.shard.number) ends at \(first.head), and \(first.seen) was seen"
-                : "shard \(first.shard.number) has another event at \(first.seen)"
+                first.head < first.mark.head
+                ? "shard \(first.mark.shard.number) ends at \(first.head), and \(first.mark.head) was seen"
+                : "shard \(first.mark.shard.number) has another event at \(first.mark.head)"
+            let isAllOwn = shortfalls.allSatisfy { $0.acceptances == nil }
+            let others = own.isEmpty ? "another instance has" : "instances have"
+            let who = isAllOwn ? "this instance has" : others
             parts.append(
-                "lacks at least \(events) \(events == 1 ? "event" : "events") that this instance has seen, "
+                "lacks at least \(events) \(events == 1 ? "event" : "events") that \(who) seen, "
                     + "in \(shortfalls.count) of the 64 shards (\(place))")
         }
         if let laterTimeline {
@@ -71,7 +93,7 @@ extension Connection {
         return root
     }
 
-    /// What the server lacks; `nil` when it has everything.
+    /// What the server lacks, also by what others have noted; `nil` when it has everything.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }
@@ -83,8 +105,8 @@ extension Connection {
             for row in 0..<rows.count {
                 shortfalls.append(
                     Shortage.Shortfall(
-                        shard: Shard(number: rows.int2(row, 0)), seen: rows.int8(row, 1),
-                        head: rows.int8(row, 2)))
+                        mark: ShardMark(rows, row), head: rows.int8(row, 3),
+                        acceptances: rows.optionalInt8(row, 4)))
             }
         }
         var laterTimeline: Int64?
@@ -92,7 +114,10 @@ extension Connection {
             laterTimeline = known.timeline
         }
         if shortfalls.isEmpty, laterTimeline == nil { return nil }
-        return Shortage(server: server, laterTimeline: laterTimeline, shortfalls: shortfalls)
+        return Shortage(
+            server: server, laterTimeline: laterTimeline,
+            own: shortfalls.filter { $0.acceptances == nil },
+            noted: shortfalls.filter { $0.acceptances != nil })
     }
 
     /// Every acceptance in the log, with the instant at which it was recorded.
@@ -120,7 +145,7 @@ extension Connection {
 }
 
 extension ShardMark {
-    /// Reads a row of `list_shards`.
+    /// Reads a row of `list_shards`, or another one that begins with the same columns.
     init(_ rows: borrowing Rows, _ row: Int) {
         self.init(
             shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),

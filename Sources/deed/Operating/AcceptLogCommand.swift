@@ -57,7 +57,9 @@ extension Database {
             _ = try ledger.look()
             return (nil, ledger.known.isRemembered)
         } catch {
-            if case .impeded(let impediment) = error { return (impediment, true) }
+            if case .impeded(let impediment) = error {
+                return (impediment, ledger.known.isRemembered)
+            }
             throw CommandEnd(error)
         }
     }
@@ -74,6 +76,9 @@ extension Invocation {
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
-        return try obey(live.ports.acceptLog(reason, by: sender))
+        let accepted = try obey(live.ports.acceptLog(reason, by: sender))
+        // With nothing recorded, nothing is accepted.
+        if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
+        return accepted
     }
 }

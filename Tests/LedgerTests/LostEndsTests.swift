@@ -1,0 +1,205 @@
+import Core
+import TestSupport
+import Testing
+import Threading
+
+@testable import Ledger
+
+/// What one instance knows to be lost stops the others, though they have not seen it.
+@Suite("What an instance has noted as lost")
+struct LostEndsTests {
+    private let database: ScratchDatabase
+    private let stream: Stream
+    private static let notes = "select count(*) from deed.lost_ends"
+
+    init() throws {
+        database = try ScratchDatabase()
+        stream = try Stream.test("u1")
+    }
+
+    /// As a service keeps it, but nowhere.
+    private static let memory = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
+
+    private func instance(_ notes: LogMemory.Notes = .written) -> Ledger {
+        database.ledger(change: {
+            $0.memory = Self.memory
+            $0.memory.notes = notes
+        })
+    }
+
+    /// Gives twice, and takes the last event away as a server that lost it would be without it.
+    private func loseOne(seenBy ledger: Ledger) throws {
+        for grant in ["g1", "g2"] {
+            _ = try ledger.append(.give("pro", to: stream, grant: grant))
+        }
+        _ = try ledger.look()
+        try database.run(
+            """
+            alter table deed.events disable trigger all;
+            alter table deed.shards disable trigger all;
+            create table public.aside as select * from deed.events where seq = 2;
+            create table public.shards_aside as select * from deed.shards;
+            delete from deed.events where seq = 2;
+            update deed.shards as s
+            set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard
+            """)
+    }
+
+    /// Ends every session but this one's, as a server that takes over does.
+    private func cut() throws {
+        try database.run(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid()
+            """)
+    }
+
+    /// Looks until it is refused; why.
+    private func refusal(of ledger: Ledger) -> String? {
+        for _ in 0..<20 {
+            if case .impeded(let impediment)? = try? outcome(of: ledger) {
+                return impediment.sentence
+            }
+            pause(milliseconds: 50)
+        }
+        return nil
+    }
+
+    private func outcome(of ledger: Ledger) throws -> Fault? {
+        do throws(Fault) {
+            _ = try ledger.look()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func forge(shard: Int16? = nil, seq: Int64 = 9, acceptances: Int64 = 0) throws {
+        try database.run(
+            """
+            insert into deed.lost_ends values (\(shard ?? stream.shard.number), \(seq),
+                decode(repeat('07', 32), 'hex'), \(acceptances))
+            """, role: LedgerSettings.serviceRole)
+    }
+
+    @Test("Others are refused with the number that is lost, with and without what they have seen")
+    func others() throws {
+        let seer = instance()
+        try loseOne(seenBy: seer)
+        // Met the server when it lacked the event already.
+        let atWork = instance()
+        defer { atWork.close() }
+        #expect(try atWork.customer(of: stream).customer.grants.count == 1)
+        #expect(try outcome(of: atWork) == nil)
+        try cut()
+        #expect(refusal(of: seer)?.contains("lacks at least 1 event that this instance") == true)
+        // The one that knows is gone.
+        seer.close()
+        #expect(try database.number(Self.notes) == 1)
+        let lost = "lacks at least 1 event that another instance has seen, in 1 of the 64 shards"
+        #expect(refusal(of: atWork)?.contains(lost) == true)
+        // Its other connections are given up, and none is made that works.
+        #expect(throws: Fault.self) { try atWork.customer(of: stream) }
+        #expect(throws: CommandError.self) {
+            try atWork.append(.give("pro", to: stream, grant: "g3"))
+        }
+        let new = instance()
+        defer { new.close() }
+        #expect(refusal(of: new)?.contains(lost) == true)
+        #expect(throws: Fault.self) { try new.customer(of: stream) }
+        #expect(try database.number("select count(*) from deed.events where seq > 1") == 0)
+    }
+
+    @Test("The one that accepts the log is not stopped, and takes the notes away")
+    func accepted() throws {
+        let seer = instance()
+        defer { seer.close() }
+        try loseOne(seenBy: seer)
+        try cut()
+        #expect(refusal(of: seer) != nil)
+        let other = instance()
+        defer { other.close() }
+        #expect(refusal(of: other) != nil)
+        try database.acceptLog()
+        // Also where the command died before it took the note away: what the log tells counts.
+        #expect(try database.number(Self.notes) == 1)
+        for ledger in [seer, other, instance()] {
+            #expect(eventually(within: 10_000) { (try? outcome(of: ledger)) == .some(nil) })
+            #expect(try ledger.customer(of: stream).customer.grants.count == 1)
+        }
+        let acceptor = instance(.ignored)
+        defer { acceptor.close() }
+        try acceptor.forgetLostEnds()
+        #expect(try database.number(Self.notes) == 0)
+    }
+
+    @Test("A note from before the acceptance that comes after it stops nobody")
+    func late() throws {
+        try database.acceptLog()
+        try forge()
+        let ledger = instance()
+        defer { ledger.close() }
+        #expect(try outcome(of: ledger) == nil)
+        // A later loss stops, though one was accepted before.
+        try database.run("update deed.lost_ends set acceptances = 1")
+        #expect(refusal(of: ledger) != nil)
+    }
+
+    @Test("A server that has what was noted is worked with, without anybody's word")
+    func caughtUp() throws {
+        let seer = instance()
+        defer { seer.close() }
+        try loseOne(seenBy: seer)
+        try cut()
+        #expect(refusal(of: seer) != nil)
+        let other = instance()
+        defer { other.close() }
+        #expect(refusal(of: other) != nil)
+        try database.run(
+            """
+            insert into deed.events select * from public.aside;
+            delete from deed.shards;
+            insert into deed.shards select * from public.shards_aside
+            """)
+        for ledger in [seer, other] {
+            #expect(eventually(within: 10_000) { (try? outcome(of: ledger)) == .some(nil) })
+            #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+        }
+    }
+
+    @Test("Whoever has the service's login stops the service by a note, and gets nothing more")
+    func forged() throws {
+        let ledger = instance()
+        defer { ledger.close() }
+        _ = try ledger.append(.give("pro", to: stream, grant: "g1"))
+        _ = try ledger.look()
+        let most: Int64 = 9_007_199_254_740_991
+        for shard in Int16(0)..<64 { try forge(shard: shard, seq: most, acceptances: .max) }
+        let found = refusal(of: ledger)
+        #expect(found?.contains("in 64 of the 64 shards") == true, "\(found ?? "")")
+        for values in [
+            "(0, 9007199254740992, decode(repeat('07', 32), 'hex'), 0)", "(64, 1, '', 0)",
+            "(0, 1, '', 0)", "(0, 0, decode(repeat('07', 32), 'hex'), 0)",
+        ] {
+            #expect(throws: (any Error).self) {
+                try database.run(
+                    "delete from deed.lost_ends; insert into deed.lost_ends values \(values)")
+            }
+        }
+        let acceptor = instance(.ignored)
+        defer { acceptor.close() }
+        try acceptor.forgetLostEnds()
+        #expect(eventually(within: 10_000) { (try? outcome(of: ledger)) == .some(nil) })
+        #expect(try ledger.customer(of: stream).customer.grants.count == 1)
+    }
+
+    @Test("A command notes nothing, whatever the machine remembers of another copy of the log")
+    func commands() throws {
+        let ledger = instance(.heeded)
+        defer { ledger.close() }
+        try loseOne(seenBy: ledger)
+        try cut()
+        #expect(refusal(of: ledger) != nil)
+        #expect(try database.number(Self.notes) == 0)
+    }
+}
