@@ -10,7 +10,7 @@ import Testing
 /// Every route of the router, with every kind of key. What is sent is a call that the right key may make.
 @Suite("What each key may do", .timeLimit(.minutes(5)))
 struct AuthorizationTests {
-    private struct Row {
+    struct Row {
         let call: String
         /// The least role that may; `nil` for a call that takes no key.
         let role: Role?
@@ -19,10 +19,10 @@ struct AuthorizationTests {
         var body = ""
     }
 
-    private let front: Storefront
-    private let rows: [Row]
+    let front: Storefront
+    let rows: [Row]
     /// Stands in what the project alone may read.
-    private static let mark = "between-us"
+    static let mark = "between-us"
 
     init() throws {
         front = try Storefront()
@@ -125,7 +125,7 @@ struct AuthorizationTests {
         ]
     }
 
-    private func send(_ row: Row, _ key: NewKey?, query: String = "") -> Reply {
+    func send(_ row: Row, _ key: NewKey?, query: String = "") -> Reply {
         let words = row.call.split(separator: " ")
         var rest = row.arguments[...]
         let parts = words[1].split(separator: "/").map { part in
@@ -140,7 +140,7 @@ struct AuthorizationTests {
     }
 
     /// What an admin of the project sees of all of it.
-    private func everything() -> [String] {
+    func everything() -> [String] {
         rows.filter { $0.call.hasPrefix("GET /v1/") }.map { send($0, front.admin).text }
     }
 
