@@ -60,7 +60,8 @@ struct CatalogTests {
         #expect(
             reply.text
                 == #"{"version":1,"changes":[],"gains":\#(Self.nobody),"losses":\#(Self.nobody),"#
-                + #""customers":[],"more":false,"waiting":[],"unread":0,"applied":false,"warnings":[]}"#)
+                + #""customers":[],"more":false,"waiting":[],"unread":0,"applied":false,"warnings":[]}"#
+        )
         #expect(try service.eventCount() == events)
     }
 
