@@ -123,42 +123,56 @@ extension Facts {
 }
 
 extension Array where Element: Equatable {
-    /// Whether each of them is among the facts, as those are or as the first release read them.
+    /// Whether each of them is among the facts, as those are or as earlier releases read them.
     fileprivate func areStated(
-        in facts: [Element], _ asReadBefore: (Element) -> Element
+        in facts: [Element], _ asReadBefore: (Element) -> [Element]
     ) -> Bool {
-        allSatisfy { told in facts.contains { $0 == told || asReadBefore($0) == told } }
+        allSatisfy { told in
+            facts.contains { $0 == told || asReadBefore($0).contains(told) }
+        }
     }
 }
 
 extension TransactionFact {
-    /// Without the members that the first release did not read.
-    fileprivate var asReadBefore: TransactionFact {
+    /// Without the members that the first release did not read; with Xcode's own name of the account.
+    fileprivate var asReadBefore: [TransactionFact] {
+        var named = self
+        named.appTransaction = appTransaction?.onXcode ?? appTransaction
         var fact = self
         fact.unknownKind = nil
         fact.appTransaction = nil
         fact.previousOriginal = nil
         fact.commitment = nil
         fact.items = []
-        return fact
+        return [fact, named]
     }
 }
 
 extension RenewalFact {
     /// Without the members that the first release did not read.
-    fileprivate var asReadBefore: RenewalFact {
+    fileprivate var asReadBefore: [RenewalFact] {
         var fact = self
         fact.willCommitAgain = nil
-        return fact
+        return [fact]
     }
 }
 
 extension AppFact {
-    /// Without the members that the first release did not read.
-    fileprivate var asReadBefore: AppFact {
+    /// Without the members that the first release did not read. Of what Xcode signed, with its own name of
+    /// the account, and with the distant past where it has no date.
+    fileprivate var asReadBefore: [AppFact] {
         var fact = self
         fact.appTransaction = nil
-        return fact
+        guard let account = appTransaction?.onXcode else { return [fact] }
+        var named = self
+        named.appTransaction = account
+        let undated = [fact, named].map { read in
+            var read = read
+            read.originallyPurchased =
+                originallyPurchased ?? Instant(milliseconds: -62_135_769_600_000)
+            return read
+        }
+        return [fact, named] + undated
     }
 }
 

@@ -28,6 +28,8 @@ package enum EvidenceRefusal: Error, Hashable, Sendable {
     case unsigned
     // What they state.
     case invalidMember(String)
+    /// A date outside of the years that evidence may state.
+    case instantOutOfRange(String)
     case signedDateMissing
     case signedInFuture
     case weakDigest
@@ -53,7 +55,7 @@ extension EvidenceRefusal {
     /// not know in that form.
     var isOfUnknownForm: Bool {
         switch self {
-        case .invalidMember, .signedDateMissing, .unknownEnvironment: true
+        case .invalidMember, .instantOutOfRange, .signedDateMissing, .unknownEnvironment: true
         default: false
         }
     }
@@ -94,7 +96,7 @@ extension EvidenceRefusal {
         case .signatureForm: "signature_form"
         case .signatureInvalid: "signature_invalid"
         case .unsigned: "unsigned"
-        case .invalidMember: "invalid_member"
+        case .invalidMember, .instantOutOfRange: "invalid_member"
         case .signedDateMissing: "signed_date_missing"
         case .signedInFuture: "signed_in_future"
         case .weakDigest: "weak_digest"
@@ -176,6 +178,8 @@ extension EvidenceRefusal: CustomStringConvertible {
         switch self {
         case .invalidMember(let name):
             "The value of \(name) is missing or has the wrong type."
+        case .instantOutOfRange(let name):
+            "The date of \(name) lies outside of the years 1970 to 9999; no store signs such a date."
         case .signedDateMissing: "It does not say when it was signed."
         case .signedInFuture: "It was signed more than five minutes from now; compare the clocks."
         case .unknownEnvironment(let name): "The environment \"\(name)\" is not known."

@@ -191,7 +191,9 @@ extension EvidenceRefusal {
         case .chain(.expired), .chain(.notYetValid): .validity
         case .chain, .signerCertificateMissing: .chain
         case .signatureForm, .signatureInvalid, .unsigned: .signature
-        case .invalidMember, .signedDateMissing, .wrongKind, .unknownEnvironment: .contents
+        case .invalidMember, .instantOutOfRange, .signedDateMissing, .wrongKind,
+            .unknownEnvironment:
+            .contents
         case .weakDigest: .digest
         case .signedInFuture: .signingTime
         case .extraRootForProduction, .extraRootNeeded, .foreignEnvironment: .environment

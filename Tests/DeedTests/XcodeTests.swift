@@ -1,3 +1,4 @@
+import Core
 import Foundation
 import JSON
 import Minting
@@ -9,6 +10,7 @@ extension ProgramTests {
     @Suite("Purchases in Xcode", .timeLimit(.minutes(2)))
     final class XcodePurchases {
         private let folder: ScratchFolder
+        private let database: ScratchDatabase
         private let deed: Installation
         private let service: RunningService
         private let key: String
@@ -19,7 +21,8 @@ extension ProgramTests {
             for (number, machine) in machines.enumerated() {
                 _ = try folder.write(machine.certificatePEM, to: "\(number).pem")
             }
-            deed = try Installation(ScratchDatabase())
+            database = try ScratchDatabase()
+            deed = try Installation(database)
             key = try deed.makeKey()
             _ = try deed.run(
                 "app", "set", "--bundle-id", "com.example.game", "--sandbox-access", "all")
@@ -29,11 +32,14 @@ extension ProgramTests {
             service = try deed.serve("--extra-roots", folder.path)
         }
 
-        private func submit(_ signed: String, of customer: String) throws -> JSON {
+        private func submit(
+            _ signed: String, of customer: String, as form: String = "signed_transactions"
+        ) throws -> JSON {
             var client = try APIClient(key: key)
-            let body: JSON = [
-                "signed_transactions": [.string(signed)], "environment": "sandbox",
-            ]
+            var body: JSON = ["environment": "sandbox", "signed_transactions": [.string(signed)]]
+            if form == "app_transaction" {
+                body = ["environment": "sandbox", "app_transaction": .string(signed)]
+            }
             let answer = try client.send(
                 "POST", "\(service.url)/v1/customers/\(customer)/receipts", body: body.text)
             return try JSON.read(answer.text)
@@ -56,6 +62,47 @@ extension ProgramTests {
             #expect(again["items"]?.array?.first?["outcome"]?.string == "already_known")
             #expect(again["balances"]?["coins"]?.integer == 100)
             #expect(again["entitlements"]?["level2"]?["active"]?.bool == true)
+        }
+
+        @Test("Each developer's machine is an account of its own, which leads to its customers")
+        func accounts() throws {
+            var client = try APIClient(key: key)
+            for (machine, customer) in zip(machines, ["dev-a", "dev-b"]) {
+                let item = try submit(
+                    machine.install(), of: customer, as: "app_transaction")["items"]?.array?.first
+                #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
+            }
+            func customers(_ account: String) throws -> [String] {
+                let path = "\(service.url)/v1/app_transactions/\(account)?environment=sandbox"
+                return try client.read(path)["customers"]?.array?.compactMap(\.string) ?? []
+            }
+            #expect(try customers("0") == [])
+            for (machine, customer) in zip(machines, ["dev-a", "dev-b"]) {
+                #expect(try customers("xcode-\(machine.mark)-0") == [customer])
+            }
+        }
+
+        @Test("A date that no view could show is refused by its member, and every view answers")
+        func dates() throws {
+            for (member, value) in [
+                ("purchaseDate", Int64.min), ("originalPurchaseDate", -1),
+                ("expiresDate", .max), ("revocationDate", 253_402_300_800_000),
+            ] {
+                let signed = machines[0].buy(
+                    "level2", as: 0, at: 1_682_935_199_500, [member: .integer(value)])
+                let item = try submit(signed, of: "dev-a")["items"]?.array?.first
+                #expect(item?["outcome"]?.string == "refused", "\(member)")
+                #expect(item?["code"]?.string == "invalid_member", "\(item ?? .null)")
+                let detail = item?["detail"]?.string ?? ""
+                #expect(detail.contains(member) && detail.contains("1970"), "\(detail)")
+            }
+            let last = machines[0].buy(
+                "level2", as: 1, at: 1_682_935_199_500, ["expiresDate": 253_402_300_799_999])
+            let item = try submit(last, of: "dev-a")["items"]?.array?.first
+            #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
+            for view in ["subscriptions", "transactions", "entitlements"] {
+                try database.run("select * from deed.\(view)")
+            }
         }
 
         @Test("They are marked in the customer, the explanation and the events")
@@ -97,8 +144,10 @@ private struct Machine {
     }
 
     /// What Xcode hands to the app.
-    func buy(_ product: String, as number: Int, at milliseconds: Int64) -> String {
-        let payload: JSON = [
+    func buy(
+        _ product: String, as number: Int, at milliseconds: Int64, _ other: [String: JSON] = [:]
+    ) -> String {
+        let members: JSON = [
             "transactionId": .string("\(number)"), "originalTransactionId": .string("\(number)"),
             "bundleId": "com.example.game", "productId": .string(product),
             "purchaseDate": .integer(milliseconds),
@@ -107,6 +156,25 @@ private struct Machine {
             "signedDate": .integer(milliseconds + 10), "environment": "Xcode",
             "inAppOwnershipType": "PURCHASED",
         ]
+        var payload = Payload(members.object?.members.map { ($0.name, $0.value) } ?? [])
+        for (name, value) in other { payload[name] = value }
+        return sign(payload.json)
+    }
+
+    /// The app transaction of each machine.
+    func install() -> String {
+        sign([
+            "receiptType": "Xcode", "bundleId": "com.example.game", "applicationVersion": "1",
+            "originalApplicationVersion": "1", "appTransactionId": "0",
+            "originalPurchaseDate": -62_135_769_600_000,
+            "receiptCreationDate": 1_682_935_199_500,
+        ])
+    }
+
+    /// The eight digits of its certificate in the names of what it signs.
+    var mark: String { String(MintedDigest.sha256.of(signer.der).hexDigits.prefix(8)) }
+
+    private func sign(_ payload: JSON) -> String {
         var plan = SignedJSONPlan(payload)
         plan.certificates = [signer.der]
         plan.key = signer.key

@@ -112,6 +112,82 @@ struct LocalSigningTests {
         #expect(try named(payload).transaction != first.transaction)
     }
 
+    private func account(
+        _ payload: Payload, by signer: MintedCertificate = signer
+    ) throws -> AppFact {
+        let statement = try verifier(.extra, signer).verify(
+            plan(local(payload, "receiptType"), by: signer).bytes, as: .appTransaction, on: .usual)
+        return try #require(statement.facts.apps.first)
+    }
+
+    @Test("The account that Xcode calls 0 is another one on each machine, and one in all of a machine's")
+    func accounts() throws {
+        var installation = Payload.appTransaction
+        installation["appTransactionId"] = "0"
+        let id = try #require(try account(installation).appTransaction)
+        #expect(id.text.hasPrefix("xcode-") && id.text.hasSuffix("-0") && id.text.count == 16)
+        #expect(id.onXcode?.text == "0")
+        let other = try account(installation, by: LocalSigningTests.makeSigner(.p256))
+        #expect(other.appTransaction != id)
+        var transaction = Payload.transaction
+        transaction["appTransactionId"] = "0"
+        #expect(try named(transaction).appTransaction == id)
+        transaction["purchaseDate"] = 1_682_935_260_000
+        #expect(try named(transaction).appTransaction == id)
+        transaction["appTransactionId"] = .string(String(repeating: "0", count: 256))
+        #expect(
+            refused(plan(local(transaction)), by: try verifier())
+                == .invalidMember("appTransactionId"))
+        // What the store itself signed keeps the store's name.
+        let genuine = try Verifier.trusting.verify(
+            Array(installation.signed().utf8), as: .appTransaction, on: .usual)
+        #expect(genuine.facts.apps.first?.appTransaction?.text == "0")
+    }
+
+    @Test("Where Xcode has no date it writes the distant past, and nothing is stated")
+    func noDate() throws {
+        var payload = Payload.appTransaction
+        payload["originalPurchaseDate"] = -62_135_769_600_000
+        #expect(try account(payload).originallyPurchased == nil)
+        let genuine = Array(payload.signed().utf8)
+        #expect(
+            refusal(of: genuine, as: .appTransaction, by: .trustingExtra)
+                == .instantOutOfRange("originalPurchaseDate"))
+    }
+
+    @Test(
+        "A date outside of the years 1970 to 9999 is refused from Xcode, too",
+        arguments: [-1, 253_402_300_800_000, .min, .max] as [Int64])
+    func dates(_ value: Int64) throws {
+        let probes: [(EvidenceKind, Payload, [String])] = [
+            (
+                .signedTransaction, local(.transaction),
+                ["purchaseDate", "originalPurchaseDate", "expiresDate", "revocationDate"]
+            ),
+            (
+                .renewalInfo, local(.renewal),
+                ["gracePeriodExpiresDate", "renewalDate", "recentSubscriptionStartDate"]
+            ),
+            (
+                .appTransaction, local(.appTransaction, "receiptType"),
+                ["originalPurchaseDate", "receiptCreationDate"]
+            ),
+        ]
+        var terms = Terms.usual
+        terms.companion = .example
+        for (kind, payload, members) in probes {
+            for member in members {
+                for written in [JSON.integer(value), .decimal("\(value).5")] {
+                    var payload = payload
+                    payload[member] = written
+                    let found = refusal(
+                        of: plan(payload).bytes, as: kind, by: try verifier(), on: terms)
+                    #expect(found == .instantOutOfRange(member), "\(kind) \(member) \(written)")
+                }
+            }
+        }
+    }
+
     @Test("A renewal info goes with its purchase, as long as that was never interrupted")
     func renewals() throws {
         var transaction = Payload.transaction

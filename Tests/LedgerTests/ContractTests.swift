@@ -126,6 +126,31 @@ struct ContractTests {
             order by place
             """)
 
+    @Test(
+        "An instant in SQL is that instant, and infinite outside of the years 1 to 9999",
+        arguments: [
+            (0, "1970-01-01 00:00:00+00"), (-1, "1969-12-31 23:59:59.999+00"),
+            (-62_135_596_800_000, "0001-01-01 00:00:00+00"),
+            (-62_135_596_800_001, "-infinity"), (Int64.min, "-infinity"),
+            (253_402_300_799_999, "9999-12-31 23:59:59.999+00"),
+            (253_402_300_800_000, "infinity"), (Int64.max, "infinity"),
+        ] as [(Int64, String)])
+    func instants(_ milliseconds: Int64, _ expected: String) throws {
+        var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
+        let written = Instant(milliseconds: milliseconds).text
+        try connection.run([
+            Statement(
+                name: "test_instants",
+                text: """
+                    select deed.instant($1::bigint)::text, deed.instant($2::text)::text
+                    from set_config('timezone', 'UTC', false)
+                    """)(.int8(milliseconds), .text(written))
+        ]) { _, rows in
+            #expect(rows.text(0, 0) == expected)
+            #expect(rows.text(0, 1) == expected)
+        }
+    }
+
     @Test("Balances and subscriptions read as the service knows them")
     func views() throws {
         let seed = printedSeed(of: "views")

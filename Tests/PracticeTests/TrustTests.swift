@@ -30,7 +30,8 @@ struct TrustTests {
     private func refusal(
         of bytes: [UInt8], _ kind: EvidenceKind, by verifier: Verifier
     ) throws -> EvidenceRefusal? {
-        let terms = try Judge.terms(opening.days(1), .clientTransaction)
+        var terms = try Judge.terms(opening.days(1), .clientTransaction)
+        terms.companion = terms.apps.first?.id
         do throws(EvidenceRefusal) {
             _ = try verifier.verify(bytes, as: kind, on: terms)
             return nil
@@ -80,6 +81,31 @@ struct TrustTests {
         let verifier = try Judge(Authority()).verifier
         for (kind, bytes) in try Self.pieces("Sandbox") {
             #expect(try refusal(of: bytes, kind, by: verifier) != nil, "\(kind)")
+        }
+    }
+
+    @Test(
+        "A date outside of the years 1970 to 9999 is refused, with its roots as well",
+        arguments: [-1, 253_402_300_800_000, .min, .max] as [Int64])
+    func dates(_ value: Int64) throws {
+        let (world, given) = try Self.makeWorld("Sandbox")
+        let sale = try #require(given.transaction.flatMap(world.sale))
+        let subscription = try #require(world.subscriptions[sale.original])
+        let verifier = try Judge().verifier
+        let pieces: [(EvidenceKind, JSON, [String])] = [
+            (.signedTransaction, world.payload(of: sale), ["purchaseDate", "expiresDate"]),
+            (.renewalInfo, world.payload(of: subscription), ["renewalDate"]),
+            (.appTransaction, world.appPayload(of: "u1"), ["originalPurchaseDate"]),
+        ]
+        for (kind, json, members) in pieces {
+            for member in members {
+                var payload = Payload(json.object?.members.map { ($0.name, $0.value) } ?? [])
+                payload[member] = .integer(value)
+                let bytes = Array(practice.sign(payload.json).utf8)
+                #expect(
+                    try refusal(of: bytes, kind, by: verifier) == .instantOutOfRange(member),
+                    "\(kind) \(member)")
+            }
         }
     }
 

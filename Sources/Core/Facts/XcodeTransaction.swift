@@ -1,7 +1,7 @@
 /// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. So what it
 /// sold is named with who signed it and when it was bought: `xcode-1a2b3c4d-1697679936-2`.
 extension Identifier<TransactionKind> {
-    private static var xcodePrefix: String { "xcode-" }
+    fileprivate static var xcodePrefix: String { "xcode-" }
 
     package init(
         ofXcode number: TransactionID, signer: String, second: Int64
@@ -16,5 +16,22 @@ extension Identifier<TransactionKind> {
     package var onDevice: String {
         isOfXcode
             ? String(text.split(separator: "-", maxSplits: 3).last ?? "") : text
+    }
+}
+
+/// Xcode gives each developer's machine the account "0", so it is named with who signed it:
+/// `xcode-1a2b3c4d-0`.
+extension Identifier<AppTransactionKind> {
+    package init(
+        ofXcode number: AppTransactionID, signer: String
+    ) throws(InvalidIdentifier) {
+        try self.init("\(TransactionID.xcodePrefix)\(signer)-\(number)")
+    }
+
+    /// As Xcode wrote it, where a developer's machine made it. The store's own names are numbers.
+    package var onXcode: AppTransactionID? {
+        guard text.hasPrefix(TransactionID.xcodePrefix) else { return nil }
+        let parts = text.split(separator: "-", maxSplits: 2)
+        return parts.count == 3 ? try? AppTransactionID(String(parts[2])) : nil
     }
 }

@@ -38,16 +38,18 @@ extension Members {
     /// A date from its milliseconds, or from the text next to them.
     func looseInstant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         if let milliseconds = try looseInteger(name + "_ms") {
-            return Instant(milliseconds: milliseconds)
+            return try Instant(milliseconds: milliseconds).stated(by: name + "_ms")
         }
         guard let text = try looseText(name) else { return nil }
         // Replies to iOS 6 receipts put milliseconds where others put text.
-        if let milliseconds = Int64(text) { return Instant(milliseconds: milliseconds) }
+        if let milliseconds = Int64(text) {
+            return try Instant(milliseconds: milliseconds).stated(by: name)
+        }
         let parts = text.split(separator: " ")
         guard parts.count == 3, parts[2] == "Etc/GMT",
             let instant = Instant(text: "\(parts[0])T\(parts[1])Z")
         else { throw .invalidMember(name) }
-        return instant
+        return try instant.stated(by: name)
     }
 
     func list(_ name: String) throws(EvidenceRefusal) -> [Members] {

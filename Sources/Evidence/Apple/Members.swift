@@ -50,15 +50,25 @@ struct Members {
         try value(name) { $0.bool }
     }
 
-    /// Milliseconds since 1970. Xcode writes some of them with a fraction, which is cut off.
+    /// Milliseconds since 1970. Xcode writes some of them with a fraction, which is cut off, and the distant
+    /// past where it has no date.
     func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
+        guard let milliseconds = try milliseconds(name) else { return nil }
+        if isOfXcode, milliseconds == Members.noDateOfXcode { return nil }
+        return try Instant(milliseconds: milliseconds).stated(by: name)
+    }
+
+    /// `Date.distantPast`: when the app was first bought, in each app transaction that Xcode signs.
+    private static let noDateOfXcode: Int64 = -62_135_769_600_000
+
+    private func milliseconds(_ name: String) throws(EvidenceRefusal) -> Int64? {
         if isOfXcode, case .decimal(let text)? = object[name],
             let whole = text.split(separator: ".", maxSplits: 1).first.flatMap({ Int64($0) }),
             !text.contains(where: { $0 == "e" || $0 == "E" })
         {
-            return Instant(milliseconds: whole)
+            return whole
         }
-        return try integer(name).map(Instant.init(milliseconds:))
+        return try integer(name)
     }
 
     private var isOfXcode: Bool {
@@ -86,5 +96,13 @@ struct Members {
     func require<Value>(_ name: String, _ value: Value?) throws(EvidenceRefusal) -> Value {
         guard let value else { throw .invalidMember(name) }
         return value
+    }
+}
+
+extension Instant {
+    /// The instant, if evidence may state it. Whatever reads what is recorded, also in SQL, can then write it.
+    func stated(by member: String) throws(EvidenceRefusal) -> Instant {
+        guard Instant.statable.contains(self) else { throw .instantOutOfRange(member) }
+        return self
     }
 }

@@ -101,7 +101,7 @@ private struct Attributes {
     func instant(_ number: Int64) throws(EvidenceRefusal) -> Instant? {
         guard let text = try text(number) else { return nil }
         guard let instant = Instant(text: text) else { throw .invalidMember("attribute \(number)") }
-        return instant
+        return try instant.stated(by: "attribute \(number)")
     }
 
     func identifier<Kind>(_ number: Int64) throws(EvidenceRefusal) -> Identifier<Kind>? {

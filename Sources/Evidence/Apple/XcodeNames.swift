@@ -18,12 +18,25 @@ extension StoreStatement where Trust == Unverified {
                 throw .invalidMember("transactionId")
             }
         }
+        // Every statement of one machine names the account alike, and none but an app transaction could
+        // tell when the app came there: the certificate alone tells accounts apart.
+        func account(_ id: AppTransactionID?) throws(EvidenceRefusal) -> AppTransactionID? {
+            do {
+                return try id.map { try AppTransactionID(ofXcode: $0, signer: mark) }
+            } catch {
+                throw .invalidMember("appTransactionId")
+            }
+        }
         var facts = contents.facts
         for index in facts.transactions.indices {
             let fact = facts.transactions[index]
             facts.transactions[index].transaction = try name(fact.transaction, at: fact.purchased)
             facts.transactions[index].original = try name(
                 fact.original, at: fact.originallyPurchased ?? fact.purchased)
+            facts.transactions[index].appTransaction = try account(fact.appTransaction)
+        }
+        for index in facts.apps.indices {
+            facts.apps[index].appTransaction = try account(facts.apps[index].appTransaction)
         }
         // A renewal info says of its purchase only when the present run of periods began. Where that is
         // a later one, it names no purchase that is known, and changes nothing.
