@@ -268,13 +268,14 @@ extension Refusal {
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
             .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
-            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps:
+            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps,
+            .tooManyAllowedApps:
             409
         case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
             .amountOutOfRange, .earnsNothing, .tooManyListed, .waitTooLong, .idImproper:
             400
         case .tooMuchAtOnce: 413
-        case .creditNotAllowed: 403
+        case .creditNotAllowed, .appNotAllowed: 403
         case .idempotencyMismatch: 422
         case .intakeUnknown: 404
         case .intakeEnded, .intakeQueuedAgain: 409

@@ -6,6 +6,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyKeys(limit: Int)
     case appUnknown(AppID)
     case appTaken
+    case appNotAllowed(AppID)
+    case tooManyAllowedApps(limit: Int)
     case tooManyApps(limit: Int)
     case tooManyListed(limit: Int)
     case waitTooLong(days: Int64)
@@ -66,6 +68,8 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyKeys: "too_many_keys"
         case .appUnknown: "app_unknown"
         case .appTaken: "app_taken"
+        case .appNotAllowed: "app_not_allowed"
+        case .tooManyAllowedApps: "too_many_allowed_apps"
         case .tooManyApps: "too_many_apps"
         case .tooManyListed: "too_many_listed"
         case .waitTooLong: "wait_too_long"
@@ -131,6 +135,11 @@ package enum Refusal: Error, Hashable, Sendable {
             "The project has no app \"\(id)\"; see: deed app list"
         case .appTaken:
             "Another project has this app; remove it there first: deed app remove"
+        case .appNotAllowed(let id):
+            "The operator has not allowed this project to add \"\(id)\"; ask for: deed project allow-app \(id)"
+        case .tooManyAllowedApps(let limit):
+            "The project may add \(limit) apps, which is the limit; take one back with: deed project "
+                + "disallow-app"
         case .tooManyApps(let limit):
             "The project has \(limit) apps, which is the limit; remove one first."
         case .tooManyListed(let limit):

@@ -36,7 +36,8 @@ struct CredentialCallTests {
         var change = CredentialsChange()
         change.sharedSecret = secret
         _ = try ports.perform(
-            ports.settingApp(app, AppChange(), change, of: project, by: sender(key: key)))
+            ports.settingApp(
+                app, AppChange(), change, of: project, as: .operator, by: sender(key: key)))
     }
 
     /// A call that ends behind its event.
@@ -164,7 +165,7 @@ struct CredentialCallTests {
         later.sharedSecret = "second"
         let ports = service.ports
         let wish = ports.settingApp(
-            app, AppChange(), later, of: project, by: try sender(key: "k2"))
+            app, AppChange(), later, of: project, as: .operator, by: try sender(key: "k2"))
         var stalled = ports
         stalled.credentials.change = { app, change, write, actor, now throws(CommandError) in
             _ = try ports.perform(wish)
@@ -224,7 +225,7 @@ struct CredentialCallTests {
             return outcome
         }
         let answer = try setting.perform(
-            ports.settingApp(app, AppChange(), of: project, by: sender(key: nil)))
+            ports.settingApp(app, AppChange(), of: project, as: .operator, by: sender(key: nil)))
         #expect(answer.app != nil && answer.credentials?.hasSharedSecret != true)
         #expect(try keptSecret() == nil)
     }

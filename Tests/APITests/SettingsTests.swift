@@ -101,6 +101,50 @@ struct SettingsTests {
         #expect(try service.eventCount() == events)
     }
 
+    @Test("A key adds only apps that the operator allowed its project, until that is taken back")
+    func allowed() throws {
+        try service.createProject("closed", allowsAnyApp: false)
+        let key = try service.key(.admin, project: "closed")
+        let game = AppAllowance.app(AppKey(store: .apple, id: try AppID("com.example.game")))
+        func code() throws -> String? {
+            let reply = send("PUT", app, "{}", key: key)
+            return reply.status == 200 ? nil : try reply.json["code"]?.string
+        }
+        func allowed() throws -> String? {
+            try send("GET", "/v1/settings", key: key).json["allowed_apps"]?.text
+        }
+        let events = try service.eventCount()
+        #expect(try code() == "app_not_allowed")
+        #expect(send("PUT", app, "{}", key: key).status == 403)
+        #expect(try service.eventCount() == events)
+        #expect(try allowed() == #"{"any":false,"bundle_ids":[]}"#)
+        try service.allow(game, in: "closed")
+        #expect(try allowed() == #"{"any":false,"bundle_ids":["com.example.game"]}"#)
+        #expect(try code() == nil)
+        try service.allow(game, isTakenBack: true, in: "closed")
+        // It has the app: changing that adds nothing.
+        #expect(try code() == nil)
+        #expect(send("DELETE", app, key: key).status == 200)
+        #expect(try code() == "app_not_allowed")
+        try service.allow(.any, in: "closed")
+        #expect(try allowed() == #"{"any":true,"bundle_ids":[]}"#)
+        #expect(try code() == nil)
+    }
+
+    @Test(
+        "What a project may not add it does not learn of, and it takes nothing from who comes later"
+    )
+    func foreign() throws {
+        try service.createProject("thief", allowsAnyApp: false)
+        let thief = try service.key(.admin, project: "thief")
+        // Neither before the other project has the app nor afterwards does the answer tell.
+        let before = send("PUT", app, "{}", key: thief)
+        #expect(send("PUT", app, "{}").status == 200)
+        let after = send("PUT", app, "{}", key: thief)
+        #expect(before.status == 403 && after.text == before.text)
+        #expect(try service.ports.directory.apps().map(\.project) == [ProjectID("default")])
+    }
+
     @Test("An app has one project; once that lets go of it another may take it")
     func taken() throws {
         try service.createProject("other")

@@ -16,7 +16,7 @@ struct StoreCheckTests {
         app = AppKey(store: .apple, id: try AppID("com.example.game"))
         let wish = service.ports.settingApp(
             app, AppChange(), of: project,
-            by: Sender(actor: try Actor("test"), idempotencyKey: nil))
+            as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
         _ = try service.ports.perform(wish)
     }
 

@@ -116,7 +116,8 @@ struct SandboxHistoryTests {
         let service = services[Int(random.number(0...1))]
         return try service.changeProject("\(random.next())") { state, project throws(Refusal) in
             try state.set(
-                AppKey(store: .apple, id: app), AppChange(sandboxAccess: next), of: project)
+                AppKey(store: .apple, id: app), AppChange(sandboxAccess: next), of: project,
+                by: .operator)
         }
     }
 

@@ -114,7 +114,8 @@ final class PracticeNight: Sendable {
         _ = try service.ports.perform(
             service.ports.settingApp(
                 AppKey(store: .apple, id: AppID(PracticeNight.app)), AppChange(), change,
-                of: ProjectID("default"), by: Sender(actor: Actor("test"), idempotencyKey: nil)))
+                of: ProjectID("default"), as: .operator,
+                by: Sender(actor: Actor("test"), idempotencyKey: nil)))
         for life in lives {
             try call(
                 "PUT", "/v1/customers/\(life.customer)/account_token",

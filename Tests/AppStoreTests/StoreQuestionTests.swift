@@ -23,7 +23,7 @@ struct StoreQuestionTests {
         app = AppKey(store: .apple, id: try AppID(Shop.example.app.bundleID))
         let wish = service.ports.settingApp(
             app, AppChange(appleID: nil, sandboxAccess: nil, receipts: nil), of: project,
-            by: Sender(actor: try Actor("test"), idempotencyKey: nil))
+            as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
         _ = try service.ports.perform(wish)
     }
 

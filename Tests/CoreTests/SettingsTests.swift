@@ -18,7 +18,7 @@ struct SettingsTests {
     }
 
     private func set(_ key: AppKey, _ access: SandboxAccess) -> (ProjectState) throws -> [Event] {
-        { try $0.set(key, AppChange(sandboxAccess: access), of: project) }
+        { try $0.set(key, AppChange(sandboxAccess: access), of: project, by: .operator) }
     }
 
     @Test("Sandbox purchases count for nobody, for those who are listed, or for everybody")
@@ -36,15 +36,79 @@ struct SettingsTests {
     @Test("A change of an app leaves alone what it does not name, and can take its number away")
     func change() throws {
         let state = try project(
-            { try $0.set(game, AppChange(appleID: 7, receipts: .store), of: project) },
+            {
+                try $0.set(
+                    game, AppChange(appleID: 7, receipts: .store), of: project, by: .operator)
+            },
             set(game, .all))
         #expect(
             state.app(game)
                 == App(game, appleID: 7, sandboxAccess: .all, receipts: .store))
-        #expect(try state.set(game, AppChange(), of: project).isEmpty)
+        #expect(try state.set(game, AppChange(), of: project, by: .operator).isEmpty)
         #expect(
-            try state.set(game, AppChange(appleID: .some(nil)), of: project)
+            try state.set(game, AppChange(appleID: .some(nil)), of: project, by: .operator)
                 == [.appSet(App(game, sandboxAccess: .all, receipts: .store))])
+    }
+
+    @Test("A key adds what the operator allowed, by name or at large, and changes what is there")
+    func allowed() throws {
+        func byKey(_ state: ProjectState) throws -> [Event] {
+            try state.set(game, AppChange(), of: project, by: .key)
+        }
+        #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(try self.project()) }
+        for allowance in [AppAllowance.app(game), .any] {
+            let open = try self.project({ try $0.allow(allowance, in: project) })
+            #expect(try byKey(open) == [.appSet(App(game))])
+            #expect(try open.allow(allowance, in: project).isEmpty)
+            let closed = try self.project(
+                { try $0.allow(allowance, in: project) },
+                { try $0.disallow(allowance, in: project) })
+            #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(closed) }
+            #expect(try closed.disallow(allowance, in: project).isEmpty)
+        }
+        let other = AppKey(store: .apple, id: id("com.example.puzzle"))
+        let elsewhere = try self.project({ try $0.allow(.app(other), in: project) })
+        #expect(throws: Refusal.appNotAllowed(game.id)) { try byKey(elsewhere) }
+        // What was there before permissions were asked for, or after one was taken back, may be changed.
+        let had = try self.project({ _ in [.appSet(App(game))] })
+        #expect(
+            try had.set(game, AppChange(appleID: 7), of: project, by: .key)
+                == [.appSet(App(game, appleID: 7))])
+    }
+
+    @Test("What the operator sets is allowed by that, also when the app is as it was")
+    func operatorAllows() throws {
+        let added = try project().set(game, AppChange(), of: project, by: .operator)
+        #expect(added == [.appAllowed(.app(game)), .appSet(App(game))])
+        let had = try project({ _ in [.appSet(App(game))] })
+        #expect(
+            try had.set(game, AppChange(), of: project, by: .operator)
+                == [.appAllowed(.app(game))])
+        let removed = try project(set(game, .none), { try $0.remove(game) })
+        #expect(try removed.set(game, AppChange(), of: project, by: .key) == [.appSet(App(game))])
+    }
+
+    @Test("Permissions have a limit, the form of new ids, and a project that is there")
+    func allowances() throws {
+        #expect(throws: Refusal.projectUnknown(project)) {
+            try ProjectState().allow(.any, in: project)
+        }
+        #expect(throws: Refusal.projectUnknown(project)) {
+            try ProjectState().disallow(.any, in: project)
+        }
+        var state = try project()
+        for number in 0..<AppAllowances.countLimit {
+            let key = AppKey(store: .apple, id: id("a\(number)"))
+            for event in try state.allow(.app(key), in: project) {
+                state.apply(event, recordedAt: at(0))
+            }
+        }
+        #expect(throws: Refusal.tooManyAllowedApps(limit: AppAllowances.countLimit)) {
+            try state.allow(.app(game), in: project)
+        }
+        #expect(try state.allow(.any, in: project) == [.appAllowed(.any)])
+        let hidden = AppKey(store: .apple, id: id("com\u{AD}.example"))
+        #expect(throws: Refusal.self) { try project().allow(.app(hidden), in: project) }
     }
 
     @Test("A removed app is gone, and cannot be removed twice")
@@ -58,7 +122,7 @@ struct SettingsTests {
     @Test("Apps and listed customers have limits, and a project must be there")
     func limits() throws {
         #expect(throws: Refusal.projectUnknown(project)) {
-            try ProjectState().set(game, AppChange(), of: project)
+            try ProjectState().set(game, AppChange(), of: project, by: .operator)
         }
         #expect(throws: Refusal.projectUnknown(project)) {
             try ProjectState().change(SettingsChange(transfer: .transfer), of: project)
@@ -71,17 +135,18 @@ struct SettingsTests {
         var state = try project()
         for number in 0..<ProjectState.appLimit {
             for event in try state.set(
-                AppKey(store: .apple, id: id("a\(number)")), AppChange(), of: project)
-            {
+                AppKey(store: .apple, id: id("a\(number)")), AppChange(), of: project, by: .operator
+            ) {
                 state.apply(event, recordedAt: at(0))
             }
         }
         #expect(throws: Refusal.tooManyApps(limit: ProjectState.appLimit)) {
-            try state.set(game, AppChange(), of: project)
+            try state.set(game, AppChange(), of: project, by: .operator)
         }
         #expect(
             try state.set(
-                AppKey(store: .apple, id: id("a0")), AppChange(receipts: .store), of: project
+                AppKey(store: .apple, id: id("a0")), AppChange(receipts: .store), of: project,
+                by: .operator
             ).count == 1
         )
     }

@@ -62,6 +62,7 @@ final class SettingsCommandTests {
                 credit limits    none
                 refund reports   off
                 apps             none
+                allowed apps     none
 
                 """)
         #expect(
@@ -69,6 +70,55 @@ final class SettingsCommandTests {
                 == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
                 + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null}}"#
                 + "\n")
+    }
+
+    @Test("Which apps keys may add is allowed, listed and taken back, and what is set is allowed")
+    func allowing() throws {
+        #expect(try deed.run("project", "allow-app", "com.example.game").code == 1)
+        #expect(try deed.run("project", "create", "default").code == 0)
+        func answer(_ arguments: String...) throws -> String {
+            try deed.run(["project"] + arguments + ["--json"]).output
+        }
+        #expect(
+            try answer("allow-app", "com.example.game")
+                == #"{"project":"default","allowed_apps":{"any":false,"bundle_ids":["com.example.game"]}}"#
+                + "\n")
+        #expect(
+            try deed.run("project", "allow-app", "--any").output
+                == "Admin keys of the project default may add: any, com.example.game\n")
+        #expect(try deed.run("app", "set", "--bundle-id", "com.example.chess").code == 0)
+        let shown = try JSON.read(answer("show"))
+        #expect(
+            shown["allowed_apps"]?.text
+                == #"{"any":true,"bundle_ids":["com.example.chess","com.example.game"]}"#)
+        _ = try answer("disallow-app", "--any")
+        #expect(
+            try answer("disallow-app", "com.example.game")
+                == #"{"project":"default","allowed_apps":{"any":false,"bundle_ids":["com.example.chess"]}}"#
+                + "\n")
+        let types = try database.text(
+            "select string_agg(type, ' ' order by version) from deed.events where customer like '$project%'"
+        )
+        #expect(
+            types == "project.created app.allowed app.allowed app.allowed app.set app.disallowed "
+                + "app.disallowed")
+        #expect(try deed.run("audit").code == 0)
+    }
+
+    @Test("Over HTTP an app is refused until the operator allows it, also by another instance")
+    func allowingOverHTTP() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        let key = try deed.makeKey()
+        let services = [try deed.serve(), try deed.serve()]
+        func add(_ service: RunningService) throws -> String {
+            var client = try APIClient(key: key)
+            let answer = try client.send(
+                "PUT", "\(service.url)/v1/apps/com.example.game", body: "{}")
+            return "\(answer.status) " + (try JSON.read(answer.text)["code"]?.string ?? "")
+        }
+        #expect(try services.map(add) == ["403 app_not_allowed", "403 app_not_allowed"])
+        #expect(try deed.run("project", "allow-app", "com.example.game").code == 0)
+        #expect(try services.map(add) == ["200 ", "200 "])
     }
 
     @Test(
@@ -88,7 +138,9 @@ final class SettingsCommandTests {
             ["project", "set", "--refund-preference", "decline"],
             ["project", "set", "--refund-reports", "off", "--refund-sample"],
             ["project", "set", "--refund-reports", "maybe"],
-            ["project", "set", "--cool-down", "1d"],
+            ["project", "set", "--cool-down", "1d"], ["project", "allow-app"],
+            ["project", "allow-app", "a", "--any"], ["project", "disallow-app"],
+            ["project", "disallow-app", "a", "b"],
         ])
     func usage(_ arguments: [String]) throws {
         try deed.expectUsage(of: arguments)
@@ -96,7 +148,10 @@ final class SettingsCommandTests {
 
     @Test(
         "Each command explains itself",
-        arguments: ["app set", "app list", "app remove", "project set", "project show"])
+        arguments: [
+            "app set", "app list", "app remove", "project set", "project show",
+            "project allow-app", "project disallow-app",
+        ])
     func help(_ command: String) throws {
         try deed.expectHelp(of: command)
     }

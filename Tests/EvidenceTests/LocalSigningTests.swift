@@ -120,7 +120,9 @@ struct LocalSigningTests {
         return try #require(statement.facts.apps.first)
     }
 
-    @Test("The account that Xcode calls 0 is another one on each machine, and one in all of a machine's")
+    @Test(
+        "The account that Xcode calls 0 is another one on each machine, and one in all of a machine's"
+    )
     func accounts() throws {
         var installation = Payload.appTransaction
         installation["appTransactionId"] = "0"

@@ -164,10 +164,11 @@ struct StatedInstantTests {
         }
     }
 
-    @Test("A notification about a transaction with such a date is kept, and the date counts nowhere")
+    @Test(
+        "A notification about a transaction with such a date is kept, and the date counts nowhere")
     func notification() throws {
         var transaction = Payload.transaction
-        transaction["expiresDate"] = .integer(.max)
+        transaction["expiresDate"] = .integer(Int64.max)
         let payload = Payload.notification(transaction: transaction.signed(), renewal: nil)
         let statement = try Verifier.trusting.verify(
             Array(payload.signed().utf8), as: .notification, on: .usual)

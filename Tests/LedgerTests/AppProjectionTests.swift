@@ -35,7 +35,7 @@ struct AppProjectionTests {
     private func set(_ project: String, key: String, through ledger: Ledger? = nil) throws {
         let game = game
         try change(project, key: key, through: ledger) { project, state throws(Refusal) in
-            try state.set(game, AppChange(), of: project)
+            try state.set(game, AppChange(), of: project, by: .operator)
         }
     }
 
@@ -82,7 +82,9 @@ struct AppProjectionTests {
     func sameBatch() throws {
         let game = game
         try change("first", key: "both") { project, state throws(Refusal) in
-            try state.set(game, AppChange(), of: project) + [.appRemoved(AppRemoved(key: game))]
+            try state.set(game, AppChange(), of: project, by: .operator) + [
+                .appRemoved(AppRemoved(key: game))
+            ]
         }
         #expect(try holders().isEmpty)
         try set("second", key: "1")

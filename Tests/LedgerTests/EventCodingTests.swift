@@ -33,6 +33,10 @@ struct EventCodingTests {
                     + #""receipts":"local"}"#
             ),
             ("app.removed", #"{"store":"apple","app":"com.example.game"}"#),
+            ("app.allowed", #"{"store":"apple","app":"com.example.game"}"#),
+            ("app.allowed", #"{"any":true}"#),
+            ("app.disallowed", #"{"store":"apple","app":"com.example.game"}"#),
+            ("app.disallowed", #"{"any":true}"#),
             (
                 "project.changed",
                 #"{"transfer":"transfer_if_inactive","restore":"transfer","cool_down":"PT12H","#

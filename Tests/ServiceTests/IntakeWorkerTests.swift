@@ -26,7 +26,7 @@ struct IntakeWorkerTests {
     private func judge(_ judge: ReceiptJudge) throws {
         let change = AppChange(appleID: nil, sandboxAccess: nil, receipts: judge)
         _ = try service.ports.perform(
-            service.ports.settingApp(app, change, of: project, by: sender))
+            service.ports.settingApp(app, change, of: project, as: .operator, by: sender))
     }
 
     private func queue(

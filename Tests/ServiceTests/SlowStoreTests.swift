@@ -19,7 +19,7 @@ struct SlowStoreTests {
             let wish = service.ports.settingApp(
                 AppKey(store: .apple, id: try AppID(name)),
                 AppChange(appleID: nil, sandboxAccess: nil, receipts: .store), of: project,
-                by: Sender(actor: try Actor("test"), idempotencyKey: nil))
+                as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
             _ = try service.ports.perform(wish)
         }
     }

@@ -111,8 +111,19 @@ package final class TestService: Sendable {
         return try (intake ?? self.intake).reconcile(wish, port, by: sender)
     }
 
-    package func createProject(_ project: String) throws {
+    /// A project whose keys may add any app, as most tests do.
+    package func createProject(_ project: String, allowsAnyApp: Bool = true) throws {
         try ports.perform(ports.creatingProject(ProjectID(project), by: sender))
+        if allowsAnyApp { try allow(.any, in: project) }
+    }
+
+    /// Lets keys of a project add an app, or any, as the operator does; or takes that back.
+    package func allow(
+        _ allowance: AppAllowance, isTakenBack: Bool = false, in project: String = "default"
+    ) throws {
+        _ = try ports.perform(
+            ports.allowing(
+                allowance, isTakenBack: isTakenBack, in: ProjectID(project), by: sender))
     }
 
     /// A new key to a project.

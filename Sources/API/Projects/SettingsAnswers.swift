@@ -7,11 +7,27 @@ extension SettingsAnswer {
     package var json: JSON {
         [
             "project": .string(project.text), "settings": settings.json,
-            "apps": .array(listedApps),
+            "apps": .array(listedApps), "allowed_apps": allowances.json,
         ]
     }
 
     package var listedApps: [JSON] { apps.map { $0.json(credentials[$0.key]) } }
+}
+
+extension AppAllowances {
+    fileprivate var json: JSON {
+        [
+            "any": .bool(isAny),
+            "bundle_ids": .array(apps.filter { $0.store == .apple }.map { .string($0.id.text) }),
+        ]
+    }
+}
+
+extension AllowedAppsAnswer {
+    /// What `deed project allow-app` prints.
+    package var json: JSON {
+        ["project": .string(project.text), "allowed_apps": allowances.json]
+    }
 }
 
 extension ProjectSettings {

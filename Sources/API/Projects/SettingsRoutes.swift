@@ -50,7 +50,8 @@ struct SettingsRoutes: Sendable {
         let change = try body.app()
         let credentials = try body.credentials()
         return known(
-            ports.settingApp(app, change, credentials, of: call.access.project, by: call.sender))
+            ports.settingApp(
+                app, change, credentials, of: call.access.project, as: .key, by: call.sender))
     }
 
     private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {

@@ -146,7 +146,7 @@ private struct CustomerContent: Hashable, Sendable {
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
             .projectChanged, .publicationStarted, .reconciliationStarted, .reconciliationFinished,
-            .logAccepted, .accessEndingSoon:
+            .logAccepted, .appAllowed, .appDisallowed, .accessEndingSoon:
             break
         }
     }

@@ -13,6 +13,14 @@ package struct AppChange: Hashable, Sendable {
     }
 }
 
+/// Who sets an app.
+package enum AppSetter: Hashable, Sendable {
+    /// Who has the command line and the database, and answers for all projects.
+    case `operator`
+    /// Who has a key to the one project.
+    case key
+}
+
 /// What is to change of a project's settings; `nil` leaves it as it is.
 package struct SettingsChange: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule?
@@ -41,13 +49,15 @@ extension ProjectState {
     package static let appLimit = 100
 
     /// Adds the app to the project, or changes it; nothing happens when it is so already, unless the wish
-    /// is one to remember.
+    /// is one to remember. A key adds what the operator allowed. What the operator adds is allowed by that.
     package func set(
-        _ key: AppKey, _ change: AppChange, of project: ProjectID, isRemembered: Bool = false
+        _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
+        isRemembered: Bool = false
     ) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         let known = app(key)
         if known == nil { try key.id.requireProperForm() }
+        if known == nil, setter == .key, !allowances.allows(key) { throw .appNotAllowed(key.id) }
         if known == nil, apps.count >= ProjectState.appLimit {
             throw .tooManyApps(limit: ProjectState.appLimit)
         }
@@ -57,7 +67,37 @@ extension ProjectState {
         {
             throw .tooManyListed(limit: App.listedCustomerLimit)
         }
-        return app == known && !isRemembered ? [] : [.appSet(app)]
+        let allowed = setter == .operator ? try allow(.app(key), in: project) : []
+        return app == known && !isRemembered ? allowed : allowed + [.appSet(app)]
+    }
+
+    /// Lets keys of the project add an app, or any; nothing happens when they may already.
+    package func allow(
+        _ allowance: AppAllowance, in project: ProjectID
+    ) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        guard case .app(let key) = allowance else {
+            return allowances.isAny ? [] : [.appAllowed(allowance)]
+        }
+        if allowances.apps.contains(key) { return [] }
+        if app(key) == nil { try key.id.requireProperForm() }
+        if allowances.apps.count >= AppAllowances.countLimit {
+            throw .tooManyAllowedApps(limit: AppAllowances.countLimit)
+        }
+        return [.appAllowed(allowance)]
+    }
+
+    /// Takes such a permission back. Apps that the project has by then stay.
+    package func disallow(
+        _ allowance: AppAllowance, in project: ProjectID
+    ) throws(Refusal) -> [Event] {
+        if !exists { throw .projectUnknown(project) }
+        let isAllowed =
+            switch allowance {
+            case .any: allowances.isAny
+            case .app(let key): allowances.apps.contains(key)
+            }
+        return isAllowed ? [.appDisallowed(allowance)] : []
     }
 
     /// Takes the app out of the project. What its purchases brought stays.

@@ -8,6 +8,9 @@ package enum Event: Hashable, Sendable {
     /// The app as it is from now on.
     case appSet(App)
     case appRemoved(AppRemoved)
+    /// What keys of the project may add from now on, by the operator's word.
+    case appAllowed(AppAllowance)
+    case appDisallowed(AppAllowance)
     /// The settings as they are from now on.
     case projectChanged(ProjectSettings)
     /// From now on boundaries of the project's customers are published.

@@ -8,6 +8,8 @@ extension Event {
         case .catalogChanged: "catalog.changed"
         case .appSet: "app.set"
         case .appRemoved: "app.removed"
+        case .appAllowed: "app.allowed"
+        case .appDisallowed: "app.disallowed"
         case .projectChanged: "project.changed"
         case .publicationStarted: "publication.started"
         case .reconciliationStarted: "reconciliation.started"
@@ -85,7 +87,7 @@ extension Event {
     /// Of a project's events those on which no answer about a customer depends.
     package static let typesBesideAnswers: Set<String> = [
         "key.created", "key.revoked", "publication.started", "reconciliation.started",
-        "reconciliation.finished", "log.accepted",
+        "reconciliation.finished", "log.accepted", "app.allowed", "app.disallowed",
     ]
 
     /// Whether answers about the project's customers may depend on it.

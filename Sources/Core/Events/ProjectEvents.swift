@@ -94,3 +94,9 @@ package struct AppRemoved: Hashable, Sendable {
         self.key = key
     }
 }
+
+/// What the operator lets keys of a project add to it: one app, or any.
+package enum AppAllowance: Hashable, Sendable {
+    case app(AppKey)
+    case any
+}

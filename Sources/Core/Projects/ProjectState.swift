@@ -20,6 +20,8 @@ package struct ProjectState: Hashable, Sendable {
     package var publishesSince: Instant? { content.value.publishesSince }
     /// In order of store and id.
     package var apps: [App] { content.value.apps }
+    /// What keys of the project may add.
+    package var allowances: AppAllowances { content.value.allowances }
     package var settings: ProjectSettings { content.value.settings }
 
     /// The newest reconciliations, oldest first.
@@ -73,6 +75,7 @@ private struct ProjectContent: Hashable, Sendable {
     var soundness = Soundness()
     var acceptances: [AcceptanceID] = []
     var apps: [App] = []
+    var allowances = AppAllowances()
     /// With which version each of the apps came.
     var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
@@ -100,6 +103,8 @@ private struct ProjectContent: Hashable, Sendable {
         case .appRemoved(let removed):
             apps.removeAll { $0.key == removed.key }
             arrivals[removed.key] = nil
+        case .appAllowed(let allowance): allowances.add(allowance)
+        case .appDisallowed(let allowance): allowances.remove(allowance)
         case .projectChanged(let changed):
             settings = changed
         case .publicationStarted:

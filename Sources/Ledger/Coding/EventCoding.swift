@@ -13,6 +13,7 @@ extension Event {
         case .catalogChanged(let event): event
         case .appSet(let event): event
         case .appRemoved(let event): event
+        case .appAllowed(let event), .appDisallowed(let event): event
         case .projectChanged(let event): event
         case .publicationStarted: NoMembers()
         case .reconciliationStarted(let event): event
@@ -70,6 +71,8 @@ extension Event {
         "key.revoked": { .keyRevoked(try KeyRevoked($0)) },
         "catalog.changed": { .catalogChanged(try CatalogChanged($0)) },
         "app.set": { .appSet(try App($0)) },
+        "app.allowed": { .appAllowed(try AppAllowance($0)) },
+        "app.disallowed": { .appDisallowed(try AppAllowance($0)) },
         "app.removed": { .appRemoved(try AppRemoved($0)) },
         "project.changed": { .projectChanged(try ProjectSettings($0)) },
         "purchase.made": { .purchaseMade(try TransactionFact($0)) },

@@ -54,6 +54,20 @@ extension AppRemoved: PayloadCodable {
     }
 }
 
+extension AppAllowance: PayloadCodable {
+    /// All apps, of every store, where none is named.
+    var payload: JSON {
+        switch self {
+        case .any: ["any": true]
+        case .app(let key): .members(["store": .string(key.store.rawValue), "app": .id(key.id)])
+        }
+    }
+
+    init(_ payload: Payload) throws {
+        self = try payload.flag("any") ? .any : .app(try AppKey(payload))
+    }
+}
+
 extension ProjectSettings: PayloadCodable {
     var payload: JSON {
         .members([

@@ -5,6 +5,8 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let settings: ProjectSettings
     package let apps: [App]
+    /// What keys of the project may add.
+    package let allowances: AppAllowances
     /// What each app shows the store, as far as it may be told; nothing for those that show nothing.
     package let credentials: [AppKey: CredentialsStatus]
 }
@@ -23,7 +25,7 @@ extension Ports {
         let state = try existing(project)
         return SettingsAnswer(
             project: project, settings: state.settings, apps: state.apps,
-            credentials: try credentialsStatuses(of: project))
+            allowances: state.allowances, credentials: try credentialsStatuses(of: project))
     }
 
     /// The wish to change what a project has decided; the answer has the settings that came of it.
@@ -51,12 +53,13 @@ extension Ports {
     /// The wish to add an app to a project or to change it, and what it shows the store.
     package func settingApp(
         _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
-        of project: ProjectID, by sender: Sender
+        of project: ProjectID, as setter: AppSetter, by sender: Sender
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
             let digest = credentials.isEmpty ? nil : try self.credentials.digest(credentials)
-            return settingApp(key, change, digest, of: project, by: sender).thenLooking {
+            return settingApp(key, change, digest, of: project, as: setter, by: sender).thenLooking
+            {
                 set throws(CommandError) in
                 AppAnswer(
                     project: project, key: key, app: set.app,
@@ -93,7 +96,7 @@ extension Ports {
 
     private func settingApp(
         _ key: AppKey, _ change: AppChange, _ credentials: [UInt8]?, of project: ProjectID,
-        by sender: Sender
+        as setter: AppSetter, by sender: Sender
     ) -> Wish<SetApp> {
         let cause = secrets.cause(
             of: sender, "set_app",
@@ -103,12 +106,11 @@ extension Ports {
         let isRemembered = credentials != nil && sender.idempotencyKey != nil
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
-            try state.set(key, change, of: project, isRemembered: isRemembered)
+            try state.set(key, change, of: project, by: setter, isRemembered: isRemembered)
         }
         return Wish(command) { outcome throws(CommandError) in
-            let event = outcome.events.first
             var app = outcome.state.project?.app(key)
-            if case .appSet(let set)? = event?.event { app = set }
+            if case .appSet(let set)? = outcome.events.last?.event { app = set }
             guard let app else { throw .fault(.broken("setting an app left no app")) }
             return SetApp(app: app, write: outcome.write(to: key))
         }

@@ -6,7 +6,7 @@ import Service
 let appCommands = [setAppCommand, listAppsCommand, removeAppCommand, checkAppCommand]
 
 private let setAppCommand = CommandSpec(
-    path: ["app", "set"], summary: "Adds an app to a project, or changes it.",
+    path: ["app", "set"], summary: "Adds an app to a project and allows it there, or changes it.",
     options: [
         .bundleID,
         .value("apple-id", "NUMBER", "the app's number in the store"),
@@ -23,7 +23,8 @@ private let setAppCommand = CommandSpec(
     let sender = try invocation.sender()
     try invocation.withPorts { ports, _ throws(CommandEnd) in
         let answer = try ports.fulfil(
-            ports.settingApp(app, change, credentials, of: project, by: sender))
+            ports.settingApp(
+                app, change, credentials, of: project, as: .operator, by: sender))
         invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
         if let risk = answer.credentials?.risk { printError("warning: \(risk)") }
     }

@@ -4,6 +4,7 @@ import Service
 
 let projectCommands = [
     createProjectCommand, listProjectsCommand, showProjectCommand, setProjectCommand,
+    allowAppCommand, disallowAppCommand,
 ]
 
 private let createProjectCommand = CommandSpec(

@@ -14,7 +14,8 @@ let showProjectCommand = CommandSpec(
         invocation.show(
             answer.json,
             text: answer.settings.text(of: project)
-                + "\napps             \(apps.isEmpty ? "none" : apps)")
+                + "\napps             \(apps.isEmpty ? "none" : apps)"
+                + "\nallowed apps     \(answer.allowances.words)")
     }
 }
 

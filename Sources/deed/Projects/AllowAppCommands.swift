@@ -1,0 +1,60 @@
+import API
+import Core
+import Service
+
+let allowAppCommand = CommandSpec(
+    path: ["project", "allow-app"],
+    summary: "Lets admin keys of a project add an app over the API.",
+    positionals: [bundlePositional],
+    options: [anyApp, .idempotencyKey, .project] + Option.database,
+    example: "deed project allow-app com.example.game"
+) { invocation throws(CommandEnd) in
+    try invocation.allow(isTakenBack: false)
+}
+
+let disallowAppCommand = CommandSpec(
+    path: ["project", "disallow-app"],
+    summary: "Takes that back; an app that the project has stays until it is removed.",
+    positionals: [bundlePositional],
+    options: [anyApp, .idempotencyKey, .project] + Option.database,
+    example: "deed project disallow-app com.example.game"
+) { invocation throws(CommandEnd) in
+    try invocation.allow(isTakenBack: true)
+}
+
+private let bundlePositional = Positional(
+    name: "BUNDLE", help: "the app's bundle id", isRequired: false)
+private let anyApp = Option.flag("any", "any app that no other project has")
+
+extension Invocation {
+    fileprivate func allow(isTakenBack: Bool) throws(CommandEnd) {
+        let allowance = try self.allowance()
+        let project = try self.project()
+        let sender = try self.sender()
+        try withPorts { ports, _ throws(CommandEnd) in
+            let answer = try ports.fulfil(
+                ports.allowing(allowance, isTakenBack: isTakenBack, in: project, by: sender))
+            show(
+                answer.json,
+                text: "Admin keys of the project \(project) may add: \(answer.allowances.words)")
+        }
+    }
+
+    private func allowance() throws(CommandEnd) -> AppAllowance {
+        switch (positional(0), has("any")) {
+        case (let bundle?, false):
+            .app(AppKey(store: .apple, id: try id(bundle, named: "the bundle id")))
+        case (nil, true): .any
+        default: throw usage("give a bundle id or --any")
+        }
+    }
+}
+
+extension AppAllowances {
+    /// For people who list them.
+    var words: String {
+        let named = apps.map(\.id.text)
+        if isAny { return (["any"] + named).joined(separator: ", ") }
+        return named.isEmpty ? "none" : named.joined(separator: ", ")
+    }
+}
