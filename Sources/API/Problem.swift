@@ -267,7 +267,7 @@ extension Refusal {
             .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
             .balanceOutOfBounds,
             .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
-            .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
+            .accountShared, .movedRecently, .alreadyHeld, .neverMoved, .boundByBalance,
             .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .appTaken, .tooManyApps,
             .tooManyAllowedApps:
             409

@@ -37,6 +37,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyUnclaimed(limit: Int)
     case notUnclaimed(PurchaseID)
     case heldByAnother
+    case accountShared
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
     case purchaseUnknown(PurchaseID)
@@ -97,6 +98,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyUnclaimed: "too_many_unclaimed"
         case .notUnclaimed: "not_unclaimed"
         case .heldByAnother: "held_by_another"
+        case .accountShared: "account_shared"
         case .movedRecently: "moved_recently"
         case .tooMuchAtOnce: "too_much_at_once"
         case .purchaseUnknown: "purchase_unknown"
@@ -206,6 +208,9 @@ package enum Refusal: Error, Hashable, Sendable {
                 + "has it, or Deed has never seen it there; see: deed unclaimed list"
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
+        case .accountShared:
+            "As many customers as the project allows have handed in this store account's app transaction; "
+                + "use one of them, or allow more with: deed project set --customers-per-account"
         case .movedRecently(let end):
             "The purchase was moved recently and stays where it is until \(end.text); try again then."
         case .tooMuchAtOnce(let limit):

@@ -78,7 +78,8 @@ package struct ItemOutcome: Hashable, Sendable {
         case recorded
         /// Everything that it states was known.
         case alreadyKnown
-        /// Its sender does not get the purchase, because another customer holds it; what it states counts.
+        /// Its sender does not get the purchase, because another customer holds it; what it states counts. Or
+        /// the account of the store has as many customers as it may, and nothing is recorded.
         case refused(Refusal)
         /// Support settled the order before; the client is to finish the transaction.
         case alreadySettled(OrderID)
@@ -88,6 +89,7 @@ package struct ItemOutcome: Hashable, Sendable {
             switch self {
             case .recorded: "recorded"
             case .alreadyKnown: "already_known"
+            case .refused(.accountShared): "refused"
             case .refused: "held_by_another"
             case .alreadySettled: "already_settled"
             }

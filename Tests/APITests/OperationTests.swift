@@ -62,8 +62,8 @@ struct OperationTests {
         ] {
             #expect(lines.contains(line), "\(line) is not in\n\(reply.text)")
         }
-        // Project, key and three grants, one after the other.
-        #expect(lines.contains("deed_commit_batch_size_count 5"))
+        // Project, its permission, key and three grants, one after the other.
+        #expect(lines.contains("deed_commit_batch_size_count 6"))
         #expect(lines.contains { $0.hasPrefix("deed_commit_seconds_bucket{") })
     }
 

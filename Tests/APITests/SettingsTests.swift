@@ -30,7 +30,9 @@ struct SettingsTests {
         #expect(
             send("GET", "/v1/settings").text
                 == #"{"project":"default","settings":{"transfer":"keep","restore":null,"#
-                + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{},"refund_reports":null},"apps":[]}"#
+                + #""cool_down":"P1D","order_lifetime":"P7D","credit_limits":{},"refund_reports":null,"#
+                + #""customers_per_account":3},"apps":[],"#
+                + #""allowed_apps":{"any":true,"bundle_ids":[]}}"#
         )
     }
 
@@ -43,12 +45,12 @@ struct SettingsTests {
             first.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
                 + #""restore":"transfer","cool_down":"PT12H","order_lifetime":"P7D","#
-                + #""credit_limits":{},"refund_reports":null}}"#)
+                + #""credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#)
         let second = send("PATCH", "/v1/settings", #"{"restore":null,"order_lifetime":"P1M"}"#)
         #expect(
             second.text
                 == #"{"project":"default","settings":{"transfer":"transfer_if_inactive","#
-                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{},"refund_reports":null}}"#
+                + #""restore":null,"cool_down":"PT12H","order_lifetime":"P1M","credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#
         )
         let events = try service.eventCount()
         #expect(send("PATCH", "/v1/settings", #"{"order_lifetime":"P1M"}"#).text == second.text)

@@ -61,6 +61,7 @@ final class SettingsCommandTests {
                 order lifetime   P7D
                 credit limits    none
                 refund reports   off
+                per account      3 customers
                 apps             none
                 allowed apps     none
 
@@ -68,8 +69,21 @@ final class SettingsCommandTests {
         #expect(
             try deed.run("project", "set", "--restore", "as-transfer", "--json").output
                 == #"{"project":"default","settings":{"transfer":"transfer","restore":null,"#
-                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null}}"#
+                + #""cool_down":"PT1H","order_lifetime":"P7D","credit_limits":{},"refund_reports":null,"customers_per_account":3}}"#
                 + "\n")
+    }
+
+    @Test("How many customers an account of the store may have is a number, or none for no limit")
+    func perAccount() throws {
+        #expect(try deed.run("project", "create", "default").code == 0)
+        for (value, expected) in [
+            ("1", JSON.integer(1)), ("none", .null), ("1000", .integer(1000)),
+        ] {
+            let set = try deed.run("project", "set", "--customers-per-account", value, "--json")
+            #expect(try set.json["settings"]?["customers_per_account"] == expected)
+        }
+        let shown = try deed.run("project", "show").output
+        #expect(shown.contains("per account      1000 customers\n"))
     }
 
     @Test("Which apps keys may add is allowed, listed and taken back, and what is set is allowed")
@@ -136,6 +150,9 @@ final class SettingsCommandTests {
             ["project", "set"], ["project", "set", "--transfer", "share"],
             ["project", "set", "--restore", "none"],
             ["project", "set", "--refund-preference", "decline"],
+            ["project", "set", "--customers-per-account", "0"],
+            ["project", "set", "--customers-per-account", "1001"],
+            ["project", "set", "--customers-per-account", "null"],
             ["project", "set", "--refund-reports", "off", "--refund-sample"],
             ["project", "set", "--refund-reports", "maybe"],
             ["project", "set", "--cool-down", "1d"], ["project", "allow-app"],

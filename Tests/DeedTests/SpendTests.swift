@@ -57,7 +57,10 @@ extension ProgramTests {
             let changed = try admin.send(
                 "PATCH", "\(service)/v1/settings", body: #"{"transfer":"transfer"}"#)
             #expect(changed.status == 200)
-            #expect(try admin.send("PUT", app, body: #"{"receipts":"store"}"#).status == 200)
+            let body = #"{"receipts":"store"}"#
+            #expect(try admin.send("PUT", app, body: body).status == 403)
+            #expect(try deed.run("project", "allow-app", "com.example.game").code == 0)
+            #expect(try admin.send("PUT", app, body: body).status == 200)
             let shown = try admin.read("\(service)/v1/settings")
             #expect(shown["settings"]?["transfer"]?.string == "transfer")
             #expect(shown["apps"]?.array?.first?["receipts"]?.string == "store")

@@ -77,9 +77,11 @@ extension ProgramTests {
             "too_many_connections",
             "stopping",
             "too_many_requests", "intake_full", "answer_too_large", "too_much_at_once",
-            "too_many_keys", "too_many_apps", "too_many_grants", "too_many_orders",
+            "too_many_keys", "too_many_apps", "too_many_allowed_apps", "too_many_grants",
+            "too_many_orders",
             "too_many_tokens", "too_many_unclaimed", "internal", "purchase_changed_meanwhile",
-            "test_clock_missing", "credentials_invalid", "credentials_locked", "real_store_refused",
+            "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
+            "real_store_refused",
             "reconciliation_running",
         ]
 

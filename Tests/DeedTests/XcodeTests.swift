@@ -82,6 +82,24 @@ extension ProgramTests {
             }
         }
 
+        @Test("A fourth customer of one machine is refused, and one of another machine is not")
+        func shared() throws {
+            func outcome(_ customer: String, _ machine: Machine) throws -> String? {
+                let answer = try submit(machine.install(), of: customer, as: "app_transaction")
+                let item = answer["items"]?.array?.first
+                return item?["code"]?.string ?? item?["outcome"]?.string
+            }
+            let told = try (1...5).map { try outcome("dev-\($0)", machines[0]) }
+            #expect(
+                told == ["recorded", "recorded", "recorded", "account_shared", "account_shared"])
+            #expect(try outcome("dev-5", machines[1]) == "recorded")
+            #expect(
+                try deed.run("project", "set", "--customers-per-account", "none").code == 0)
+            #expect(try outcome("dev-5", machines[0]) == "recorded")
+            #expect(try deed.run("audit").code == 0)
+            #expect(try deed.run("audit", "--projections").code == 0)
+        }
+
         @Test("A date that no view could show is refused by its member, and every view answers")
         func dates() throws {
             for (member, value) in [

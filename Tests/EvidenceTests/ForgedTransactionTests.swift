@@ -285,6 +285,18 @@ struct ForgedTransactionTests {
         #expect(refused("signedDate", .decimal("1e400")) == .invalidMember("signedDate"))
     }
 
+    @Test("A store's name that leaves no room for those that Deed makes of it is refused")
+    func longNames() {
+        for name in [
+            "transactionId", "originalTransactionId", "previousOriginalTransactionId",
+            "appTransactionId",
+        ] {
+            let longest = String(repeating: "1", count: 128)
+            #expect(refused(name, .string(longest)) == nil)
+            #expect(refused(name, .string(longest + "1")) == .invalidMember(name))
+        }
+    }
+
     @Test("A quantity below nothing is refused")
     func quantity() {
         #expect(refused("quantity", -1) == .invalidMember("quantity"))

@@ -59,6 +59,17 @@ struct EventCodingTests {
                     + #""refund_reports":{}}"#
             ),
             (
+                "project.changed",
+                #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                    + #""customers_per_account":5}"#
+            ),
+            (
+                "project.changed",
+                #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
+                    + #""customers_per_account":null}"#
+            ),
+            ("account.joined", #"{"app_transaction":"704","customer":"u1"}"#),
+            (
                 "refund.report_prepared",
                 #"{"request":"n1","purchase":"apple:7","transaction":"7","report":{"#
                     + #""delivery":"delivered","sample_provided":true,"#

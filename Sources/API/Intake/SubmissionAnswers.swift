@@ -38,6 +38,7 @@ extension SubmittedItem {
         case .believed(.refused(let refusal)):
             object.append("code", .string(refusal.code))
             object.append("detail", .string(refusal.sentence))
+            if refusal == .accountShared { object.append("retryable", false) }
         case .refused(let refused):
             object.append("code", .string(refused.code))
             object.append("detail", .string(refused.sentence))

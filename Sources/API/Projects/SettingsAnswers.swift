@@ -41,6 +41,7 @@ extension ProjectSettings {
             "transfer": .string(transfer.rawValue), "restore": .optional(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
             "credit_limits": limits, "refund_reports": refundReporting?.json ?? .null,
+            "customers_per_account": customersPerAccount.map(JSON.integer) ?? .null,
         ]
     }
 }

@@ -33,7 +33,7 @@ struct SettingsRoutes: Sendable {
             call.body,
             of: [
                 "transfer", "restore", "cool_down", "order_lifetime", "credit_limits",
-                "refund_reports", Body.allowUnknown,
+                "refund_reports", "customers_per_account", Body.allowUnknown,
             ])
         let change = try body.settingsChange()
         return ports.changingSettings(
@@ -90,6 +90,10 @@ extension Body {
         }
         if holds("refund_reports") {
             change.refundReporting = .some(try refundReporting())
+        }
+        if holds("customers_per_account") {
+            change.customersPerAccount = .some(
+                try optionalInteger("customers_per_account", in: ProjectSettings.accountLimits))
         }
         return change
     }

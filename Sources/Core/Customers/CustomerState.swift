@@ -17,6 +17,8 @@ package struct CustomerState: Hashable, Sendable {
     package var apps: [AppFact] { content.value.apps }
     /// The accounts by which apps were installed, in order.
     var installedBy: [AppTransactionID] { content.value.installedBy }
+    /// In an account's own stream, the customers who count as its, in the order in which they came.
+    var accountCustomers: [CustomerID] { content.value.accountCustomers }
     /// Consents to the use of apps that were taken back, in order of time.
     package var consents: [ConsentFact] { content.value.consents }
     /// In the order in which they were given.
@@ -89,6 +91,7 @@ private struct CustomerContent: Hashable, Sendable {
     var purchases: [Purchase] = []
     var apps: [AppFact] = []
     var installedBy: [AppTransactionID] = []
+    var accountCustomers: [CustomerID] = []
     var consents: [ConsentFact] = []
     var grants: [Grant] = []
     var balances = Balances()
@@ -114,6 +117,7 @@ private struct CustomerContent: Hashable, Sendable {
         case .refundRequested(let fact), .refundDeclined(let fact):
             purchases[place(of: fact.purchase)].join(fact)
         case .consentRescinded(let fact): consents.join(fact)
+        case .accountJoined(let joined): accountCustomers.append(joined.customer)
         case .refundReportPrepared(let event):
             purchases[place(of: event.purchase)].apply(event)
         case .refundReported(let event):

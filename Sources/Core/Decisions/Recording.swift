@@ -43,21 +43,62 @@ struct Recording {
             decision.items.append(outcome)
         }
         // An installation is a customer's only if a customer submits it.
+        var refusal: Refusal?
+        var joined = 0
         if let customer = bearer.customer, !item.apps.apps.isEmpty {
-            record(RecordFacts(item.apps, catalog: catalog), with: customer)
+            (joined, refusal) = recordInstallations(item.apps, of: customer)
         }
         var consents = Facts()
         consents.consents = item.apps.consents
         for customer in submission.customers(concernedBy: item) {
             record(RecordFacts(consents, catalog: catalog), with: customer)
         }
-        let isNew = eventCount > before
+        let isNew = eventCount > before + joined
         if item.groups.isEmpty {
             decision.items.append(
                 ItemOutcome(
                     index: item.index, purchase: nil, transaction: nil,
-                    result: isNew ? .recorded : .alreadyKnown))
+                    result: refusal.map { .refused($0) } ?? (isNew ? .recorded : .alreadyKnown)))
         }
+    }
+
+    /// Records with the customer by which accounts apps were installed, as far as the accounts may have the
+    /// customer: gives how many of them the customer joined, and why another may not be joined.
+    private mutating func recordInstallations(
+        _ facts: Facts, of customer: CustomerID
+    ) -> (joined: Int, refusal: Refusal?) {
+        let before = eventCount
+        var admitted = Facts()
+        var refusal: Refusal?
+        for fact in facts.apps {
+            do throws(Refusal) {
+                if let account = fact.appTransaction { try admit(customer, to: account) }
+                admitted.apps.append(fact)
+            } catch {
+                refusal = error
+            }
+        }
+        let joined = eventCount - before
+        record(RecordFacts(admitted, catalog: catalog), with: customer)
+        return (joined, refusal)
+    }
+
+    /// Counts the customer among those of the account, unless as many as may have come before. Who was
+    /// recorded with the account before that was counted keeps it.
+    private mutating func admit(
+        _ customer: CustomerID, to account: AppTransactionID
+    ) throws(Refusal) {
+        guard let limit = situation.project.settings.customersPerAccount else { return }
+        let keeper = CustomerID.unclaimed(account)
+        let known = state(of: keeper).accountCustomers
+        if known.contains(customer) { return }
+        if known.count >= limit {
+            if state(of: customer).installedBy.contains(account) { return }
+            throw .accountShared
+        }
+        var history = history(of: keeper)
+        history.append(.accountJoined(AccountJoined(account: account, customer: customer)))
+        keep(history, of: keeper)
     }
 
     /// The first product that the catalog does not know, of the transactions that are not recorded yet.

@@ -8,10 +8,12 @@ extension Submission {
         return items.flatMap { item -> [ItemOutcome] in
             let isAppNew = told.takeOut(by: item.apps)
             if item.groups.isEmpty {
+                let isRefused = bearer.customer != nil && item.apps.apps.contains { !state.has($0) }
                 return [
                     ItemOutcome(
                         index: item.index, purchase: nil, transaction: nil,
-                        result: isAppNew ? .recorded : .alreadyKnown)
+                        result: isAppNew
+                            ? .recorded : isRefused ? .refused(.accountShared) : .alreadyKnown)
                 ]
             }
             return item.groups.map { group in
@@ -21,6 +23,16 @@ extension Submission {
                     result: group.result(isNew: told.takeOut(by: group), in: state))
             }
         }
+    }
+}
+
+extension CustomerState {
+    /// Whether the customer has the account by which the app was installed, as far as that can be had.
+    fileprivate func has(_ fact: AppFact) -> Bool {
+        guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
+            return true
+        }
+        return installedBy.contains(account)
     }
 }
 

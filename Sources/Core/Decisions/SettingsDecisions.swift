@@ -30,11 +30,13 @@ package struct SettingsChange: Hashable, Sendable {
     /// Those of the currencies that it names; `nil` takes the limit, and with it the right, away.
     package var creditLimits: [CurrencyID: CreditLimit?]
     package var refundReporting: RefundReporting??
+    package var customersPerAccount: Int64??
 
     package init(
         transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
         coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil,
-        creditLimits: [CurrencyID: CreditLimit?] = [:], refundReporting: RefundReporting?? = nil
+        creditLimits: [CurrencyID: CreditLimit?] = [:], refundReporting: RefundReporting?? = nil,
+        customersPerAccount: Int64?? = nil
     ) {
         self.transfer = transfer
         self.restore = restore
@@ -42,6 +44,7 @@ package struct SettingsChange: Hashable, Sendable {
         self.orderLifetime = orderLifetime
         self.creditLimits = creditLimits
         self.refundReporting = refundReporting
+        self.customersPerAccount = customersPerAccount
     }
 }
 
@@ -154,6 +157,7 @@ extension SettingsChange {
             transfer: transfer ?? settings.transfer, restore: restore ?? settings.restore,
             coolDown: coolDown ?? settings.coolDown,
             orderLifetime: orderLifetime ?? settings.orderLifetime, creditLimits: limits,
-            refundReporting: refundReporting ?? settings.refundReporting)
+            refundReporting: refundReporting ?? settings.refundReporting,
+            customersPerAccount: customersPerAccount ?? settings.customersPerAccount)
     }
 }

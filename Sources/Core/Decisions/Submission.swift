@@ -63,10 +63,13 @@ package struct Submission: Sendable {
     /// The account tokens that the evidence carries, each once, in lower case.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// Who keeps what is unclaimed, and whom news concerns; where a customer brings the evidence
-    /// nothing is left to them.
+    /// Who keeps what is unclaimed, and whom news concerns. Where a customer brings the evidence nothing is left
+    /// to them, and the streams of the accounts are asked whose customers they have.
     package var keepers: [CustomerID] {
-        guard bearer == .store else { return [] }
+        guard bearer == .store else {
+            return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
+                .map { .unclaimed($0) }
+        }
         return distinct(groups.map(\.held)).map { .unclaimed($0.purchase) }
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }

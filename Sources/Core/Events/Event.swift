@@ -39,6 +39,8 @@ package enum Event: Hashable, Sendable {
     case refundRequested(RefundFact)
     case refundDeclined(RefundFact)
     case consentRescinded(ConsentFact)
+    /// A customer counts as one of an account of the store from now on; in the account's own stream.
+    case accountJoined(AccountJoined)
     // What Deed tells the store about a requested refund.
     case refundReportPrepared(RefundReportPrepared)
     case refundReported(RefundReported)

@@ -29,6 +29,7 @@ extension Event {
         case .refundRequested: "refund.requested"
         case .refundDeclined: "refund.declined"
         case .consentRescinded: "consent.rescinded"
+        case .accountJoined: "account.joined"
         case .refundReportPrepared: "refund.report_prepared"
         case .refundReported: "refund.reported"
         case .refundUnreported: "refund.unreported"

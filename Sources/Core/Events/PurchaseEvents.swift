@@ -61,3 +61,14 @@ package struct CustomerErased: Hashable, Sendable {
         self.ticket = ticket
     }
 }
+
+/// A customer handed in the app transaction of an account of the store, and is among those who may.
+package struct AccountJoined: Hashable, Sendable {
+    package let account: AppTransactionID
+    package let customer: CustomerID
+
+    package init(account: AppTransactionID, customer: CustomerID) {
+        self.account = account
+        self.customer = customer
+    }
+}

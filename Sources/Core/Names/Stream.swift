@@ -55,8 +55,9 @@ extension CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records what concerns an account of no known customer.
-    static func unclaimed(_ account: AppTransactionID) -> CustomerID {
+    /// The stream that records which customers an account of a store has, and what concerns it while none is
+    /// known.
+    package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }
 

@@ -11,11 +11,17 @@ package struct ProjectSettings: Hashable, Sendable {
     package var creditLimits: [CurrencyID: CreditLimit]
     /// `nil`: Deed tells the store nothing about purchases whose refund was requested.
     package var refundReporting: RefundReporting?
+    /// How many customers may have installed an app by one account of a store; `nil`: any number.
+    package var customersPerAccount: Int64?
+
+    package static let customersPerAccount: Int64 = 3
+    package static let accountLimits: ClosedRange<Int64> = 1...1000
 
     package init(
         transfer: TransferPolicy.Rule = .keep, restore: TransferPolicy.Rule? = nil,
         coolDown: CalendarDuration = .days(1), orderLifetime: CalendarDuration = .days(7),
-        creditLimits: [CurrencyID: CreditLimit] = [:], refundReporting: RefundReporting? = nil
+        creditLimits: [CurrencyID: CreditLimit] = [:], refundReporting: RefundReporting? = nil,
+        customersPerAccount: Int64? = ProjectSettings.customersPerAccount
     ) {
         self.transfer = transfer
         self.restore = restore
@@ -23,6 +29,7 @@ package struct ProjectSettings: Hashable, Sendable {
         self.orderLifetime = orderLifetime
         self.creditLimits = creditLimits
         self.refundReporting = refundReporting
+        self.customersPerAccount = customersPerAccount
     }
 
     /// For evidence that a customer submits.

@@ -83,6 +83,12 @@ struct Members {
         try value(name) { $0.string.flatMap { try? Identifier<Kind>($0) } }
     }
 
+    /// A store's name for a transaction or an account. Deed makes longer names of it, such as the one under which
+    /// it keeps an unclaimed purchase, and those have to be ids, too.
+    func storeName<Kind>(_ name: String) throws(EvidenceRefusal) -> Identifier<Kind>? {
+        try identifier(name).map { id throws(EvidenceRefusal) in try id.short(in: name) }
+    }
+
     /// The first of several members that is there.
     func first<Value>(
         _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
@@ -96,6 +102,17 @@ struct Members {
     func require<Value>(_ name: String, _ value: Value?) throws(EvidenceRefusal) -> Value {
         guard let value else { throw .invalidMember(name) }
         return value
+    }
+}
+
+extension Identifier {
+    /// The longest name that a store may give; theirs have twenty digits.
+    private static var storeLimit: Int { 128 }
+
+    /// The name, if it leaves room for those that are made of it.
+    func short(in member: String) throws(EvidenceRefusal) -> Self {
+        if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
+        return self
     }
 }
 

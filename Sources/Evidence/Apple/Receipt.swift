@@ -112,6 +112,12 @@ private struct Attributes {
         return identifier
     }
 
+    func storeName<Kind>(_ number: Int64) throws(EvidenceRefusal) -> Identifier<Kind>? {
+        try identifier(number).map { id throws(EvidenceRefusal) in
+            try id.short(in: "attribute \(number)")
+        }
+    }
+
     func required<Value>(
         _ number: Int64, _ read: (Int64) throws(EvidenceRefusal) -> Value?
     ) throws(EvidenceRefusal) -> Value {
@@ -189,8 +195,8 @@ extension TransactionFact {
     ) throws(EvidenceRefusal) {
         typealias Attribute = PurchaseAttribute
         let transaction: TransactionID = try purchase.required(
-            Attribute.transaction, purchase.identifier)
-        let original: TransactionID? = try purchase.identifier(Attribute.original)
+            Attribute.transaction, purchase.storeName)
+        let original: TransactionID? = try purchase.storeName(Attribute.original)
         self.init(
             store: .apple, environment: origin.environment, app: origin.app,
             transaction: transaction, original: original ?? transaction,

@@ -47,9 +47,9 @@ extension Members {
     ) throws(EvidenceRefusal) -> TransactionFact {
         var fact = TransactionFact(
             store: .apple, environment: environment, app: app,
-            transaction: try require("transactionId", identifier("transactionId")),
+            transaction: try require("transactionId", storeName("transactionId")),
             original: try require(
-                "originalTransactionId", identifier("originalTransactionId")),
+                "originalTransactionId", storeName("originalTransactionId")),
             product: try require("productId", identifier("productId")),
             purchased: try require("purchaseDate", instant("purchaseDate")),
             signedAt: signedAt, rank: rank)
@@ -70,13 +70,13 @@ extension Members {
             fact.ownership = Ownership(apple: ownership)
         }
         fact.accountToken = try text("appAccountToken")
-        fact.appTransaction = try identifier("appTransactionId")
+        fact.appTransaction = try storeName("appTransactionId")
         if let price = try integer("price") {
             fact.price = Price(milliunits: price, currency: try text("currency"))
         }
         fact.group = try text("subscriptionGroupIdentifier")
         fact.lineItem = try text("webOrderLineItemId")
-        fact.previousOriginal = try identifier("previousOriginalTransactionId")
+        fact.previousOriginal = try storeName("previousOriginalTransactionId")
         fact.commitment = try commitment()
         fact.items = try members("advancedCommerceInfo")?.soldItems() ?? []
         return fact
@@ -127,7 +127,7 @@ extension Members {
         let heading = try Heading(
             kind: .renewalInfo, environmentName: text("environment"), app: app, appleID: nil)
         let original: TransactionID = try require(
-            "originalTransactionId", identifier("originalTransactionId"))
+            "originalTransactionId", storeName("originalTransactionId"))
         let status = try require("autoRenewStatus", integer("autoRenewStatus"))
         guard status == 0 || status == 1 else { throw .invalidMember("autoRenewStatus") }
         var contents = Contents()
@@ -173,7 +173,7 @@ extension Members {
                 "originalApplicationVersion", text("originalApplicationVersion")),
             originallyPurchased: try instant("originalPurchaseDate"), signedAt: signedAt,
             rank: rank)
-        fact.appTransaction = try identifier("appTransactionId")
+        fact.appTransaction = try storeName("appTransactionId")
         contents.facts.apps = [fact]
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }

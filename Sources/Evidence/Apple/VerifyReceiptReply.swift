@@ -125,8 +125,8 @@ extension Members {
         _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> TransactionFact {
         let transaction: TransactionID = try require(
-            "transaction_id", identifier("transaction_id"))
-        let original: TransactionID? = try identifier("original_transaction_id")
+            "transaction_id", storeName("transaction_id"))
+        let original: TransactionID? = try storeName("original_transaction_id")
         var fact = TransactionFact(
             store: .apple, environment: origin.environment, app: origin.app,
             transaction: transaction,
@@ -182,7 +182,7 @@ extension Members {
         var fact = RenewalFact(
             store: .apple, environment: origin.environment, app: origin.app,
             original: try require(
-                "original_transaction_id", identifier("original_transaction_id")),
+                "original_transaction_id", storeName("original_transaction_id")),
             willRenew: status, signedAt: origin.signedAt, rank: origin.rank)
         fact.product = try identifier("product_id")
         fact.nextProduct = try identifier("auto_renew_product_id")

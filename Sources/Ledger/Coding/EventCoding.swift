@@ -28,6 +28,7 @@ extension Event {
         case .appInstalled(let fact): fact
         case .refundRequested(let fact), .refundDeclined(let fact): fact
         case .consentRescinded(let fact): fact
+        case .accountJoined(let event): event
         case .refundReportPrepared(let event): event
         case .refundReported(let event): event
         case .refundUnreported(let event): event
@@ -88,6 +89,7 @@ extension Event {
         "app.installed": { .appInstalled(try AppFact($0)) },
         "refund.requested": { .refundRequested(try RefundFact($0)) },
         "refund.declined": { .refundDeclined(try RefundFact($0)) },
+        "account.joined": { .accountJoined(try AccountJoined($0)) },
         "consent.rescinded": { .consentRescinded(try ConsentFact($0)) },
         "refund.report_prepared": { .refundReportPrepared(try RefundReportPrepared($0)) },
         "refund.reported": { .refundReported(try RefundReported($0)) },

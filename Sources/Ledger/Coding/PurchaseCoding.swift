@@ -81,3 +81,12 @@ extension MoveCause: PayloadCodable {
         }
     }
 }
+
+extension AccountJoined: PayloadCodable {
+    var payload: JSON { .members(["app_transaction": .id(account), "customer": .id(customer)]) }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            account: try payload.id("app_transaction"), customer: try payload.id("customer"))
+    }
+}

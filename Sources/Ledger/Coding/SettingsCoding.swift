@@ -74,7 +74,7 @@ extension ProjectSettings: PayloadCodable {
             "transfer": .string(transfer.rawValue), "restore": .text(restore?.rawValue),
             "cool_down": .string(coolDown.text), "order_lifetime": .string(orderLifetime.text),
             "credit_limits": creditLimits.isEmpty ? nil : .limits(creditLimits),
-            "refund_reports": refundReporting?.payload,
+            "refund_reports": refundReporting?.payload, "customers_per_account": perAccount,
         ])
     }
 
@@ -84,7 +84,22 @@ extension ProjectSettings: PayloadCodable {
             coolDown: try payload.duration("cool_down"),
             orderLifetime: try payload.duration("order_lifetime"),
             creditLimits: try [CurrencyID: CreditLimit](payload),
-            refundReporting: try payload.optionalPart("refund_reports"))
+            refundReporting: try payload.optionalPart("refund_reports"),
+            customersPerAccount: try ProjectSettings.perAccount(payload))
+    }
+
+    /// Left out where it is as it was for all before it could be set.
+    private var perAccount: JSON? {
+        if customersPerAccount == ProjectSettings.customersPerAccount { return nil }
+        return customersPerAccount.map(JSON.integer) ?? .null
+    }
+
+    private static func perAccount(_ payload: Payload) throws -> Int64? {
+        switch payload.value["customers_per_account"] {
+        case nil: ProjectSettings.customersPerAccount
+        case .null: nil
+        default: try payload.integer("customers_per_account")
+        }
     }
 }
 

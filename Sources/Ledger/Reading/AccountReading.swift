@@ -4,14 +4,27 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that account of a store, in order.
+    /// Some customers whose evidence names that account of a store, in order. Rows lead to them, and their own
+    /// events tell: a row that says what no event does stops the question.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
         let call = Statement.findAccount(
             .text(project.text), .text(environment.rawValue),
             .text(JSON.array([.string(account.text)]).text), .int8(Int64(limit)))
-        return try list(call) { rows, row throws(LedgerError) in try rows.identifier(row, 0) }
+        let customers = try list(call) { rows, row throws(LedgerError) -> CustomerID in
+            try rows.identifier(row, 0)
+        }
+        let streams = customers.map {
+            Stream(project: project, environment: environment, customer: $0)
+        }
+        for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
+            let state = try snapshot.get().customer
+            // Rows about who was erased are left where they are.
+            if state.isErased || state.appTransactions.contains(account) { continue }
+            throw .rowUnproven(of: stream, account)
+        }
+        return customers
     }
 
     /// Some customers with a requested refund that can still be answered, the most urgent
@@ -42,5 +55,17 @@ extension Ledger {
             return ProjectPart(
                 project: try rows.identifier(row, 0), environment: environment)
         }
+    }
+}
+
+extension Fault {
+    fileprivate static func rowUnproven(
+        of stream: Stream, _ account: AppTransactionID
+    ) -> Fault {
+        .rowUnproven(
+            "A row of deed.customers says that in \(stream.project), \(stream.environment), "
+                + "\(stream.customer) has the account \(account), and no event does: something other than "
+                + "Deed wrote it. Nothing is decided by it. Look at it with: deed audit --projections, "
+                + "and mend it with: deed reconcile --full --repair")
     }
 }

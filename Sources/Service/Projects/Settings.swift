@@ -149,14 +149,18 @@ extension Outcome {
 extension SettingsChange {
     /// What tells one wish from another; "none" is what a missing rule for restoring is set to.
     fileprivate var arguments: [String?] {
-        [
+        var arguments = [
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,
             orderLifetime?.text,
         ]
-            + (refundReporting.map { $0?.arguments ?? ["no reports"] } ?? [])
-            + creditLimits.sorted { $0.key < $1.key }.flatMap { currency, limit in
-                [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
-            }
+        arguments += refundReporting.map { $0?.arguments ?? ["no reports"] } ?? []
+        if let customersPerAccount {
+            arguments += ["per account", customersPerAccount.map { "\($0)" } ?? "any number"]
+        }
+        for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
+            arguments += [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
+        }
+        return arguments
     }
 }
 

@@ -40,6 +40,10 @@ let setProjectCommand = CommandSpec(
             "refund-preference", "WORD",
             "the outcome you prefer: decline, grant_full or grant_prorated"),
         .flag("refund-sample", "customers could try the product before they bought it"),
+        .value(
+            "customers-per-account", "NUMBER",
+            "how many customers may hand in one store account's app transaction: 3, or none for "
+                + "no limit"),
         .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -69,6 +73,11 @@ extension Invocation {
         change.orderLifetime = try duration("order-lifetime")
         change.creditLimits = try creditLimits()
         change.refundReporting = try refundReporting()
+        if self["customers-per-account"] == "none" {
+            change.customersPerAccount = .some(nil)
+        } else if let number = try integer("customers-per-account", in: Invocation.accountLimits) {
+            change.customersPerAccount = .some(Int64(number))
+        }
         if change == SettingsChange() {
             throw usage("there is nothing to change; give one of the flags")
         }
@@ -77,6 +86,11 @@ extension Invocation {
 }
 
 extension Invocation {
+    private static let accountLimits =
+        Int(
+            ProjectSettings.accountLimits.lowerBound)...Int(
+            ProjectSettings.accountLimits.upperBound)
+
     private enum Reports: String, CaseIterable {
         case consented, off
     }
@@ -144,6 +158,11 @@ extension ProjectSettings {
         return (["consented", preference, sample].compactMap(\.self)).joined(separator: ", ")
     }
 
+    private var perAccount: String {
+        customersPerAccount.map { $0 == 1 ? "1 customer" : "\($0) customers" }
+            ?? "any number of customers"
+    }
+
     fileprivate func text(of project: ProjectID) -> String {
         """
         project          \(project)
@@ -153,6 +172,7 @@ extension ProjectSettings {
         order lifetime   \(orderLifetime.text)
         credit limits    \(limits.isEmpty ? "none" : limits)
         refund reports   \(reports)
+        per account      \(perAccount)
         """
     }
 }

@@ -16,6 +16,13 @@ package struct World {
         project.apply(.projectChanged(settings), recordedAt: at(0))
     }
 
+    /// Changes how many customers an account of the store may have.
+    package mutating func limit(to customers: Int64?) {
+        var settings = project.settings
+        settings.customersPerAccount = customers
+        project.apply(.projectChanged(settings), recordedAt: at(0))
+    }
+
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
 
     package mutating func apply(_ events: [Event], to customer: CustomerID) {
