@@ -223,7 +223,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Machine", "Minting",
+                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Machine",
+                "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],
             exclude: ["Fixtures"], swiftSettings: common),

@@ -77,7 +77,7 @@ extension ProgramTests {
             #expect(try status(process.id, "Uid").first == "\(worker)")
         }
 
-        @Test("It does not serve where its user may not read the installation's key, and says what to do")
+        @Test("It does not serve while its user may not read the installation's key")
         func lockedKey() throws {
             let folder = try ScratchFolder()
             let key = try folder.write(String(repeating: "ab", count: 32), to: "secret.key")
