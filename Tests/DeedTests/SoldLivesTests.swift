@@ -93,11 +93,12 @@ extension ProgramTests {
                 "premium.month": ["pro", "premium"], "level2": ["level2"],
             ]
             var held: Set<String> = []
+            let sales = customer["transactions"]?.array ?? []
             for purchase in customer["purchases"]?.array ?? []
             where purchase["active"]?.bool == true {
-                held.formUnion(unlocked[purchase["product"]?.string ?? ""] ?? [])
+                held.formUnion(unlocked[running(purchase, sales, now)] ?? [])
             }
-            for sale in customer["transactions"]?.array ?? []
+            for sale in sales
             where sale["product"]?.string == "season" && sale["revoked"]?.isNull == true {
                 let start = sale["purchased"]?.string.flatMap { Instant(text: $0) }
                 if let start, let end = CalendarDuration("P3M")?.end(after: start), now < end {
@@ -105,6 +106,24 @@ extension ProgramTests {
                 }
             }
             return held
+        }
+
+        /// A renewal is sold up to a day before it begins; until then the period before runs, also of another product.
+        private func running(_ purchase: JSON, _ sales: [JSON], _ now: Instant) -> String {
+            func instant(_ sale: JSON, _ name: String) -> Instant? {
+                sale[name]?.string.flatMap { Instant(text: $0) }
+            }
+            let product = purchase["product"]?.string ?? ""
+            let newest = sales.last { $0["product"]?.string == product }
+            guard let newest, let start = instant(newest, "purchased"), start > now else {
+                return product
+            }
+            let runs = sales.last { sale in
+                guard let start = instant(sale, "purchased"), let end = instant(sale, "expires")
+                else { return false }
+                return start <= now && now < end && sale["revoked"]?.isNull == true
+            }
+            return runs?["product"]?.string ?? product
         }
 
         private func compareCoins(
