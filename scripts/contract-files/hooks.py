@@ -167,9 +167,7 @@ def some_evidence(body, query):
 def steps(body, query):
     """Where steps are named, one of them does more with "full" and with "repair"."""
     if body.get("only"):
-        if body.get("full"):
-            body["only"] = sorted({*body["only"], "history"})
-        if body.get("repair"):
+        if body.get("full") or body.get("repair"):
             body["only"] = sorted({*body["only"], "projections"})
 
 
