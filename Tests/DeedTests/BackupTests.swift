@@ -131,7 +131,7 @@ extension ProgramTests {
             let status = try deed.run("status")
             #expect(status.code == 0, "\(status.output) \(status.errors)")
             let audit = try deed.run(["audit", "--evidence", "--json"] + roots)
-            #expect(audit.code == 0, "\(audit.errors)")
+            #expect(audit.code == 0, "\(audit.output) \(audit.errors)")
             #expect(try audit.json["evidence"]?["proven"]?.integer == 2)
         }
 
