@@ -80,6 +80,9 @@ package struct Migration: Sendable {
         Migration(
             number: 27, name: "0027_lost_ends",
             script: Script(embedded: PackageResources._027_lost_ends_sql)),
+        Migration(
+            number: 29, name: "0029_named_columns",
+            script: Script(embedded: PackageResources._029_named_columns_sql)),
     ]
 }
 
