@@ -14,6 +14,8 @@ extension Statement {
         name: "clear_tokens", embedded: PackageResources.clear_tokens_sql)
     package static let clearTokensOf = Statement(
         name: "clear_tokens_of", embedded: PackageResources.clear_tokens_of_sql)
+    package static let clearCarriedTokensOf = Statement(
+        name: "clear_carried_tokens_of", embedded: PackageResources.clear_carried_tokens_of_sql)
     package static let clearProject = Statement(
         name: "clear_project", embedded: PackageResources.clear_project_sql)
     package static let restoreTokens = Statement(
@@ -32,6 +34,12 @@ extension Statement {
         name: "sample_unclaimed", embedded: PackageResources.sample_unclaimed_sql)
     package static let sampleUnclaimedTokens = Statement(
         name: "sample_unclaimed_tokens", embedded: PackageResources.sample_unclaimed_tokens_sql)
+    package static let auditCarriedTokens = Statement(
+        name: "audit_carried_tokens", embedded: PackageResources.audit_carried_tokens_sql)
+    package static let walkCarriedTokens = Statement(
+        name: "walk_carried_tokens", embedded: PackageResources.walk_carried_tokens_sql)
+    package static let sampleCarriedTokens = Statement(
+        name: "sample_carried_tokens", embedded: PackageResources.sample_carried_tokens_sql)
     package static let listClaimable = Statement(
         name: "list_claimable", embedded: PackageResources.list_claimable_sql)
     package static let unprojectUnclaimedTokens = Statement(

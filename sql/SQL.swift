@@ -72,6 +72,9 @@ package struct Migration: Sendable {
             number: 21, name: "0021_service_rights",
             script: Script(embedded: PackageResources._021_service_rights_sql)),
         Migration(
+            number: 22, name: "0022_carried_tokens",
+            script: Script(embedded: PackageResources._022_carried_tokens_sql)),
+        Migration(
             number: 25, name: "0025_history_questions",
             script: Script(embedded: PackageResources._025_history_questions_sql)),
         Migration(
@@ -169,6 +172,14 @@ extension Statement {
         name: "await_free_tokens", embedded: PackageResources.await_free_tokens_sql)
     package static let loadUnclaimed = Statement(
         name: "load_unclaimed", embedded: PackageResources.load_unclaimed_sql)
+    package static let loadCarried = Statement(
+        name: "load_carried", embedded: PackageResources.load_carried_sql)
+    package static let carryTokens = Statement(
+        name: "carry_tokens", embedded: PackageResources.carry_tokens_sql)
+    package static let dropCarriedTokens = Statement(
+        name: "drop_carried_tokens", embedded: PackageResources.drop_carried_tokens_sql)
+    package static let forgetCarriedTokens = Statement(
+        name: "forget_carried_tokens", embedded: PackageResources.forget_carried_tokens_sql)
     package static let projectUnclaimed = Statement(
         name: "project_unclaimed", embedded: PackageResources.project_unclaimed_sql)
     package static let unprojectUnclaimed = Statement(

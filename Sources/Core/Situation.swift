@@ -4,9 +4,11 @@ package struct Situation: Sendable {
     package let project: ProjectState
     /// Who holds each of the command's purchases; a purchase without a holder is not in it.
     package let holders: [PurchaseID: CustomerID]
-    /// The customer of each of the command's tokens; a token without a customer is not in it.
+    /// The customer of each of the command's tokens, and of each that its purchases carry; a token without a
+    /// customer is not in it.
     package let tokenOwners: [String: CustomerID]
-    /// The purchases that no customer claimed so far, by the tokens that the command claims.
+    /// The purchases that carry the tokens which the command claims, and that no customer claimed so far or
+    /// that another one holds.
     package let waiting: [String: [PurchaseID]]
     /// Customers whose stream of the other environment has events; known of improper ids only.
     package let knownElsewhere: Set<CustomerID>

@@ -11,11 +11,12 @@ import Testing
 struct MendedRowTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let waiting = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
+    private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
     /// All that follows from the log, without what a reconciliation itself changes, and since when a purchase waits.
     private static let tables = [
         "customers", "purchases", "customer_balances", "orders", "order_owners", "tokens",
         "holders",
-        "unclaimed_tokens", "waiting_credits", "keys", "apps",
+        "unclaimed_tokens", "carried_tokens", "waiting_credits", "keys", "apps",
         "(select project, environment, store, original, app from deed.unclaimed)",
         "(select project, created_at, catalog_version from deed.projects)",
     ]
@@ -33,7 +34,10 @@ struct MendedRowTests {
         _ = front.submit(front.signed(sales))
         _ = front.send("POST", "/v1/customers/u1/orders", #"{"order":"o1","product":"level2"}"#)
         _ = front.send("PUT", "/v1/customers/u1/account_token", #"{"token":"\#(Self.token)"}"#)
-        _ = front.submit(Sale("5", "level2", .nonConsumable, at: front.daysAgo(1)), for: "u2")
+        let level = Sale("5", "level2", .nonConsumable, at: front.daysAgo(1)).with {
+            $0.token = Self.carried
+        }
+        _ = front.submit(level, for: "u2")
         let left = Sale("9", "coins.100", .consumable, at: front.daysAgo(1)).with {
             $0.token = Self.waiting
         }
@@ -120,6 +124,17 @@ struct MendedRowTests {
             insert into deed.unclaimed_tokens select project, environment,
                 '00000000-0000-4000-8000-000000000000', store, original, app
             from deed.unclaimed_tokens
+            """, "delete from deed.carried_tokens", "update deed.carried_tokens set customer = 'u1'",
+            "update deed.carried_tokens set token = '00000000-0000-4000-8000-000000000000'",
+            "update deed.carried_tokens set app = 'com.example.other'",
+            """
+            insert into deed.carried_tokens select project, environment,
+                '00000000-0000-4000-8000-000000000000', store, original, app, customer
+            from deed.carried_tokens
+            """,
+            """
+            insert into deed.carried_tokens select project, environment, token, store, '77', app,
+                'nobody' from deed.carried_tokens
             """, "delete from deed.waiting_credits",
             "update deed.waiting_credits set product = 'coins.100'",
             "update deed.waiting_credits set transaction_id = '2'",

@@ -9,8 +9,12 @@ struct HolderTests {
     private let pro = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
     private var unclaimed: CustomerID { .unclaimed(purchaseID("1")) }
 
-    private func contact(by submitter: CustomerID?, token: CustomerID? = nil) -> Contact {
-        Contact(purchase: purchaseID("1"), tokenOwner: token, submitter: submitter)
+    private let token = AccountToken(random: [UInt8](repeating: 1, count: 16))
+
+    private func contact(by submitter: CustomerID?, token owner: CustomerID? = nil) -> Contact {
+        Contact(
+            purchase: purchaseID("1"), named: owner.map { NamedHolder($0, by: token) },
+            submitter: submitter)
     }
 
     private func holder(_ customer: CustomerID, _ facts: [TransactionFact]) -> Holder {
@@ -53,8 +57,21 @@ struct HolderTests {
     func news() {
         let held = holder(anna, [pro])
         #expect(place(contact(by: anna), held) == Placement(holder: anna))
-        #expect(place(contact(by: nil, token: ben), held, .transfer) == Placement(holder: anna))
-        #expect(place(contact(by: anna, token: ben), held, .transfer) == Placement(holder: anna))
+    }
+
+    @Test(
+        "Whoever brings it, the purchase goes to the customer whom its tokens name",
+        arguments: TransferPolicy.Rule.allCases)
+    func named(rule: TransferPolicy.Rule) throws {
+        let held = holder(anna, [pro])
+        let toBen = moved(to: ben, anna, .named(token))
+        #expect(place(contact(by: nil, token: ben), held, rule) == toBen)
+        #expect(place(contact(by: ben, token: ben), held, rule) == toBen)
+        let robbed = place(contact(by: anna, token: ben), held, rule)
+        #expect(robbed.holder == ben && robbed.refusal == .heldByAnother)
+        let kept = Placement(holder: anna, refusal: .heldByAnother)
+        #expect(place(contact(by: ben, token: anna), held, rule, now: at(31)) == kept)
+        #expect(place(contact(by: anna, token: anna), held, rule) == Placement(holder: anna))
     }
 
     @Test("Another customer's evidence follows the policy, and is the holder's where it stays")

@@ -182,7 +182,7 @@ struct SettingsTests {
         ).decide(from: giver, to: taker, now: at(5)).arriving {
             taker.apply(event)
         }
-        let contact = Contact(purchase: purchaseID("1"), tokenOwner: nil, submitter: id("anna"))
+        let contact = Contact(purchase: purchaseID("1"), named: nil, submitter: id("anna"))
         let end = duration.end(after: at(5))
         func place(_ now: Instant) -> Placement {
             state.settings.transferPolicy.place(

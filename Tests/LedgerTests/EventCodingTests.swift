@@ -96,6 +96,16 @@ struct EventCodingTests {
                     + #"{"request":"n3","end":"too_late"}]}"#
             ),
             (
+                "purchase.attached",
+                #"{"purchase":"apple:7","from":"u1","cause":{"kind":"named","#
+                    + #""token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"},"#
+                    + #""at":"2026-01-06T00:00:00.000Z","transactions":[],"renewals":[],"#
+                    + #""earlier_tokens":[{"token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12","#
+                    + #""first":{"purchased":"2026-01-01T00:00:00.000Z","transaction":"7"},"#
+                    + #""last":{"purchased":"2026-02-01T00:00:00.000Z","transaction":"8"}},"#
+                    + #"{"token":"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"}]}"#
+            ),
+            (
                 "purchase.made",
                 #"{"store":"apple","environment":"sandbox","app":"com.example.game","#
                     + #""transaction":"2","original":"1","product":"pro","kind":"auto_renewable","#

@@ -36,6 +36,7 @@ struct PlanTests {
             (Statement.loadHolders, "holders_pkey", "original ="),
             (.loadTokens, "tokens_pkey", "token ="),
             (.loadUnclaimed, "unclaimed_tokens_pkey", "token ="),
+            (.loadCarried, "carried_tokens_pkey", "token ="),
             (.lookUpEvidence, "evidence_pkey", "digest ="),
         ])
     func lookUps(statement: Statement, index: String, condition: String) throws {
@@ -43,7 +44,8 @@ struct PlanTests {
         for isAnalyzed in [false, true] {
             if isAnalyzed {
                 try database.run(
-                    "vacuum analyze deed.holders, deed.tokens, deed.evidence, deed.unclaimed_tokens"
+                    "vacuum analyze deed.holders, deed.tokens, deed.evidence, "
+                        + "deed.unclaimed_tokens, deed.carried_tokens"
                 )
             }
             let plan = try plan(of: statement, in: database)

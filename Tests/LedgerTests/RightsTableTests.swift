@@ -42,6 +42,7 @@ struct RightsTableTests {
         "keys": ["rawde", "rawd", "-", "-"],
         "unclaimed": ["rawde", "rawd", "-", "-"],
         "unclaimed_tokens": ["rawde", "rawd", "-", "-"],
+        "carried_tokens": ["rawde", "rawd", "-", "-"],
         "waiting_credits": ["rawde", "rawd", "-", "-"],
 
         // What does not follow from it.
@@ -82,6 +83,9 @@ struct RightsTableTests {
         "claim_orders(text[],text[],text[],text[])": ["x", "x", "-", "-"],
         "claim_tokens(text[],text[],text[],text[])": ["x", "x", "-", "-"],
         "await_tokens(text[],text[],text[],text[],text[],text[])": ["x", "x", "-", "-"],
+        "carry_tokens(text[],text[],text[],text[],text[],text[],text[],boolean[])": [
+            "x", "x", "-", "-",
+        ],
         "guard_tokens(text[],text[])": ["x", "x", "-", "-"],
         "standbys()": ["x", "x", "-", "-"],
         "shard_of(text,text,text)": ["x", "-", "-", "-"],

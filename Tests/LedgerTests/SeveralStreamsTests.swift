@@ -35,7 +35,10 @@ struct SeveralStreamsTests {
             situation throws(Refusal) in
             let contact = Contact(
                 purchase: fact.purchase,
-                tokenOwner: token.flatMap { situation.tokenOwners[$0] },
+                named: token.flatMap { text in
+                    guard let owner = situation.tokenOwners[text] else { return nil }
+                    return AccountToken(text).map { NamedHolder(owner, by: $0) }
+                },
                 submitter: stream.customer)
             let placement = policy.place(
                 contact, holder: situation.holder(of: fact.purchase), catalog: shop,

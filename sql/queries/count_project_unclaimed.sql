@@ -1,5 +1,5 @@
 -- 1 project
--- How many wait, and how many of them carry a token that a customer has by now.
+-- How many wait, and how many of them, or of those that others hold, carry a token that a customer has by now.
 select count(*), count(*) filter (
     where exists (
         select from deed.unclaimed_tokens as w
@@ -8,5 +8,10 @@ select count(*), count(*) filter (
         where w.project = u.project and w.environment = u.environment and w.store = u.store
             and w.original = u.original
     )
+) + (
+    select count(*) from deed.carried_tokens as c
+    join deed.tokens as t
+        on t.token = c.token and t.project = c.project and t.environment = c.environment
+    where c.project = $1::text
 )
 from deed.unclaimed as u where u.project = $1::text

@@ -33,7 +33,7 @@ extension AttachAnswer {
 extension MoveCause {
     fileprivate var adminReason: AdminReason? {
         switch self {
-        case .claimed, .transferred: nil
+        case .claimed, .transferred, .named: nil
         case .admin(let reason, let ticket), .undone(let reason, let ticket):
             AdminReason(reason: reason, ticket: ticket)
         }

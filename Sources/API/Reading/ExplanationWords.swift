@@ -12,7 +12,7 @@ extension ExplanationAnswer {
         } else if let last {
             sentences.append("The last access was by \(last.words), \(last.interval.words).")
         }
-        sentences += grants
+        sentences += decisions
         if let ending { sentences.append(ending) }
         if let next = explanation.nextChange {
             sentences.append("This may change at \(next.text).")
@@ -33,8 +33,8 @@ extension ExplanationAnswer {
             .max { ($0.interval.end ?? .distantFuture) < ($1.interval.end ?? .distantFuture) }
     }
 
-    /// Who gave and who revoked the grants among the reasons.
-    private var grants: [String] {
+    /// Who gave and who revoked the grants among the reasons, and which token brought a purchase.
+    private var decisions: [String] {
         events.compactMap { recorded in
             switch recorded.event {
             case .grantGiven(let given):
@@ -44,6 +44,14 @@ extension ExplanationAnswer {
                 "\(recorded.actor) revoked the grant \(revoked.grant) at "
                     + "\(recorded.recordedAt.text): \(revoked.reason)"
                     + (revoked.ticket.map { " (\($0))" } ?? "") + "."
+            case .purchaseAttached(let attached):
+                if case .named(let token) = attached.cause {
+                    "Purchase \(attached.purchase) came from another customer at "
+                        + "\(recorded.recordedAt.text): it carries the account token \(token), "
+                        + "which is this customer's."
+                } else {
+                    nil
+                }
             default: nil
             }
         }

@@ -186,6 +186,7 @@ extension CustomerContent {
         for fact in attached.transactions { purchases[place].join(fact) }
         for fact in attached.renewals { purchases[place].join(fact) }
         for fact in attached.refunds { purchases[place].join(fact) }
+        for token in attached.earlierTokens { purchases[place].join(token) }
         purchases[place].add(attached.reports)
         purchases[place].arrival = Arrival(
             from: attached.from, cause: attached.cause, at: attached.at)

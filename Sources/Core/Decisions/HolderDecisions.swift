@@ -21,25 +21,25 @@ package struct TransferPolicy: Hashable, Sendable {
 /// Evidence of a purchase, and whom it speaks for.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
-    /// The customer whose order or account token the fact carries, if there is one.
-    package let tokenOwner: CustomerID?
+    /// The customer whom the order and account tokens of all its evidence name, if there is one.
+    package let named: NamedHolder?
     /// The holder of the purchase that this one continues, if there is one.
     package let previousHolder: CustomerID?
     /// Who sent the evidence; `nil` when the store did.
     package let submitter: CustomerID?
 
     package init(
-        purchase: PurchaseID, tokenOwner: CustomerID?, previousHolder: CustomerID? = nil,
+        purchase: PurchaseID, named: NamedHolder?, previousHolder: CustomerID? = nil,
         submitter: CustomerID?
     ) {
         self.purchase = purchase
-        self.tokenOwner = tokenOwner
+        self.named = named
         self.previousHolder = previousHolder
         self.submitter = submitter
     }
 
     /// The customer who gets an unclaimed purchase: the one whom the store names, before the one who brings the news.
-    fileprivate var claimant: CustomerID? { tokenOwner ?? previousHolder ?? submitter }
+    fileprivate var claimant: CustomerID? { named?.customer ?? previousHolder ?? submitter }
 
     fileprivate func placement(
         with holder: CustomerID, movingFrom origin: Placement.Origin? = nil
@@ -102,13 +102,19 @@ extension TransferPolicy {
             return contact.placement(
                 with: claimant, movingFrom: Placement.Origin(unclaimed, .claimed))
         }
-        // The store's own news never moves a purchase: a token tells who paid for one period.
+        if let named = contact.named {
+            // It says itself whose it is, no matter who brings the evidence.
+            if named.customer == holder.customer || holder.state.keepsAgainstTokens(purchase) {
+                return contact.placement(with: holder.customer)
+            }
+            return contact.placement(
+                with: named.customer,
+                movingFrom: Placement.Origin(holder.customer, .named(named.token)))
+        }
         guard let claimant = contact.submitter, claimant != holder.customer else {
             return Placement(holder: holder.customer)
         }
         do throws(Refusal) {
-            // Its own token says whose it is, no matter who brings the evidence.
-            if contact.tokenOwner == holder.customer { throw .heldByAnother }
             try release(purchase, of: holder.state, catalog: catalog, now: now)
         } catch {
             return Placement(holder: holder.customer, refusal: error)
@@ -124,7 +130,7 @@ extension TransferPolicy {
         if rule == .transferIfInactive, state.givesAccess(purchase.id, by: catalog, at: now) {
             throw .heldByAnother
         }
-        if let arrival = purchase.arrival, arrival.cause != .claimed {
+        if let arrival = purchase.arrival, arrival.cause.coolsDown {
             let end = coolDown.end(after: arrival.at)
             if now < end { throw .movedRecently(until: end) }
         }
@@ -195,18 +201,25 @@ package struct MovePurchase: Sendable {
     ) throws(Refusal) {
         guard let held = leaving.state.purchase(purchase) else { throw .purchaseUnknown(purchase) }
         if from == to { throw .alreadyHeld(purchase) }
-        if from != .unclaimed(purchase), leaving.state.isBoundByBalance(held, by: catalog) {
-            throw .boundByBalance(purchase)
-        }
+        if isBound(held, leaving.state) { throw .boundByBalance(purchase) }
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(
                     purchase: purchase, from: from, cause: cause, at: now, facts: held.facts,
-                    reports: held.reports)))
+                    reports: held.reports, earlierTokens: held.earlierTokens)))
         for fact in held.facts.transactions { arriving.settle(fact, by: catalog, named: named) }
         leaving.append(
             .purchaseDetached(
                 PurchaseDetached(purchase: purchase, to: to, cause: cause, at: now)))
+    }
+}
+
+extension MovePurchase {
+    private func isBound(_ held: Purchase, _ state: CustomerState) -> Bool {
+        if from == .unclaimed(purchase) { return false }
+        // Where a token names another customer, a consumable that brought nothing may still go there.
+        if case .named = cause { return state.balances.hasCredits(of: purchase) }
+        return state.isBoundByBalance(held, by: catalog)
     }
 }
 
@@ -233,5 +246,12 @@ extension Purchase {
         facts.renewals = renewals
         facts.refunds = refundNews
         return facts
+    }
+
+    /// The tokens of which those facts do not tell.
+    fileprivate var earlierTokens: [CarriedToken] {
+        var told = CarriedTokens()
+        told.join(facts)
+        return carried.all.filter { !told.holds($0) }
     }
 }

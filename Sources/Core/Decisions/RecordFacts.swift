@@ -70,7 +70,9 @@ extension CustomerState {
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        if joined == known { return nil }
+        // A statement that another one outweighs may still tell of a token, and that counts for good.
+        let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
+        if joined == known, !tellsToken { return nil }
         return Event.restating(fact, from: known.effective, to: joined.effective)
     }
 

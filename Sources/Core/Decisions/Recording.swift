@@ -144,12 +144,25 @@ struct Recording {
         let purchase = group.held.purchase
         let contact = Contact(
             purchase: purchase,
-            tokenOwner: group.tokens.lazy.compactMap { situation.tokenOwners[$0] }.first,
+            named: named(group, holders[purchase]),
             previousHolder: group.previous.lazy.compactMap { holders[$0.purchase] }
                 .first { !$0.isReserved },
             submitter: bearer.customer)
         let holder = holders[purchase].map { Holder($0, state(of: $0)) }
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
+    }
+
+    /// The customer whom the tokens name of all that is recorded and that this piece adds to it. One rule
+    /// decides for whoever brings it, also for who restores.
+    private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
+        let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
+        var tokens = recorded?.carried ?? CarriedTokens()
+        tokens.join(group.facts)
+        let rule = situation.project.settings.transferPolicy.rule
+        return rule.holder(named: tokens, owners: situation.tokenOwners) { transaction in
+            let joined = (recorded ?? Purchase(group.held.purchase)).joined(with: [group.facts])
+            return joined.statedToken(of: transaction)
+        }
     }
 
     private mutating func move(
@@ -212,6 +225,7 @@ extension PurchaseFacts {
     /// Whether it tells more than is recorded with a customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
-        return known.joined(with: [facts]).tellsMore(than: known)
+        let joined = known.joined(with: [facts])
+        return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 }

@@ -20,7 +20,9 @@ extension Submission {
                 ItemOutcome(
                     index: item.index, purchase: group.held.purchase,
                     transaction: group.newest?.transaction,
-                    result: group.result(isNew: told.takeOut(by: group), in: state))
+                    result: group.result(
+                        isNew: told.takeOut(by: group),
+                        isLeft: told.left.contains(group.held.purchase), in: state))
             }
         }
     }
@@ -44,6 +46,8 @@ private struct Told {
     /// What followed from a fact; where no fact was new, the catalog may have been taught of the
     /// product since, or an order named.
     private var settled: Set<PurchaseID> = []
+    /// What left for another customer: a token in the evidence named that one.
+    private(set) var left: Set<PurchaseID> = []
 
     init(_ events: some Sequence<Event>) {
         for event in events {
@@ -55,6 +59,8 @@ private struct Told {
                 ofPurchases[purchase, default: []].append(event)
             } else if let purchase = event.settledPurchase {
                 settled.insert(purchase)
+            } else if case .purchaseDetached(let detached) = event {
+                left.insert(detached.purchase)
             }
         }
         settled.subtract(ofPurchases.keys)
@@ -99,9 +105,12 @@ extension PurchaseFacts {
     }
 
     /// What the customer with this state was told.
-    fileprivate func result(isNew: Bool, in state: CustomerState) -> ItemOutcome.Result {
+    fileprivate func result(
+        isNew: Bool, isLeft: Bool, in state: CustomerState
+    ) -> ItemOutcome.Result {
         if let order = settledOrder(of: state) { return .alreadySettled(order) }
         if isNew { return .recorded }
+        if isLeft { return .refused(.heldByAnother) }
         let isOwn =
             state.purchase(held.purchase) != nil
             || state.departures.contains { $0.purchase == held.purchase }

@@ -4,7 +4,7 @@ extension Situation {
     package static let claimLimit = 1000
 
     /// What the customer gets by the token: these events, and with them every purchase that waits under
-    /// it.
+    /// it, or that another customer holds and that is the customer's by it.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -15,20 +15,41 @@ extension Situation {
         }
         var arriving = History(of: self.customer(customer))
         for event in events { arriving.append(event) }
-        var parts: [Decision.Part] = []
+        var leaving: [CustomerID: History] = [:]
+        var order: [CustomerID] = []
         for purchase in waiting.sorted() {
-            let keeper = CustomerID.unclaimed(purchase)
-            let kept = self.customer(keeper)
-            // What a row says and no event does is nothing to wait for.
-            if kept.purchase(purchase) == nil { continue }
-            var leaving = History(of: kept)
-            let move = MovePurchase(
-                purchase, from: keeper, to: customer, cause: .claimed, catalog: project.catalog)
-            try move.append(to: &leaving, &arriving, now: now)
-            parts.append(Decision.Part(customer: keeper, events: leaving.events))
+            let keeper = holders[purchase] ?? .unclaimed(purchase)
+            if leaving[keeper] == nil { order.append(keeper) }
+            var side = leaving.removeValue(forKey: keeper) ?? History(of: self.customer(keeper))
+            if let cause = cause(ofMoving: purchase, of: side.state, keeper, by: token, to: customer) {
+                let move = MovePurchase(
+                    purchase, from: keeper, to: customer, cause: cause, catalog: project.catalog)
+                try move.append(to: &side, &arriving, now: now)
+            }
+            leaving[keeper] = side
         }
         return Decision(
-            parts: [Decision.Part(customer: customer, events: arriving.events)] + parts)
+            parts: [Decision.Part(customer: customer, events: arriving.events)]
+                + order.compactMap { keeper in
+                    guard let events = leaving[keeper]?.events, !events.isEmpty else { return nil }
+                    return Decision.Part(customer: keeper, events: events)
+                })
+    }
+
+    /// Why the purchase moves to the customer who gets the token; `nil` where it stays.
+    private func cause(
+        ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
+        by token: AccountToken, to customer: CustomerID
+    ) -> MoveCause? {
+        // What a row says and no event does is nothing to wait for.
+        guard let purchase = keeper.purchase(id), holder != customer else { return nil }
+        if holder == .unclaimed(id) { return .claimed }
+        if keeper.keepsAgainstTokens(purchase) { return nil }
+        var owners = tokenOwners
+        owners[token.text] = customer
+        let named = purchase.holder(named: owners, by: project.settings.transferPolicy.rule)
+        guard let named, named.customer == customer else { return nil }
+        return .named(named.token)
     }
 }
 

@@ -9,10 +9,12 @@ package struct PurchaseAttached: Hashable, Sendable {
     package let renewals: [RenewalFact]
     package let refunds: [RefundFact]
     package let reports: [RefundReport]
+    /// The account tokens of statements that others outweigh: these facts alone would not tell of them.
+    package let earlierTokens: [CarriedToken]
 
     package init(
         purchase: PurchaseID, from: CustomerID, cause: MoveCause, at: Instant, facts: Facts,
-        reports: [RefundReport] = []
+        reports: [RefundReport] = [], earlierTokens: [CarriedToken] = []
     ) {
         self.purchase = purchase
         self.from = from
@@ -22,6 +24,7 @@ package struct PurchaseAttached: Hashable, Sendable {
         renewals = facts.renewals
         refunds = facts.refunds
         self.reports = reports
+        self.earlierTokens = earlierTokens
     }
 }
 
@@ -46,9 +49,27 @@ package enum MoveCause: Hashable, Sendable {
     case claimed
     /// The new holder proved it, and the project's policy let it go.
     case transferred
+    /// Its evidence carries this token, which is the new holder's.
+    case named(AccountToken)
     case admin(Reason, ticket: Ticket?)
     /// An admin took an earlier move back.
     case undone(Reason, ticket: Ticket?)
+
+    /// Whether a person decided it, whatever the evidence says.
+    package var isOfAdmin: Bool {
+        switch self {
+        case .admin, .undone: true
+        case .claimed, .transferred, .named: false
+        }
+    }
+
+    /// Whether the cool-down against moves there and back begins with it.
+    var coolsDown: Bool {
+        switch self {
+        case .transferred, .admin, .undone: true
+        case .claimed, .named: false
+        }
+    }
 }
 
 /// All that the customer's stream said about a person was taken out of it.

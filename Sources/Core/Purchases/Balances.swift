@@ -37,6 +37,9 @@ package struct Balances: Hashable, Sendable {
         credits.keys.contains { $0.purchase == purchase }
     }
 
+    /// The purchases of which that holds.
+    var creditedPurchases: Set<PurchaseID> { Set(credits.keys.lazy.map(\.purchase)) }
+
     mutating func apply(_ event: BalanceCredited) {
         add(Int128(event.amount), to: event.currency)
         let key = Credit.Key(event.purchase, event.transaction, event.currency)

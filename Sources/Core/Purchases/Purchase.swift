@@ -18,12 +18,14 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var reports: [RefundReport] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
-    /// The account tokens that its facts carried, in order: also of facts that others outweigh by now.
-    package private(set) var tokens: [AccountToken] = []
+    /// The account tokens that its facts carried: also of facts that others outweigh by now.
+    package private(set) var carried = CarriedTokens()
 
     init(_ id: PurchaseID) {
         self.id = id
     }
+
+    package var tokens: [AccountToken] { carried.all.map(\.token) }
 
     /// The renewal fact that outweighs the others.
     package var renewal: RenewalFact? { renewals.last }
@@ -82,7 +84,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: TransactionFact) {
-        note(fact.accountToken)
+        CarriedToken(fact).map { carried.join($0) }
         guard let index = index(of: fact.transaction) else {
             insert(TransactionEvidence(fact), effective: fact)
             return
@@ -101,7 +103,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     mutating func join(_ fact: RenewalFact) {
-        note(fact.accountToken)
+        CarriedToken(fact).map { carried.join($0) }
         let place = renewals.lastIndex { !$0.outweighs(fact) }.map { $0 + 1 } ?? 0
         let isNewest = place == renewals.endIndex
         if place > 0, renewals[place - 1] == fact { return }
@@ -114,11 +116,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
 
-    private mutating func note(_ text: String?) {
-        guard let token = text.flatMap(AccountToken.init), !tokens.contains(token) else { return }
-        let place = tokens.firstIndex { token.text < $0.text } ?? tokens.endIndex
-        tokens.insert(token, at: place)
-    }
+    mutating func join(_ token: CarriedToken) { carried.join(token) }
 
     mutating func apply(_ prepared: RefundReportPrepared) {
         reports.change(prepared.request) { $0.content = prepared.report }

@@ -37,9 +37,9 @@ extension Event {
 }
 
 extension StreamState {
-    /// The tokens under which the stream keeps purchases, where it is a keeper's.
-    func tokensOfWaiting(in stream: Stream) -> [TokenKey] {
-        guard stream.customer.isReserved, let keeper = customer else { return [] }
-        return keeper.purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }
+    /// The tokens that the purchases in the stream carry.
+    func tokensOfPurchases(in stream: Stream) -> [TokenKey] {
+        let purchases = customer?.purchases ?? []
+        return purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }
     }
 }

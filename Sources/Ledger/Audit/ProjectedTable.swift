@@ -67,6 +67,11 @@ struct ProjectedTable: Sendable {
         columns: ["project", "environment", "token", "store", "original", "app"], keys: 5,
         stream: [0, 1], keeper: (store: 3, original: 4), reading: .auditUnclaimedTokens,
         walking: .walkUnclaimedTokens, sampling: .sampleUnclaimedTokens)
+    static let carriedTokens = ProjectedTable(
+        name: "deed.carried_tokens",
+        columns: ["project", "environment", "token", "store", "original", "app", "customer"],
+        keys: 5, stream: [0, 1, 6], reading: .auditCarriedTokens, walking: .walkCarriedTokens,
+        sampling: .sampleCarriedTokens)
     static let waitingCredits = ProjectedTable(
         name: "deed.waiting_credits",
         columns: stream + ["store", "original", "transaction_id", "product"], keys: 7,
@@ -88,7 +93,9 @@ struct ProjectedTable: Sendable {
         stream: [], reading: .auditApps)
 
     /// Whose names are unique beyond the shards.
-    static let ofNames = [holders, orderOwners, tokens, unclaimed, unclaimedTokens]
+    static let ofNames = [
+        holders, orderOwners, tokens, unclaimed, unclaimedTokens, carriedTokens,
+    ]
 
     private static let stream = ["shard", "project", "environment", "customer"]
 
@@ -99,7 +106,8 @@ struct ProjectedTable: Sendable {
         "project_order_owners": orderOwners, "project_tokens": tokens,
         "project_projects": projects, "project_keys": keys, "project_apps": apps,
         "claim_purchases": holders, "project_unclaimed": unclaimed,
-        "await_free_tokens": unclaimedTokens, "project_waiting_credits": waitingCredits,
+        "await_free_tokens": unclaimedTokens, "carry_tokens": carriedTokens,
+        "project_waiting_credits": waitingCredits,
     ]
 
     /// What tells the row from others, for people: a key by the id that lists show.

@@ -12,7 +12,7 @@ struct ProjectionPage {
     let projected: [ProjectID: Int64]
     /// The credits that wait, and may wait, by the streams' events.
     let credits: [Stream: ExpectedCredits]
-    /// The tokens of what waits that rows give to customers: under these nothing has to wait.
+    /// The tokens of purchases that rows give to customers: under these nothing has to be found.
     let owned: Set<TokenKey>
 
     /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
@@ -24,13 +24,14 @@ struct ProjectionPage {
             && (projected[stream.project] ?? 0) < project.catalogVersion
     }
 
-    /// The expected rows of a table without those that need not be there: nothing has to wait under a token
+    /// The expected rows of a table without those that need not be there: nothing has to be found under a token
     /// that a customer has.
     func needed(
         _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
         of table: ProjectedTable, _ stream: Stream
     ) -> [[String]: ProjectedRow] {
-        if table.name != ProjectedTable.unclaimedTokens.name { return expected }
+        let free = [ProjectedTable.unclaimedTokens.name, ProjectedTable.carriedTokens.name]
+        if !free.contains(table.name) { return expected }
         return expected.filter { key, _ in
             found[key] != nil || !owned.contains(TokenKey(key[2], in: stream))
         }
@@ -63,7 +64,7 @@ struct CustomerName {
 extension Auditor {
     static let tablesOfCustomers: [ProjectedTable] = [
         .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders, .unclaimed,
-        .unclaimedTokens, .waitingCredits,
+        .unclaimedTokens, .carriedTokens, .waitingCredits,
     ]
 
     func customers(
@@ -119,7 +120,7 @@ extension Auditor {
             let states = try connection.states(of: Array(wanted)) { event in
                 if event.event.mayAwaitProduct { recorded[event.stream, default: []].append(event) }
             }
-            let tokens = Set(states.flatMap { stream, state in state.tokensOfWaiting(in: stream) })
+            let tokens = Set(states.flatMap { stream, state in state.tokensOfPurchases(in: stream) })
             var owned: Set<TokenKey> = []
             try connection.read([TokenKey.lookUp(tokens)]) { _, found throws(LedgerError) in
                 for row in 0..<found.count { owned.insert(try TokenKey(found, row)) }

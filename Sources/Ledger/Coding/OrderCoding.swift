@@ -80,7 +80,7 @@ extension TokenRegistered: PayloadCodable {
 }
 
 extension AccountToken {
-    fileprivate init(_ payload: Payload) throws {
+    init(_ payload: Payload) throws {
         guard let token = AccountToken(try payload.text("token")) else {
             throw Payload.Misfit(name: "token")
         }

@@ -20,6 +20,7 @@ extension PurchaseAttached: PayloadCodable {
             "renewals": .parts(renewals),
             "refunds": refunds.isEmpty ? nil : .parts(refunds),
             "reports": reports.isEmpty ? nil : .parts(reports),
+            "earlier_tokens": earlierTokens.isEmpty ? nil : .parts(earlierTokens),
         ])
     }
 
@@ -31,7 +32,40 @@ extension PurchaseAttached: PayloadCodable {
         self.init(
             purchase: try payload.part("purchase"), from: try payload.id("from"),
             cause: try payload.part("cause"), at: try payload.instant("at"), facts: facts,
-            reports: try payload.parts("reports"))
+            reports: try payload.parts("reports"),
+            earlierTokens: try payload.parts("earlier_tokens"))
+    }
+}
+
+extension CarriedToken: PayloadCodable {
+    var payload: JSON {
+        .members([
+            "token": .string(token.text), "first": places?.lowerBound.payload,
+            "last": places?.upperBound.payload,
+        ])
+    }
+
+    init(_ payload: Payload) throws {
+        let first: Place? = try payload.optionalPart("first")
+        let last: Place? = try payload.optionalPart("last")
+        var places: ClosedRange<Place>?
+        if let first, let last {
+            guard first <= last else { throw Payload.Misfit(name: "last") }
+            places = first...last
+        }
+        self.init(try AccountToken(payload), places: places)
+    }
+}
+
+extension CarriedToken.Place: PayloadCodable {
+    var payload: JSON {
+        .members(["purchased": .instant(purchased), "transaction": .id(transaction)])
+    }
+
+    init(_ payload: Payload) throws {
+        self.init(
+            purchased: try payload.instant("purchased"),
+            transaction: try payload.id("transaction"))
     }
 }
 
@@ -52,28 +86,34 @@ extension PurchaseDetached: PayloadCodable {
 
 extension MoveCause: PayloadCodable {
     private enum Word: String {
-        case claimed, transferred, admin, undone
+        case claimed, transferred, named, admin, undone
     }
 
     var payload: JSON {
         switch self {
         case .claimed: MoveCause.payload(.claimed)
         case .transferred: MoveCause.payload(.transferred)
+        case .named(let token): MoveCause.payload(.named, token: token)
         case .admin(let reason, let ticket): MoveCause.payload(.admin, reason, ticket)
         case .undone(let reason, let ticket): MoveCause.payload(.undone, reason, ticket)
         }
     }
 
     private static func payload(
-        _ word: Word, _ reason: Reason? = nil, _ ticket: Ticket? = nil
+        _ word: Word, _ reason: Reason? = nil, _ ticket: Ticket? = nil,
+        token: AccountToken? = nil
     ) -> JSON {
-        .members(["kind": .string(word.rawValue), "reason": .id(reason), "ticket": .id(ticket)])
+        .members([
+            "kind": .string(word.rawValue), "reason": .id(reason), "ticket": .id(ticket),
+            "token": .text(token?.text),
+        ])
     }
 
     init(_ payload: Payload) throws {
         switch try payload.word("kind") as Word {
         case .claimed: self = .claimed
         case .transferred: self = .transferred
+        case .named: self = .named(try AccountToken(payload))
         case .admin:
             self = .admin(try payload.id("reason"), ticket: try payload.optionalID("ticket"))
         case .undone:

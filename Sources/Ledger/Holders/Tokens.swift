@@ -17,6 +17,12 @@ struct TokenKey: Hashable, Sendable {
 /// What a batch knows of account tokens: whose they are, and which purchases wait under them.
 struct KnownTokens {
     var owners: [TokenKey: CustomerID] = [:]
+    /// The tokens of which it was asked whose they are.
+    var lookedAt: Set<TokenKey> = []
+    /// What carries a token that a command claimed, and that need not be found by it any more.
+    private(set) var claimed: Set<ClaimedToken> = []
+    /// What others hold and carries tokens that were asked for; nothing of what the claimant holds.
+    private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
     /// Complete for the tokens that were asked for.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
     /// Under which of these tokens waits what each keeper has.
@@ -24,12 +30,42 @@ struct KnownTokens {
 
     /// What waits under the tokens that the command claims, by token.
     func waiting(for candidate: Candidate) -> [String: [HeldPurchase]] {
+        Self.claimed(waiting, by: candidate)
+    }
+
+    /// What others hold and carries the tokens that the command claims, by token.
+    func held(for candidate: Candidate) -> [String: [HeldPurchase]] {
+        Self.claimed(held, by: candidate)
+    }
+
+    private static func claimed(
+        _ known: [TokenKey: [PurchaseID: HeldPurchase]], by candidate: Candidate
+    ) -> [String: [HeldPurchase]] {
         var found: [String: [HeldPurchase]] = [:]
         for token in candidate.command.claimedTokens {
-            let waiting = waiting[TokenKey(token, in: candidate.command.stream)]
-            found[token] = waiting.map { Array($0.values) }
+            let known = known[TokenKey(token, in: candidate.command.stream)]
+            found[token] = known.map { Array($0.values) }
         }
         return found
+    }
+
+    /// Notes that a purchase with a holder carries the token.
+    mutating func add(_ held: HeldPurchase, carrying token: TokenKey) {
+        self.held[token, default: [:]][held.purchase] = held
+    }
+
+    /// Whether a purchase is no longer looked for under a token.
+    var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
+
+    /// Notes that the command claimed its tokens: wherever their purchases are now, the tokens are a customer's.
+    mutating func noteClaim(of candidate: Candidate) {
+        for key in candidate.claimedKeys {
+            claimed.insert(
+                ClaimedToken(token: key, claimant: candidate.command.stream.customer))
+            for purchase in (held.removeValue(forKey: key) ?? [:]).keys {
+                claimed.insert(ClaimedToken(token: key, purchase: purchase))
+            }
+        }
     }
 
     /// Notes that the purchase waits under the token. As in the database, its first app counts.
@@ -70,11 +106,36 @@ struct KnownTokens {
             where owners[token] == nil {
                 add(held, under: token)
             }
+        case .purchaseAttached(let attached):
+            guard let held = attached.held else { return }
+            for token in attached.tokens { carry(held, token, in: stream) }
         default:
-            guard stream.customer.isReserved, let carried = event.carried else { return }
-            add(carried.held, under: TokenKey(carried.token.text, in: stream))
+            guard let carried = event.carried else { return }
+            if stream.customer.isReserved {
+                add(carried.held, under: TokenKey(carried.token.text, in: stream))
+            } else {
+                carry(carried.held, carried.token, in: stream)
+            }
         }
     }
+
+    private mutating func carry(_ held: HeldPurchase, _ token: AccountToken, in stream: Stream) {
+        let key = TokenKey(token.text, in: stream)
+        if owners[key] == nil { add(held, carrying: key) }
+    }
+}
+
+/// Rows that are no longer looked for under a token: of a purchase, or of all that the claimant holds.
+struct ClaimedToken: Hashable, Sendable {
+    let token: TokenKey
+    var purchase: PurchaseID?
+    var claimant: CustomerID?
+}
+
+/// A token, and the customer whom a command gives it to.
+struct TokenClaim: Hashable, Sendable {
+    let token: TokenKey
+    let claimant: CustomerID
 }
 
 /// A purchase that waits under a token by a row alone.
@@ -101,10 +162,11 @@ extension PurchaseAttached {
         return app.map { HeldPurchase(app: $0, purchase: purchase) }
     }
 
-    /// The account tokens that its facts carry.
+    /// The account tokens that its evidence carried.
     var tokens: Set<AccountToken> {
         let texts = transactions.map(\.accountToken) + renewals.map(\.accountToken)
         return Set(texts.compactMap(\.self).compactMap(AccountToken.init))
+            .union(earlierTokens.map(\.token))
     }
 }
 

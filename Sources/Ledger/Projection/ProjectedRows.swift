@@ -12,6 +12,7 @@ struct ProjectedRows {
     private var orders = OrderRows()
     private var names = NameRows()
     private var unclaimed: UnclaimedRows
+    private var carried: CarriedTokenRows
     private let waitingCredits: WaitingCreditRows
     private var projects = ProjectRows()
     private var apps = AppRows()
@@ -19,9 +20,11 @@ struct ProjectedRows {
 
     /// What waits for a product was found while the catalog of that moment was at hand.
     init(
-        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = []
+        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = [],
+        tokens: KnownTokens = KnownTokens()
     ) {
         self.waitingCredits = waitingCredits
+        carried = CarriedTokenRows(tokens)
         unclaimed = UnclaimedRows(strays: strays)
     }
 
@@ -53,7 +56,11 @@ struct ProjectedRows {
             names.add(order, of: stream)
         }
         for token in customer.tokens { names.add(token, customer, of: stream) }
-        if stream.customer.isReserved { unclaimed.addAll(customer, of: stream) }
+        if stream.customer.isReserved {
+            unclaimed.addAll(customer, of: stream)
+        } else {
+            carried.addAll(customer, of: stream)
+        }
     }
 
     /// Every row of the project itself.
@@ -65,7 +72,11 @@ struct ProjectedRows {
     /// The rows that an event of a customer changes.
     mutating func add(_ entry: NewEntry, _ customer: CustomerState, by catalog: Catalog) {
         let (event, stream) = (entry.event, entry.header.stream)
-        if stream.customer.isReserved { unclaimed.add(entry) }
+        if stream.customer.isReserved {
+            unclaimed.add(entry)
+        } else {
+            carried.add(event, customer, of: stream)
+        }
         switch event {
         case .purchaseAttached(let attached):
             purchases.add(customer.purchase(attached.purchase), of: stream, by: catalog)
@@ -99,7 +110,7 @@ struct ProjectedRows {
 
     /// Comes before all that it guards.
     private var guarding: [Call] {
-        let (given, awaited) = (names.guarded, unclaimed.tokens)
+        let (given, awaited) = (names.guarded, unclaimed.tokens + carried.awaited)
         if given.isEmpty, awaited.isEmpty { return [] }
         return [Statement.guardTokens(.texts(given), .texts(awaited))]
     }
@@ -108,8 +119,9 @@ struct ProjectedRows {
     var calls: [Call] {
         let erasing = erased.isEmpty ? [] : [Statement.eraseCustomers(erased)]
         return erasing + customers.calls + purchases.calls + balances.calls + orders.calls
-            + waitingCredits.calls(erased: erased) + guarding + unclaimed.calls + names.calls
-            + unclaimed.callsBehindNames + projects.calls + apps.calls
+            + waitingCredits.calls(erased: erased) + guarding + unclaimed.calls + carried.calls
+            + names.calls + unclaimed.callsBehindNames + carried.callsBehindNames + projects.calls
+            + apps.calls
     }
 }
 

@@ -55,6 +55,9 @@ extension StrayRows.Row {
             return Call(statement: .unprojectUnclaimed, binds: Array(texts.prefix(4)))
         case ProjectedTable.unclaimedTokens.name:
             return Call(statement: .unprojectUnclaimedTokens, binds: Array(texts.prefix(5)))
+        case ProjectedTable.carriedTokens.name:
+            return Call(
+                statement: .forgetCarriedTokens, binds: Array(texts.prefix(5)) + [.texts([nil])])
         default:
             let shard = row.values[0].flatMap { $0 }.flatMap(Int16.init) ?? 0
             return Call(
@@ -97,7 +100,8 @@ extension Batch {
             } ?? []
         }
         let tokens = Call(statement: .clearTokensOf, binds: nameColumns(streams))
-        return insertions + [Statement.clearCustomers(streams), tokens]
+        let carried = Call(statement: .clearCarriedTokensOf, binds: nameColumns(streams))
+        return insertions + [Statement.clearCustomers(streams), tokens, carried]
             + rows.flatMap(\.inPlaceOfOthers)
             + [Statement.commit()]
     }

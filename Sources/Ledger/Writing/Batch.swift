@@ -30,12 +30,15 @@ struct Candidate: Sendable {
     var others: Set<Stream> = []
     /// The purchases whose holders have to be known.
     var purchases: [HeldPurchase]
+    /// The account tokens whose owners have to be known.
+    var tokens: [String]
     /// Where the events are with which its cause was obeyed before.
     var replay: Replay?
 
     init(_ command: Command) {
         self.command = command
         purchases = command.purchases
+        tokens = command.tokens
         others = Set(command.customers.map { command.stream.neighbour($0) })
     }
 
@@ -49,7 +52,7 @@ struct Candidate: Sendable {
 
     /// Whether it concerns only its own customer.
     var isAlone: Bool {
-        others.isEmpty && purchases.isEmpty && command.tokens.isEmpty
+        others.isEmpty && purchases.isEmpty && tokens.isEmpty
             && command.claimedTokens.isEmpty
     }
 
@@ -57,6 +60,7 @@ struct Candidate: Sendable {
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
+        tokens += lack.tokens
         replay = lack.replay ?? replay
     }
 }
@@ -72,6 +76,7 @@ struct Replay: Hashable, Sendable {
 struct Lack: Error {
     var streams: Set<Stream> = []
     var purchases: [HeldPurchase] = []
+    var tokens: [String] = []
     var replay: Replay?
 }
 
@@ -109,7 +114,7 @@ struct Batch {
     }
 
     /// Whether there is anything to write.
-    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty && !tokens.hasForgotten }
 
     /// The streams that have new events, each once, in the order of their first one.
     var changedStreams: [Stream] {
@@ -141,6 +146,13 @@ struct Batch {
         tokens.add(purchase, under: token)
     }
 
+    mutating func load(_ purchase: HeldPurchase, carrying token: TokenKey) {
+        tokens.add(purchase, carrying: token)
+    }
+
+    /// Notes of which tokens it was asked whose they are.
+    mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
+
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
         replayed[replay] = events
     }
@@ -153,6 +165,7 @@ struct Batch {
         let decision = try rethrowing(as: Undecided.refused, command.decide(situation))
         let events = try append(decision, of: command)
         noteStrays(of: candidate)
+        tokens.noteClaim(of: candidate)
         return outcome(of: command, events, items: decision.items)
     }
 

@@ -17,12 +17,13 @@ extension Batch {
             holding[held.purchase] = holders[HolderKey(held, in: stream)]
         }
         var owners: [String: CustomerID] = [:]
-        for token in command.tokens {
+        for token in candidate.tokens {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
-        let waiting = tokens.waiting(for: candidate)
+        let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
         // Where more wait than are taken, that is all that the decision has to know.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
+        let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states: [CustomerID: CustomerState] = [:]
         var lacking = Set<Stream>()
         let concerned =
@@ -37,18 +38,41 @@ extension Batch {
             }
         }
         let known = Set(candidate.purchases)
-        // In which apps they were made, their keepers' events tell.
-        let inApps = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
-        let unknown = (claimed + inApps).filter { !known.contains($0) }
-        if !lacking.isEmpty || !unknown.isEmpty {
-            throw .lacking(Lack(streams: lacking, purchases: unknown))
+        // In which apps they were made, their holders' and keepers' events tell.
+        let keeping = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
+        let holdings = carrying.flatMap { one in
+            holding[one.purchase].flatMap { states[$0]?.purchase(one.purchase) }?.heldPurchases
+                ?? []
+        }
+        let named = Array(claimed) + Array(carrying) + keeping + holdings
+        let unknown = named.filter { !known.contains($0) }
+        let unasked = unknownTokens(of: holding, for: candidate)
+        if !lacking.isEmpty || !unknown.isEmpty || !unasked.isEmpty {
+            throw .lacking(Lack(streams: lacking, purchases: unknown, tokens: unasked))
         }
         try requireProof(of: holding, in: stream)
         try requireProof(of: owners, in: stream)
         return Situation(
             now: now, project: project(of: stream), states: states, holders: holding,
-            tokenOwners: owners, waiting: proven(waiting, in: stream),
+            tokenOwners: owners,
+            waiting: proven(waiting, in: stream)
+                .merging(proven(held, by: holding, states)) { $0 + $1 },
             knownElsewhere: knownElsewhere)
+    }
+
+    /// The tokens that the purchases carry by the events of their holders, and whose owners were not asked for:
+    /// whose a purchase is, all of its tokens tell.
+    private func unknownTokens(
+        of holding: [PurchaseID: CustomerID], for candidate: Candidate
+    ) -> [String] {
+        let known = Set(candidate.tokens)
+        var unknown = Set<String>()
+        for (purchase, holder) in holding {
+            let fold = folds[candidate.command.stream.neighbour(holder)]
+            let tokens = fold?.state.customer?.purchase(purchase)?.tokens ?? []
+            unknown.formUnion(tokens.lazy.map(\.text).filter { !known.contains($0) })
+        }
+        return unknown.sorted()
     }
 
     /// Those of the command's customers who have events in the other environment only, asked where
@@ -107,6 +131,24 @@ extension Batch {
             let all = held.map(\.purchase)
             let carriers = all.filter { purchase in
                 kept(purchase, in: stream)?.tokens.contains { $0.text == text } == true
+            }
+            proven[token] = all.count > Situation.claimLimit ? all : carriers
+        }
+        return proven
+    }
+
+    /// What carries each token by the events of who holds it, in the same way.
+    private func proven(
+        _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
+        _ states: [CustomerID: CustomerState]
+    ) -> [String: [PurchaseID]] {
+        var proven: [String: [PurchaseID]] = [:]
+        for (token, held) in held {
+            let all = held.map(\.purchase)
+            let carriers = all.filter { purchase in
+                guard let holder = holding[purchase], !holder.isReserved else { return false }
+                let tokens = states[holder]?.purchase(purchase)?.tokens
+                return tokens?.contains { $0.text == token.lowercased() } == true
             }
             proven[token] = all.count > Situation.claimLimit ? all : carriers
         }

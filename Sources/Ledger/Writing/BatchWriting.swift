@@ -6,7 +6,8 @@ import SQL
 extension Batch {
     /// The calls that write what was decided, with the rows of its evidence, and commit it.
     func writes(with evidence: EvidenceRows) -> [Call] {
-        (entries.isEmpty ? [] : insertions + holders.calls + projections)
+        insertions + (entries.isEmpty ? [] : holders.calls)
+            + (entries.isEmpty && !tokens.hasForgotten ? [] : projections)
             + evidence.calls + [Statement.commit()]
     }
 
@@ -52,7 +53,7 @@ extension Batch {
     }
 
     private var projections: [Call] {
-        var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays)
+        var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays, tokens: tokens)
         for stream in changedStreams {
             guard let customer = folds[stream]?.state.customer else { continue }
             rows.add(customer, of: stream, by: project(of: stream))

@@ -74,6 +74,8 @@ extension Connection {
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
+        for (token, purchase) in rows.carried { batch.load(purchase, carrying: token) }
+        batch.noteLook(at: wanted.tokens)
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
     }
 }
@@ -91,18 +93,19 @@ private struct Loaded {
 
 /// What commands need beside streams. Most need none of it, and then it is not asked for.
 private struct Wanted {
-    enum Kind { case holders, tokenOwners, waiting, replays }
+    enum Kind { case holders, tokenOwners, waiting, carried, replays }
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
-    var claimedTokens: Set<TokenKey> = []
+    var claims: Set<TokenClaim> = []
     var replays: Set<Replay> = []
 
     init(_ candidates: [Candidate]) {
         for candidate in candidates {
             holders.formUnion(candidate.holderKeys)
             let stream = candidate.command.stream
-            tokens.formUnion(candidate.command.tokens.map { TokenKey($0, in: stream) })
-            claimedTokens.formUnion(candidate.claimedKeys)
+            tokens.formUnion(candidate.tokens.map { TokenKey($0, in: stream) })
+            claims.formUnion(
+                candidate.claimedKeys.map { TokenClaim(token: $0, claimant: stream.customer) })
             if let replay = candidate.replay { replays.insert(replay) }
         }
     }
@@ -111,8 +114,9 @@ private struct Wanted {
         var steps: [(kind: Kind, call: Call)] = []
         if !holders.isEmpty { steps.append((.holders, Holders.lookUp(holders))) }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
-        if !claimedTokens.isEmpty {
-            steps.append((.waiting, TokenKey.lookUpWaiting(claimedTokens)))
+        if !claims.isEmpty {
+            steps.append((.waiting, TokenKey.lookUpWaiting(Set(claims.map(\.token)))))
+            steps.append((.carried, TokenClaim.lookUpCarried(claims)))
         }
         if !replays.isEmpty { steps.append((.replays, Replay.load(replays))) }
         return steps
@@ -126,6 +130,7 @@ private struct LoadedRows {
     var holders: [HolderKey: CustomerID] = [:]
     var tokenOwners: [TokenKey: CustomerID] = [:]
     var waiting: [(TokenKey, HeldPurchase)] = []
+    var carried: [(TokenKey, HeldPurchase)] = []
     /// What the database's clock showed when the last shard was locked.
     private(set) var shownAt: Instant?
     private var earlier: [EventRow] = []
@@ -145,6 +150,8 @@ private struct LoadedRows {
         case .tokenOwners: tokenOwners[try TokenKey(rows, row)] = try rows.identifier(row, 3)
         case .waiting:
             waiting.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
+        case .carried:
+            carried.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
         case .replays: earlier.append(try EventRow(rows, row))
         }
     }
@@ -200,7 +207,7 @@ extension TokenKey {
             .texts(tokens.map(\.token)), .int8(Int64(Situation.claimLimit + 1)))
     }
 
-    /// Reads a row of `load_tokens` or `load_unclaimed`.
+    /// Reads a row of `load_tokens`, `load_unclaimed` or `load_carried`.
     init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         guard let environment = Environment(rawValue: rows.text(row, 1)) else {
             throw .unreadable("the environment of a token")
@@ -211,8 +218,18 @@ extension TokenKey {
     }
 }
 
+extension TokenClaim {
+    fileprivate static func lookUpCarried(_ claims: Set<TokenClaim>) -> Call {
+        let claims = Array(claims)
+        return Statement.loadCarried(
+            .texts(claims.map(\.token.project.text)),
+            .texts(claims.map(\.token.environment.rawValue)), .texts(claims.map(\.token.token)),
+            .texts(claims.map(\.claimant.text)), .int8(Int64(Situation.claimLimit + 1)))
+    }
+}
+
 extension HeldPurchase {
-    /// Reads a row of `load_unclaimed`.
+    /// Reads a row of `load_unclaimed` or `load_carried`.
     fileprivate init(waiting rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         guard let store = Store(rawValue: rows.text(row, 3)) else {
             throw .unreadable("the store of a purchase that no customer claimed")

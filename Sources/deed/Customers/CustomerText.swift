@@ -56,7 +56,7 @@ extension Purchase {
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
             // The place where it waited before a customer claimed it is not a customer.
-            arrival.flatMap { $0.from.isReserved ? nil : "came from \($0.from)" },
+            arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: "   ")
@@ -87,5 +87,13 @@ extension Entitlement.Source {
         case .grant(let id): "by the grant \(id)"
         case .originalAppVersion(let app): "by an early version of \(app)"
         }
+    }
+}
+
+extension Arrival {
+    /// From whom it came, and by which token where one decided.
+    fileprivate var words: String {
+        guard case .named(let token) = cause else { return "came from \(from)" }
+        return "came from \(from) by its token \(token)"
     }
 }

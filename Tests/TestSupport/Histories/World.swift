@@ -40,7 +40,8 @@ package struct World {
     package mutating func submit(_ submission: Submission) throws(Refusal) -> [ItemOutcome] {
         let purchases = submission.purchases.map(\.purchase)
         let named = holders.filter { purchases.contains($0.key) }
-        let owners = tokens.filter { submission.tokens.contains($0.key) }
+        let recorded = named.flatMap { tokens(of: $0.key, with: $0.value) }
+        let owners = tokens.filter { submission.tokens.contains($0.key) || recorded.contains($0.key) }
         let concerned = Set(
             [submission.bearer.customer].compactMap(\.self) + submission.keepers + named.values
                 + owners.values)
@@ -48,11 +49,47 @@ package struct World {
             Situation(
                 now: now, project: project, states: states.filter { concerned.contains($0.key) },
                 holders: named, tokenOwners: owners))
+        apply(decision, concerning: concerned)
+        return decision.items
+    }
+
+    /// The token is the customer's from now on, and with it whatever it brings.
+    package mutating func register(_ text: String, for customer: CustomerID) throws(Refusal) {
+        guard let token = AccountToken(text) else { preconditionFailure("\(text) is no token") }
+        let waiting = holders.filter { tokens(of: $0.key, with: $0.value).contains(token.text) }
+        let carried = Set(waiting.flatMap { tokens(of: $0.key, with: $0.value) })
+        let concerned = Set([customer] + waiting.values)
+        let situation = Situation(
+            now: now, project: project, states: states.filter { concerned.contains($0.key) },
+            holders: waiting, tokenOwners: tokens.filter { carried.contains($0.key) },
+            waiting: [token.text: Array(waiting.keys)])
+        let events = try self.customer(customer).decide(RegisterToken(token: token))
+        apply(
+            try situation.claiming(token, for: customer, after: events), concerning: concerned)
+        tokens[token.text] = customer
+    }
+
+    /// An admin moves the purchase from whoever holds it.
+    package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
+        guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
+        let wish = MovePurchase(
+            purchase, from: holder, to: customer, cause: .admin(id("asked"), ticket: nil),
+            catalog: project.catalog)
+        let move = try wish.decide(
+            from: self.customer(holder), to: self.customer(customer), now: now)
+        apply(move.leaving, to: holder)
+        apply(move.arriving, to: customer)
+    }
+
+    private func tokens(of purchase: PurchaseID, with holder: CustomerID) -> [String] {
+        customer(holder).purchase(purchase)?.tokens.map(\.text) ?? []
+    }
+
+    private mutating func apply(_ decision: Decision, concerning concerned: Set<CustomerID>) {
         for part in decision.parts {
             precondition(concerned.contains(part.customer), "\(part.customer) was not named")
             apply(part.events, to: part.customer)
         }
-        return decision.items
     }
 
     /// Submits pieces of evidence that state so many facts each.

@@ -1,0 +1,74 @@
+/// The customer whom an account token of a purchase names.
+package struct NamedHolder: Hashable, Sendable {
+    package let customer: CustomerID
+    package let token: AccountToken
+
+    package init(_ customer: CustomerID, by token: AccountToken) {
+        self.customer = customer
+        self.token = token
+    }
+}
+
+extension TransferPolicy.Rule {
+    /// The customer whom the account tokens of a purchase name, if any of them is a customer's.
+    ///
+    /// Of several customers the token of the earliest transaction decides where purchases are kept, of the
+    /// latest where they move; of one transaction with several tokens, the one that the store stated last.
+    /// News about the renewal names a customer only where no transaction does. So the answer depends on the
+    /// set of the facts alone, in whatever order and from whomever they came.
+    package func holder(
+        named tokens: CarriedTokens, owners: [String: CustomerID],
+        stated: (TransactionID) -> AccountToken?
+    ) -> NamedHolder? {
+        let known = tokens.all.compactMap { carried in
+            owners[carried.token.text].map {
+                (places: carried.places, holder: NamedHolder($0, by: carried.token))
+            }
+        }
+        guard let first = known.first?.holder else { return nil }
+        if known.allSatisfy({ $0.holder.customer == first.customer }) { return first }
+        let placed = known.compactMap { known in
+            known.places.map { (place: decidingPlace(of: $0), holder: known.holder) }
+        }
+        let places = placed.map(\.place)
+        guard let deciding = self == .keep ? places.min() : places.max() else { return first }
+        let candidates = placed.filter { $0.place.transaction == deciding.transaction }
+        let last = stated(deciding.transaction)
+        return (candidates.first { $0.holder.token == last } ?? candidates.first)?.holder
+    }
+
+    private func decidingPlace(
+        of places: ClosedRange<CarriedToken.Place>
+    ) -> CarriedToken.Place { self == .keep ? places.lowerBound : places.upperBound }
+}
+
+extension Purchase {
+    /// The customer whom the tokens name of all that is known of the purchase.
+    package func holder(
+        named owners: [String: CustomerID], by rule: TransferPolicy.Rule
+    ) -> NamedHolder? {
+        rule.holder(named: carried, owners: owners) { statedToken(of: $0) }
+    }
+
+    /// The token of what counts of all that was stated about the transaction.
+    func statedToken(of transaction: TransactionID) -> AccountToken? {
+        evidence(of: transaction)?.effective.accountToken.flatMap(AccountToken.init)
+    }
+}
+
+extension CustomerState {
+    /// Why a purchase stays with this customer even where its tokens name another one: an admin moved it here,
+    /// or it was credited to a balance, and the credit may be spent.
+    package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
+        purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)
+    }
+
+    /// The purchases with tokens that may bring them to another customer.
+    package var purchasesMovedByTokens: [Purchase] {
+        let credited = balances.creditedPurchases
+        return purchases.filter { purchase in
+            !purchase.carried.all.isEmpty && !credited.contains(purchase.id)
+                && purchase.arrival?.cause.isOfAdmin != true
+        }
+    }
+}

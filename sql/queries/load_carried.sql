@@ -1,0 +1,12 @@
+-- 1 projects, 2 environments, 3 tokens, 4 the customers who claim them: what they hold is not asked for,
+-- 5 how many of each
+select c.project, c.environment, c.token, c.store, c.original, c.app
+from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+    as wanted (project, environment, token, customer)
+-- One by one, as in load_holders.
+cross join lateral (
+    select * from deed.carried_tokens as c
+    where c.project = wanted.project and c.environment = wanted.environment
+        and c.token = wanted.token and c.customer <> wanted.customer
+    limit $5::bigint
+) as c
