@@ -72,9 +72,6 @@ package struct Migration: Sendable {
             number: 21, name: "0021_service_rights",
             script: Script(embedded: PackageResources._021_service_rights_sql)),
         Migration(
-            number: 22, name: "0022_carried_tokens",
-            script: Script(embedded: PackageResources._022_carried_tokens_sql)),
-        Migration(
             number: 25, name: "0025_history_questions",
             script: Script(embedded: PackageResources._025_history_questions_sql)),
         Migration(
@@ -86,6 +83,9 @@ package struct Migration: Sendable {
         Migration(
             number: 29, name: "0029_named_columns",
             script: Script(embedded: PackageResources._029_named_columns_sql)),
+        Migration(
+            number: 30, name: "0030_carried_tokens",
+            script: Script(embedded: PackageResources._030_carried_tokens_sql)),
     ]
 }
 

@@ -124,7 +124,8 @@ struct MendedRowTests {
             insert into deed.unclaimed_tokens select project, environment,
                 '00000000-0000-4000-8000-000000000000', store, original, app
             from deed.unclaimed_tokens
-            """, "delete from deed.carried_tokens", "update deed.carried_tokens set customer = 'u1'",
+            """, "delete from deed.carried_tokens",
+            "update deed.carried_tokens set customer = 'u1'",
             "update deed.carried_tokens set token = '00000000-0000-4000-8000-000000000000'",
             "update deed.carried_tokens set app = 'com.example.other'",
             """

@@ -29,7 +29,8 @@ struct NamedHolderCallTests {
         ).with { $0.token = token }
     }
 
-    private func register(_ front: Storefront, _ customer: String, _ token: String = token) -> Reply {
+    private func register(_ front: Storefront, _ customer: String, _ token: String = token) -> Reply
+    {
         front.send("PUT", "/v1/customers/\(customer)/account_token", #"{"token":"\#(token)"}"#)
     }
 
@@ -38,11 +39,15 @@ struct NamedHolderCallTests {
             "select string_agg(customer, ' ') from deed.holders where original = '1'")
     }
 
-    @Test("Evidence without a token takes nothing from the one whom a token names", arguments: rules)
+    @Test(
+        "Evidence without a token takes nothing from the one whom a token names", arguments: rules)
     func bareEvidence(rule: String) throws {
         let front = try front(rule)
         #expect(register(front, "victim").status == 200)
-        #expect(try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == ["recorded"])
+        #expect(
+            try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == [
+                "recorded"
+            ])
         for restore in [false, true] {
             let reply = front.submit(month(front, 0), for: "thief", restore: restore)
             #expect(try reply.outcomes == ["held_by_another"])
@@ -58,9 +63,15 @@ struct NamedHolderCallTests {
     func lapsed(rule: String) throws {
         let front = try front(rule)
         #expect(register(front, "victim").status == 200)
-        #expect(try front.submit(month(front, 2, token: Self.token), for: "victim").outcomes == ["recorded"])
+        #expect(
+            try front.submit(month(front, 2, token: Self.token), for: "victim").outcomes == [
+                "recorded"
+            ])
         #expect(try front.submit(month(front, 2), for: "thief").outcomes == ["held_by_another"])
-        #expect(try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == ["recorded"])
+        #expect(
+            try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == [
+                "recorded"
+            ])
         #expect(try front.isActive("pro", for: "victim") == true)
         #expect(try front.events(of: "thief") == [])
     }
@@ -203,7 +214,10 @@ struct NamedHolderCallTests {
         #expect(try front.service.database.number("select count(*) from deed.carried_tokens") == 0)
         // The evidence itself brings it to whom it names.
         #expect(register(front, "victim").status == 200)
-        #expect(try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == ["recorded"])
+        #expect(
+            try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == [
+                "recorded"
+            ])
         #expect(try holder(front) == "victim")
     }
 

@@ -65,7 +65,9 @@ struct NamedHolderOrderTests {
                 }
             }
         }
-        for person in Self.people.indices where random.chance(80) { acts.append(.registered(person)) }
+        for person in Self.people.indices where random.chance(80) {
+            acts.append(.registered(person))
+        }
         for _ in 0..<3 { acts.append(.waits(days: random.number(1...20))) }
         return acts.shuffled(using: &random)
     }
@@ -103,7 +105,9 @@ struct NamedHolderOrderTests {
             }
             for (purchase, holder) in world.holders {
                 let named = named(facts.filter { $0.purchase == purchase }, rule, world.tokens)
-                if let named, named != holder { return "\(purchase) is with \(holder), not \(named)" }
+                if let named, named != holder {
+                    return "\(purchase) is with \(holder), not \(named)"
+                }
                 let others = Self.people.filter { world.customer($0).purchase(purchase) != nil }
                 if others != [holder].filter({ !$0.isReserved }) { return "\(purchase): \(others)" }
             }

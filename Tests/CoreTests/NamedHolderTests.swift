@@ -43,7 +43,10 @@ private struct Row: Sendable, CustomTestStringConvertible {
         self.known = known
     }
 
-    init(_ name: String, _ steps: [Step], all holder: CustomerID, known: [CustomerID] = [anna, ben, carl]) {
+    init(
+        _ name: String, _ steps: [Step], all holder: CustomerID,
+        known: [CustomerID] = [anna, ben, carl]
+    ) {
         self.init(name, steps, keep: holder, ifInactive: holder, transfer: holder, known: known)
     }
 }

@@ -21,7 +21,9 @@ extension Situation {
             let keeper = holders[purchase] ?? .unclaimed(purchase)
             if leaving[keeper] == nil { order.append(keeper) }
             var side = leaving.removeValue(forKey: keeper) ?? History(of: self.customer(keeper))
-            if let cause = cause(ofMoving: purchase, of: side.state, keeper, by: token, to: customer) {
+            if let cause = cause(
+                ofMoving: purchase, of: side.state, keeper, by: token, to: customer)
+            {
                 let move = MovePurchase(
                     purchase, from: keeper, to: customer, cause: cause, catalog: project.catalog)
                 try move.append(to: &side, &arriving, now: now)

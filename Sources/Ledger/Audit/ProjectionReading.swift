@@ -120,7 +120,8 @@ extension Auditor {
             let states = try connection.states(of: Array(wanted)) { event in
                 if event.event.mayAwaitProduct { recorded[event.stream, default: []].append(event) }
             }
-            let tokens = Set(states.flatMap { stream, state in state.tokensOfPurchases(in: stream) })
+            let tokens = Set(
+                states.flatMap { stream, state in state.tokensOfPurchases(in: stream) })
             var owned: Set<TokenKey> = []
             try connection.read([TokenKey.lookUp(tokens)]) { _, found throws(LedgerError) in
                 for row in 0..<found.count { owned.insert(try TokenKey(found, row)) }

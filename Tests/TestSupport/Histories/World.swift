@@ -41,7 +41,9 @@ package struct World {
         let purchases = submission.purchases.map(\.purchase)
         let named = holders.filter { purchases.contains($0.key) }
         let recorded = named.flatMap { tokens(of: $0.key, with: $0.value) }
-        let owners = tokens.filter { submission.tokens.contains($0.key) || recorded.contains($0.key) }
+        let owners = tokens.filter {
+            submission.tokens.contains($0.key) || recorded.contains($0.key)
+        }
         let concerned = Set(
             [submission.bearer.customer].compactMap(\.self) + submission.keepers + named.values
                 + owners.values)
