@@ -245,9 +245,6 @@ extension Statement {
         name: "find_next_boundary", embedded: PackageResources.find_next_boundary_sql)
     package static let listDueBoundaries = Statement(
         name: "list_due_boundaries", embedded: PackageResources.list_due_boundaries_sql)
-    package static let listUnpublishedProjects = Statement(
-        name: "list_unpublished_projects",
-        embedded: PackageResources.list_unpublished_projects_sql)
 
     package static let listEvents = Statement(
         name: "list_events", embedded: PackageResources.list_events_sql)

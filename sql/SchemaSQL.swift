@@ -22,8 +22,6 @@ extension Statement {
         name: "describe_plainly", embedded: PackageResources.describe_plainly_sql)
     package static let narrowTemporary = Statement(
         name: "narrow_temporary", embedded: PackageResources.narrow_temporary_sql)
-    package static let narrowService = Statement(
-        name: "narrow_service", embedded: PackageResources.narrow_service_sql)
     package static let nameServiceLogin = Statement(
         name: "name_service_login", embedded: PackageResources.name_service_login_sql)
     package static let closeDatabase = Statement(

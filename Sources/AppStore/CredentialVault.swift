@@ -69,7 +69,7 @@ package struct CredentialVault: Sendable {
         for _ in 0..<CredentialVault.attempts {
             let old = try obtain(port.find(app))
             if let old, write.isLate(behind: old) { return old.status }
-            let isLeft = old.map { !$0.hasVersion || $0.version >= write.appSince } ?? false
+            let isLeft = old.map { $0.version >= write.appSince } ?? false
             let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll)
             let changed = kept.changed(by: change)
             try require(changed)
@@ -201,11 +201,6 @@ extension CredentialsWrite {
     fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
         kept.version > version || isRepetition && kept.version == version
     }
-}
-
-extension SealedCredentials {
-    /// An instance of a release before versions leaves 0, which tells nothing.
-    fileprivate var hasVersion: Bool { version > 0 }
 }
 
 extension CredentialsStatus {

@@ -17,15 +17,15 @@ package struct FiledEvidence: Sendable {
     package let content: [UInt8]?
     /// In the order in which they go back; one that is missing is empty.
     package let certificates: [[UInt8]]
-    /// Whether the columns are those that were written; `nil` where that was not noted yet.
-    package let isSealed: Bool?
+    /// Whether the columns are those that were written.
+    package let isSealed: Bool
     /// The column that was changed since, where the seal proves what it held. It takes a search.
     package let changedColumn: @Sendable () -> String?
 
     package init(
         digest: [UInt8], project: String, environment: String, kind: String, app: String?,
         signedAt: Instant, firstSeenAt: Instant, verdict: String, content: [UInt8]?,
-        certificates: [[UInt8]], isSealed: Bool?, changedColumn: @escaping @Sendable () -> String?
+        certificates: [[UInt8]], isSealed: Bool, changedColumn: @escaping @Sendable () -> String?
     ) {
         self.digest = digest
         self.project = project
@@ -44,39 +44,25 @@ package struct FiledEvidence: Sendable {
 
 /// An event that rests on evidence.
 package struct RestingEvent: Sendable {
-    /// How it names the evidence. Events of before named it by their cause, or not at all when they came
-    /// with an Idempotency-Key.
-    package enum Naming: Hashable, Sendable {
-        case digest([UInt8])
-        case cause([UInt8])
-        case nothing
-    }
-
     package let position: Position
     package let project: String
     package let environment: String
     package let type: String
-    package let naming: Naming
+    /// The evidence that it names; `nil` where it should name some and does not.
+    package let digest: [UInt8]?
     /// What the evidence must state for the event to be true.
     package let facts: Facts
 
     package init(
-        position: Position, project: String, environment: String, type: String, naming: Naming,
-        facts: Facts
+        position: Position, project: String, environment: String, type: String,
+        digest: [UInt8]?, facts: Facts
     ) {
         self.position = position
         self.project = project
         self.environment = environment
         self.type = type
-        self.naming = naming
+        self.digest = digest
         self.facts = facts
-    }
-
-    package var digest: [UInt8]? {
-        switch naming {
-        case .digest(let digest), .cause(let digest): digest
-        case .nothing: nil
-        }
     }
 }
 
@@ -101,12 +87,12 @@ extension Facts {
     }
 
     /// Whether evidence that states these explains what an event told, word for word, whichever way the
-    /// evidence came. An event of an earlier release lacks what that did not read.
+    /// evidence came.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
-        return told.transactions.areStated(in: stated.transactions, \.asReadBefore)
-            && told.renewals.areStated(in: stated.renewals, \.asReadBefore)
-            && told.apps.areStated(in: stated.apps, \.asReadBefore)
+        return told.transactions.allSatisfy(stated.transactions.contains)
+            && told.renewals.allSatisfy(stated.renewals.contains)
+            && told.apps.allSatisfy(stated.apps.contains)
             && told.refunds.allSatisfy(stated.refunds.contains)
             && told.consents.allSatisfy(stated.consents.contains)
     }
@@ -119,60 +105,6 @@ extension Facts {
         for index in facts.refunds.indices { facts.refunds[index].rank = .offlineReceipt }
         for index in facts.consents.indices { facts.consents[index].rank = .offlineReceipt }
         return facts
-    }
-}
-
-extension Array where Element: Equatable {
-    /// Whether each of them is among the facts, as those are or as earlier releases read them.
-    fileprivate func areStated(
-        in facts: [Element], _ asReadBefore: (Element) -> [Element]
-    ) -> Bool {
-        allSatisfy { told in
-            facts.contains { $0 == told || asReadBefore($0).contains(told) }
-        }
-    }
-}
-
-extension TransactionFact {
-    /// Without the members that the first release did not read; with Xcode's own name of the account.
-    fileprivate var asReadBefore: [TransactionFact] {
-        var named = self
-        named.appTransaction = appTransaction?.onXcode ?? appTransaction
-        var fact = self
-        fact.unknownKind = nil
-        fact.appTransaction = nil
-        fact.previousOriginal = nil
-        fact.commitment = nil
-        fact.items = []
-        return [fact, named]
-    }
-}
-
-extension RenewalFact {
-    /// Without the members that the first release did not read.
-    fileprivate var asReadBefore: [RenewalFact] {
-        var fact = self
-        fact.willCommitAgain = nil
-        return [fact]
-    }
-}
-
-extension AppFact {
-    /// Without the members that the first release did not read. Of what Xcode signed, with its own name of
-    /// the account, and with the distant past where it has no date.
-    fileprivate var asReadBefore: [AppFact] {
-        var fact = self
-        fact.appTransaction = nil
-        guard let account = appTransaction?.onXcode else { return [fact] }
-        var named = self
-        named.appTransaction = account
-        let undated = [fact, named].map { read in
-            var read = read
-            read.originallyPurchased =
-                originallyPurchased ?? Instant(milliseconds: -62_135_769_600_000)
-            return read
-        }
-        return [fact, named] + undated
     }
 }
 

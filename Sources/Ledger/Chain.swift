@@ -79,7 +79,6 @@ struct HeaderColumns: Hashable {
         bytes.append(number: causeIndex)
         bytes.append(contentsOf: causeDigest)
         bytes.append(number: catalogVersion)
-        // Events of before name none: their bytes end here.
         if let evidence { bytes.append(contentsOf: evidence) }
     }
 }

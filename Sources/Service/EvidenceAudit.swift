@@ -27,9 +27,6 @@ package struct EvidenceAuditPort {
 
 /// Proves that each event which rests on evidence has it, that the evidence says so, and that nothing
 /// else was filed as believed.
-///
-/// Events of before this was noted name no evidence when they came with an Idempotency-Key: theirs is
-/// found by what it states, and until it is found they are kept in mind.
 package struct EvidenceAudit {
     private static let rememberedLimit = 4096
 
@@ -41,19 +38,6 @@ package struct EvidenceAudit {
     package private(set) var findings = AuditFindings()
     /// What the latest pieces turned out to be.
     private var remembered: [[UInt8]: Proof] = [:]
-    /// The evidence that events of before name by their cause.
-    private var namedByCause: Set<[UInt8]> = []
-    /// Earlier events whose evidence must still be found.
-    private var waiting: [FactSubject: [RestingEvent]] = [:]
-    /// What events of before tell and evidence states.
-    private var supportedBefore: Set<FactSubject> = []
-    /// Whose evidence of before is kept as a digest only: nothing can be asked of their events.
-    private var takenDown: Set<Owner> = []
-
-    private struct Owner: Hashable {
-        let project: String
-        let environment: String
-    }
 
     private enum Proof {
         case proven(Facts)
@@ -83,7 +67,6 @@ package struct EvidenceAudit {
             try compare(unnamed: digests)
             progress(proven)
         }
-        addUnsupported()
     }
 
     private mutating func compare(_ events: [RestingEvent]) throws(Fault) {
@@ -101,12 +84,8 @@ package struct EvidenceAudit {
 
     private mutating func compare(_ event: RestingEvent) {
         guard let digest = event.digest else {
-            for subject in event.facts.subjects { waiting[subject, default: []].append(event) }
+            for subject in event.facts.subjects { add(unsupported: event, subject) }
             return
-        }
-        if case .cause = event.naming {
-            namedByCause.insert(digest)
-            supportedBefore.formUnion(event.facts.subjects)
         }
         switch remembered[digest] {
         case .proven(let facts): compare(event, with: facts)
@@ -119,16 +98,8 @@ package struct EvidenceAudit {
         }
     }
 
-    /// An event that names its evidence tells what that states, word for word; those of before are
-    /// compared by what they are about.
+    /// An event tells what its evidence states, word for word.
     private mutating func compare(_ event: RestingEvent, with stated: Facts) {
-        guard case .digest = event.naming else {
-            let subjects = stated.subjects
-            for subject in event.facts.subjects where !subjects.contains(subject) {
-                add(unsupported: event, subject)
-            }
-            return
-        }
         if stated.explain(event.facts) { return }
         let subjects = event.facts.subjects
         if let subject = subjects.first(where: { !stated.subjects.contains($0) }) {
@@ -139,19 +110,10 @@ package struct EvidenceAudit {
     }
 
     private mutating func compare(unnamed digests: [[UInt8]]) throws(Fault) {
-        let wanted = digests.filter { !namedByCause.contains($0) }
-        for filed in try port.filed(wanted) {
-            let proof = proof(of: filed, for: nil)
-            if case .digestOnly = proof {
-                takenDown.insert(Owner(project: filed.project, environment: filed.environment))
-            }
-            guard case .proven(let facts) = proof else { continue }
-            let subjects = facts.subjects
-            let supported = subjects.filter { waiting.removeValue(forKey: $0) != nil }
-            let isNews = EvidenceKind(rawValue: filed.kind)?.content == .news
-            let isSupporting = !supported.isEmpty || !supportedBefore.isDisjoint(with: subjects)
-            supportedBefore.formUnion(supported)
-            if isNews || isSupporting { continue }
+        for filed in try port.filed(digests) {
+            guard case .proven = proof(of: filed, for: nil),
+                EvidenceKind(rawValue: filed.kind)?.content != .news
+            else { continue }
             findings.add(
                 AuditFinding(
                     evidence: filed.digest, column: "digest",
@@ -172,7 +134,7 @@ package struct EvidenceAudit {
         case .damaged:
             add(damaged: filed)
             return .faulty
-        case .refused where filed.isSealed == false:
+        case .refused where !filed.isSealed:
             add(damaged: filed)
             return .faulty
         case .refused(let sentence):
@@ -208,19 +170,6 @@ package struct EvidenceAudit {
                 at: event.position, column: "payload",
                 expected: "evidence that states this \(event.type)", found: found))
     }
-
-    private mutating func addUnsupported() {
-        let events = waiting.flatMap { subject, events in events.map { ($0, subject) } }
-        let ordered = events.sorted {
-            ($0.0.position.shard, $0.0.position.sequence)
-                < ($1.0.position.shard, $1.0.position.sequence)
-        }
-        for (event, subject) in ordered {
-            let owner = Owner(project: event.project, environment: event.environment)
-            if !takenDown.contains(owner) { add(unsupported: event, subject) }
-        }
-        waiting = [:]
-    }
 }
 
 extension FactSubject {
@@ -238,7 +187,7 @@ extension FactSubject {
 extension FiledEvidence {
     /// What was changed when the parts do not give the bytes of the digest.
     fileprivate var damage: (column: String, expected: String, found: String) {
-        let column = isSealed == false ? changedColumn() : nil
+        let column = isSealed ? nil : changedColumn()
         if let column { return (column, "what was filed", "something else") }
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {
@@ -248,7 +197,7 @@ extension FiledEvidence {
                 "\(missing) missing or changed there"
             )
         }
-        if isSealed == false {
+        if !isSealed {
             return (
                 "seal", "the columns that were filed", "others, among them kind or certificates"
             )
@@ -268,15 +217,8 @@ extension FiledEvidence {
         compare("app", again.app?.text ?? "none", app ?? "none")
         compare("environment", again.environment.rawValue, environment)
         compare("signed_at", "\(again.signedAt.milliseconds)", "\(signedAt.milliseconds)")
-        if let event {
-            compare("environment", event.environment, environment)
-            if isSealed == nil {
-                // Where the columns were not sealed yet, the event tells whose evidence it is.
-                compare("project", event.project, project)
-                if case .digest = event.naming { compare("seal", "one, as of all since", "none") }
-            }
-        }
-        if isSealed == false, differences.isEmpty {
+        if let event { compare("environment", event.environment, environment) }
+        if !isSealed, differences.isEmpty {
             if let column = changedColumn() {
                 differences.append((column, "what was filed", "something else"))
             } else if let event, event.project != project {

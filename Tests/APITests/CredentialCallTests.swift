@@ -175,34 +175,6 @@ struct CredentialCallTests {
         #expect(try keptSecret() == "second")
     }
 
-    @Test("Credentials of before the log told their version stay with their app")
-    func migrated() throws {
-        _ = put(key)
-        _ = service.send("PUT", path, key: admin, body: #"{"receipts":"store"}"#)
-        try service.database.run("alter table deed.store_credentials drop column version")
-        try service.database.run("delete from deed.migrations where number = 19")
-        var schema = Schema(service.database.settings())
-        try schema.migrate(now: service.clock.now) { _ in }
-        let unlike = try service.database.number(
-            "select count(*) from deed.store_credentials where version <> "
-                + "(select max(version) from deed.events where customer = '$project/')")
-        #expect(unlike == 0)
-        let again = try told(service.send("PUT", path, key: admin, body: "{}"))
-        #expect(again?.contains(#""api_key":true"#) == true)
-        #expect(try keptSecret() == "s3cr3t")
-    }
-
-    @Test("Credentials whose version is not known stay when the app is set")
-    func unknownVersion() throws {
-        _ = put(key)
-        // An instance of the release before writes no version.
-        try service.database.run("update deed.store_credentials set version = 0")
-        _ = service.send("PUT", path, key: admin, body: "{}")
-        #expect(try keptSecret() == "s3cr3t")
-        let part = try told(put(["shared_secret": .null]))
-        #expect(part?.contains(#""api_key":true"#) == true)
-    }
-
     @Test(
         "Nothing is left of an app that is removed while it is set again",
         arguments: [true, false])

@@ -16,11 +16,6 @@ extension ProgramTests {
             let deed = try Installation(database)
             let key = try deed.makeKey()
             let services = [try deed.serve(), try deed.serve()]
-            let isPublishing = try eventually(within: 10_000) {
-                try database.number(
-                    "select count(*) from deed.events where type = 'publication.started'") == 1
-            }
-            #expect(isPublishing)
             for number in 0..<10 {
                 let given = try deed.run(
                     "grant", "--customer", "u\(number)", "--entitlement", "pro", "--for", "PT3S",
@@ -82,11 +77,6 @@ extension ProgramTests {
                 toFile: folder.file("catalog.json"), atomically: true, encoding: .utf8)
             #expect(try deed.run("catalog", "apply", folder.file("catalog.json")).code == 0)
             let services = [try deed.serve(), try deed.serve()]
-            #expect(
-                try eventually(within: 10_000) {
-                    try database.number(
-                        "select count(*) from deed.events where type = 'publication.started'") == 1
-                })
             let nights = Nights(deed)
             func give(_ customer: Int, _ length: String) throws {
                 let given = try deed.run(

@@ -241,29 +241,6 @@ extension ProgramTests {
             #expect(try queriedNumber(seen, at: url(of: pair, for: "deed_server")) == 1)
         }
 
-        @Test("A database that a superuser owned gets another owner by the lines of the page")
-        func owners() throws {
-            let pair = try PostgresPair()
-            let before = try Installation(url: pair.url(of: .primary))
-            #expect(try before.run("migrate").code == 0)
-            try runScript(
-                "create role deed_server login in role deed_service", at: pair.url(of: .primary))
-            let page = try text("../docs/upgrading.md")
-            let block = try #require(
-                page.components(separatedBy: "```sh\n").dropFirst()
-                    .map { $0.components(separatedBy: "```")[0] }
-                    .first { $0.contains("alter database deed owner") })
-            let folder = try ScratchFolder()
-            try "OWNER_PASSWORD=o\n".write(
-                toFile: folder.file(".env"), atomically: true, encoding: .utf8)
-            let lines = block.replacing("docker compose exec -T postgres psql", with: "psql")
-            let (code, output) = try run(
-                "env", "-C", folder.file(""), "PGHOST=\(pair.folders.split(separator: ",")[0])",
-                "sh", "-ec", lines)
-            #expect(code == 0, "\(output)")
-            try expectServed(pair)
-        }
-
         /// The owner migrates, the service's login serves, and no superuser is needed.
         private func expectServed(_ pair: PostgresPair) throws {
             let migrated = try owner(of: pair).run("migrate", "--service-login", "deed_server")

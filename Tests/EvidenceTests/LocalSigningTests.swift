@@ -128,7 +128,6 @@ struct LocalSigningTests {
         installation["appTransactionId"] = "0"
         let id = try #require(try account(installation).appTransaction)
         #expect(id.text.hasPrefix("xcode-") && id.text.hasSuffix("-0") && id.text.count == 16)
-        #expect(id.onXcode?.text == "0")
         let other = try account(installation, by: LocalSigningTests.makeSigner(.p256))
         #expect(other.appTransaction != id)
         var transaction = Payload.transaction

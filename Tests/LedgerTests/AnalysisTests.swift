@@ -263,12 +263,11 @@ struct AnalysisTests {
             ])
     }
 
-    @Test("Rows of an earlier release are written anew with what they lack")
-    func upgraded() throws {
+    @Test("Rows that a migration marks are written anew with what they lack")
+    func marked() throws {
         try tellHistory()
         let question = "select transaction, price from deed.transactions order by transaction"
         let complete = try rows(of: question)
-        // As the migration finds and marks them.
         try database.run(
             """
             update deed.purchases set transactions = (

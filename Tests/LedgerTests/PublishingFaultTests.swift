@@ -22,7 +22,6 @@ final class PublishingFaultTests {
                 id("default"), actor: id("test"),
                 cause: Cause(text: "create", digest: [UInt8](repeating: 0, count: 32))
             ) { _, _ in [.projectCreated(ProjectCreated(project: id("default")))] })
-        _ = try ledger.publishBoundaries()
         let end = clock.now.advanced(byMilliseconds: 1000)
         let wish = GiveGrant(
             grant: id("g1"), entitlement: id("pro"), start: nil, end: .at(end), reason: id("test"),

@@ -3,13 +3,13 @@ package struct AccessNotice: Hashable, Sendable {
     package let entitlement: EntitlementID
     /// The boundary, not the moment of the notice.
     package let at: Instant
-    /// What reads answer from the boundary on; older releases left it out where that is `none`.
-    package let answer: AccessAnswer?
+    /// What reads answer from the boundary on.
+    package let answer: AccessAnswer
     /// Where the end was published that this takes back: access went on after all.
     package let corrects: Position?
 
     package init(
-        entitlement: EntitlementID, at: Instant, answer: AccessAnswer? = nil,
+        entitlement: EntitlementID, at: Instant, answer: AccessAnswer,
         corrects: Position? = nil
     ) {
         self.entitlement = entitlement

@@ -30,13 +30,13 @@ package struct LastRecord: Hashable, Sendable {
 
 extension CustomerState {
     /// What has to be published up to `now`: by each catalog the boundaries of its time, and between two
-    /// of them what the newer one changed. Nothing of before the project's boundaries were published.
+    /// of them what the newer one changed.
     package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
-        guard let told = told(in: project), let lastRecord else { return [] }
+        guard project.exists, let lastRecord, !isErased else { return [] }
         var due: [DueNotice] = []
-        let editions = project.editions(since: lastRecord, told)
+        let editions = project.editions(since: lastRecord)
         // Of what came before the oldest edition that is remembered, nothing is known.
-        var start = max(told, editions.first?.since ?? told)
+        var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
             due += boundaries(after: start, by: edition.catalog).prefix { $0.at <= end }.map {
@@ -49,15 +49,14 @@ extension CustomerState {
     }
 
     /// The next instant at which something has to be published, where the runs of access are known and
-    /// what is due was published; or as it was before anything of the project was.
+    /// what is due was published.
     package func nextBoundary(
-        of runs: [EntitlementID: [Interval]], in project: ProjectState, isPublished: Bool = true
+        of runs: [EntitlementID: [Interval]], in project: ProjectState
     ) -> Instant? {
         guard let lastRecord else { return nil }
-        let told = isPublished ? told(in: project) : nil
         let catalogSince = project.editions.last?.since ?? .distantPast
         return nextBoundary(
-            of: runs, after: max(told ?? lastRecord.at, catalogSince), by: project.catalog)
+            of: runs, after: max(lastRecord.at, catalogSince), by: project.catalog)
     }
 
     /// Access that was published as ended, and that the customer has again by what was recorded since.
@@ -73,11 +72,6 @@ extension CustomerState {
                     entitlement: id, at: isGap ? entitlement.run.start : end.at,
                     answer: AccessAnswer(entitlement), corrects: isGap ? nil : end.position))
         }
-    }
-
-    private func told(in project: ProjectState) -> Instant? {
-        guard let since = project.publishesSince, let lastRecord, !isErased else { return nil }
-        return max(lastRecord.at, since)
     }
 
     /// What one catalog gives or takes at an instant at which it takes the place of another.

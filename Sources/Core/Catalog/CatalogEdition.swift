@@ -18,11 +18,9 @@ extension ProjectState {
         return editions[first...].map(\.catalog)
     }
 
-    /// The catalog that counted when a stream had everything up to an instant, and all newer ones.
-    func editions(since last: LastRecord, _ told: Instant) -> ArraySlice<CatalogEdition> {
-        let first = editions.lastIndex {
-            $0.version <= last.catalogVersion || last.at < told && $0.since <= told
-        }
+    /// The catalog that counted when a stream was last written, and all newer ones.
+    func editions(since last: LastRecord) -> ArraySlice<CatalogEdition> {
+        let first = editions.lastIndex { $0.version <= last.catalogVersion }
         return editions[(first ?? editions.startIndex)...]
     }
 }

@@ -149,7 +149,7 @@ private struct CustomerContent: Hashable, Sendable {
         case .customerErased:
             self = CustomerContent(version: version, isErased: true)
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
-            .projectChanged, .publicationStarted, .reconciliationStarted, .reconciliationFinished,
+            .projectChanged, .reconciliationStarted, .reconciliationFinished,
             .logAccepted, .appAllowed, .appDisallowed, .accessEndingSoon:
             break
         }

@@ -14,7 +14,6 @@ package enum Event: Hashable, Sendable {
     /// The settings as they are from now on.
     case projectChanged(ProjectSettings)
     /// From now on boundaries of the project's customers are published.
-    case publicationStarted
     case reconciliationStarted(ReconciliationStarted)
     case reconciliationFinished(ReconciliationFinished)
     /// Whatever instances have seen beyond the log as it is now is given up.

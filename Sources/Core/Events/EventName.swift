@@ -11,7 +11,6 @@ extension Event {
         case .appAllowed: "app.allowed"
         case .appDisallowed: "app.disallowed"
         case .projectChanged: "project.changed"
-        case .publicationStarted: "publication.started"
         case .reconciliationStarted: "reconciliation.started"
         case .reconciliationFinished: "reconciliation.finished"
         case .logAccepted: "log.accepted"
@@ -87,8 +86,8 @@ extension Event {
 extension Event {
     /// Of a project's events those on which no answer about a customer depends.
     package static let typesBesideAnswers: Set<String> = [
-        "key.created", "key.revoked", "publication.started", "reconciliation.started",
-        "reconciliation.finished", "log.accepted", "app.allowed", "app.disallowed",
+        "key.created", "key.revoked", "reconciliation.started", "reconciliation.finished",
+        "log.accepted", "app.allowed", "app.disallowed",
     ]
 
     /// Whether answers about the project's customers may depend on it.

@@ -27,11 +27,4 @@ extension Identifier<AppTransactionKind> {
     ) throws(InvalidIdentifier) {
         try self.init("\(TransactionID.xcodePrefix)\(signer)-\(number)")
     }
-
-    /// As Xcode wrote it, where a developer's machine made it. The store's own names are numbers.
-    package var onXcode: AppTransactionID? {
-        guard text.hasPrefix(TransactionID.xcodePrefix) else { return nil }
-        let parts = text.split(separator: "-", maxSplits: 2)
-        return parts.count == 3 ? try? AppTransactionID(String(parts[2])) : nil
-    }
 }

@@ -16,8 +16,6 @@ package struct ProjectState: Hashable, Sendable {
     package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
     /// The newest catalogs, oldest first.
     var editions: [CatalogEdition] { content.value.editions }
-    /// From when on boundaries of its customers are published; `nil` before any service ran that does.
-    package var publishesSince: Instant? { content.value.publishesSince }
     /// In order of store and id.
     package var apps: [App] { content.value.apps }
     /// What keys of the project may add.
@@ -70,7 +68,6 @@ private struct ProjectContent: Hashable, Sendable {
     var createdAt: Instant?
     var keys: [Key] = []
     var editions = [CatalogEdition.none]
-    var publishesSince: Instant?
     var reconciliations: [Reconciliation] = []
     var soundness = Soundness()
     var acceptances: [AcceptanceID] = []
@@ -107,8 +104,6 @@ private struct ProjectContent: Hashable, Sendable {
         case .appDisallowed(let allowance): allowances.remove(allowance)
         case .projectChanged(let changed):
             settings = changed
-        case .publicationStarted:
-            publishesSince = publishesSince ?? recordedAt
         case .reconciliationStarted(let started):
             reconciliations.append(Reconciliation(started: started, startedAt: recordedAt))
             reconciliations.removeFirst(max(0, reconciliations.count - Reconciliation.limit))

@@ -79,7 +79,7 @@ struct ProjectedTable: Sendable {
     static let projects = ProjectedTable(
         name: "deed.projects",
         columns: [
-            "project", "created_at", "catalog_version", "publishes_since", "reconciled_at",
+            "project", "created_at", "catalog_version", "reconciled_at",
             "is_sound", "requested_at",
         ], keys: 1,
         stream: [], reading: .auditProjects)
@@ -120,7 +120,7 @@ struct ProjectedTable: Sendable {
     func text(_ value: String?, of column: String) -> String {
         guard let value else { return "null" }
         let isInstant =
-            column.hasSuffix("_at") || ["grace_until", "publishes_since"].contains(column)
+            column.hasSuffix("_at") || column == "grace_until"
         guard isInstant, let milliseconds = Int64(value) else { return value }
         return Instant(milliseconds: milliseconds).text
     }

@@ -248,7 +248,7 @@ package struct ProjectionAudit {
                             "catalog_version", "runs", "kind", "transactions", "next_boundary_at",
                             "inquiry_at",
                         ] : []
-                ) { customer.isUnpublished($0, in: project) }
+                )
             }
         }
     }
@@ -269,7 +269,7 @@ package struct ProjectionAudit {
             let owner = missing[table.name]?.removeValue(forKey: row.key)
             if findings.listed.contains(where: { $0.names(row, of: table) }) { continue }
             if expected == nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
-            compare(expected ?? owner, row, of: table, except: []) { _ in false }
+            compare(expected ?? owner, row, of: table, except: [])
         }
     }
 
@@ -297,20 +297,18 @@ package struct ProjectionAudit {
 
     private mutating func compare(
         _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
-        of table: ProjectedTable, except: Set<String> = [],
-        allowing isAllowed: (Instant) -> Bool = { _ in false }
+        of table: ProjectedTable, except: Set<String> = []
     ) {
         for key in Set(expected.keys).union(found.keys).sorted(by: {
             $0.lexicographicallyPrecedes($1)
         }) {
-            compare(
-                expected[key], found[key], of: table, except: except, allowing: isAllowed)
+            compare(expected[key], found[key], of: table, except: except)
         }
     }
 
     private mutating func compare(
         _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
-        except: Set<String>, allowing isAllowed: (Instant) -> Bool
+        except: Set<String>
     ) {
         guard let expected else {
             if let found {
@@ -329,10 +327,6 @@ package struct ProjectionAudit {
         for (index, column) in table.columns.enumerated() where !except.contains(column) {
             let (wanted, there) = (expected.values[index], found.values[index])
             if wanted == there { continue }
-            if column == "next_boundary_at" {
-                let instant = there.flatMap(Int64.init).map(Instant.init(milliseconds:))
-                if instant.map(isAllowed) == true { continue }
-            }
             if ["runs", "app_transactions"].contains(column), inOrder(wanted) == inOrder(there) {
                 continue
             }
@@ -361,15 +355,5 @@ extension AuditFinding {
     /// Whether it is about that row already.
     fileprivate func names(_ row: ProjectedRow, of table: ProjectedTable) -> Bool {
         self.table == table.name && self.row == table.name(of: row)
-    }
-}
-
-extension CustomerState {
-    /// Whether it is a boundary of the time before boundaries were published, at which the job did not
-    /// look yet.
-    fileprivate func isUnpublished(_ instant: Instant, in project: ProjectState) -> Bool {
-        guard let since = project.publishesSince, instant <= since else { return false }
-        let runs = runs(by: project.catalog)
-        return nextBoundary(of: runs, in: project, isPublished: false) == instant
     }
 }

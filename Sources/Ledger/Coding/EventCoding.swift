@@ -15,7 +15,6 @@ extension Event {
         case .appRemoved(let event): event
         case .appAllowed(let event), .appDisallowed(let event): event
         case .projectChanged(let event): event
-        case .publicationStarted: NoMembers()
         case .reconciliationStarted(let event): event
         case .reconciliationFinished(let event): event
         case .logAccepted(let event): event
@@ -49,7 +48,7 @@ extension Event {
         }
     }
 
-    /// Reads an event of the log back, of this or any earlier release.
+    /// Reads an event of the log back.
     init(type: String, payload: String) throws(LedgerError) {
         do {
             let payload = Payload(try JSON.read(payload))
@@ -106,7 +105,6 @@ extension Event {
         "order.fulfilled": { .orderFulfilled(try OrderFulfilled($0)) },
         "order.closed": { .orderClosed(try OrderClosed($0)) },
         "token.registered": { .tokenRegistered(try TokenRegistered($0)) },
-        "publication.started": { _ in .publicationStarted },
         "reconciliation.started": { .reconciliationStarted(try ReconciliationStarted($0)) },
         "reconciliation.finished": { .reconciliationFinished(try ReconciliationFinished($0)) },
         "log.accepted": { .logAccepted(try LogAccepted($0)) },

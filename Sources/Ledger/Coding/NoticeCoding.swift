@@ -4,7 +4,7 @@ import JSON
 extension AccessNotice: PayloadCodable {
     var payload: JSON {
         .members([
-            "entitlement": .id(entitlement), "at": .instant(at), "answer": answer?.payload,
+            "entitlement": .id(entitlement), "at": .instant(at), "answer": answer.payload,
             "corrects": .text(corrects?.description),
         ])
     }
@@ -12,7 +12,7 @@ extension AccessNotice: PayloadCodable {
     init(_ payload: Payload) throws {
         self.init(
             entitlement: try payload.id("entitlement"), at: try payload.instant("at"),
-            answer: try payload.optionalPart("answer"),
+            answer: try payload.part("answer"),
             corrects: try payload.optionalText("corrects").map { text in
                 guard let position = Position(text) else { throw Payload.Misfit(name: "corrects") }
                 return position
@@ -64,13 +64,4 @@ extension Entitlement.Source {
         default: throw Payload.Misfit(name: "source")
         }
     }
-}
-
-/// What an event that says all by its type is in a payload.
-struct NoMembers: PayloadCodable {
-    var payload: JSON { .members([:]) }
-
-    init() {}
-
-    init(_ payload: Payload) throws {}
 }

@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// What an event or a part of one is in a payload, and back. What an earlier release left out must
-/// stay optional for ever: golden files hold that.
+/// What an event or a part of one is in a payload, and back. A form that was released is never changed:
+/// another one is a new format, beside the old one's reader.
 protocol PayloadCodable {
     var payload: JSON { get }
     init(_ payload: Payload) throws

@@ -88,7 +88,7 @@ extension ProjectSettings: PayloadCodable {
             customersPerAccount: try ProjectSettings.perAccount(payload))
     }
 
-    /// Left out where it is as it was for all before it could be set.
+    /// Left out where it is 3, and null where there is no limit.
     private var perAccount: JSON? {
         if customersPerAccount == ProjectSettings.customersPerAccount { return nil }
         return customersPerAccount.map(JSON.integer) ?? .null

@@ -18,8 +18,8 @@ extension Auditor {
     /// A piece may have some megabytes.
     private static let filedPage = 50
 
-    /// Some events of a shard behind a position that rest on evidence: those that name it, and those of
-    /// before that must have had some.
+    /// Some events of a shard behind a position that rest on evidence: those that name it, and those
+    /// that should.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -27,24 +27,15 @@ extension Auditor {
             .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
             .texts(Event.typesOfFacts))
         return try all(page) { rows, row in
-            let type = rows.text(row, 4)
+            let type = rows.text(row, 3)
             // What cannot be read any more is found by the walk through the log.
-            let event = try? Event(type: type, payload: rows.text(row, 7))
-            let naming: RestingEvent.Naming =
-                rows.isNull(row, 5)
-                ? Auditor.digest(inCause: rows.text(row, 6)).map { .cause($0) } ?? .nothing
-                : .digest(rows.bytes(row, 5))
+            let event = try? Event(type: type, payload: rows.text(row, 5))
             return RestingEvent(
                 position: Position(shard: shard, sequence: rows.int8(row, 0)),
                 project: rows.text(row, 1), environment: rows.text(row, 2), type: type,
-                naming: naming, facts: event?.facts ?? Facts())
+                digest: rows.isNull(row, 4) ? nil : rows.bytes(row, 4),
+                facts: event?.facts ?? Facts())
         }
-    }
-
-    /// Causes of before named the evidence: `evidence:<digest>/<random>`.
-    private static func digest(inCause cause: String) -> [UInt8]? {
-        guard cause.hasPrefix("evidence:"), let end = cause.firstIndex(of: "/") else { return nil }
-        return [UInt8](hex: String(cause[..<end].dropFirst("evidence:".count)))
     }
 
     /// Evidence by its digests. What is not there is missing.
@@ -85,7 +76,7 @@ extension Auditor {
 private struct EvidenceRow {
     let columns: EvidenceColumns
     let content: [UInt8]?
-    let seal: [UInt8]?
+    let seal: [UInt8]
 
     init(_ rows: borrowing Rows, _ row: Int) {
         columns = EvidenceColumns(
@@ -95,7 +86,7 @@ private struct EvidenceRow {
             firstSeenAt: rows.int8(row, 6), verdict: rows.text(row, 7),
             certificates: rows.bytes(row, 9))
         content = rows.isNull(row, 8) ? nil : rows.bytes(row, 8)
-        seal = rows.isNull(row, 10) ? nil : rows.bytes(row, 10)
+        seal = rows.bytes(row, 10)
     }
 
     /// The digests of its certificates.
@@ -114,7 +105,7 @@ private struct EvidenceRow {
             signedAt: Instant(milliseconds: columns.signedAt),
             firstSeenAt: Instant(milliseconds: columns.firstSeenAt), verdict: columns.verdict,
             content: content, certificates: self.certificates.map { certificates[$0] ?? [] },
-            isSealed: seal.map { $0 == columns.seal },
-            changedColumn: { seal.flatMap { columns.column(changedSince: $0) } })
+            isSealed: seal == columns.seal,
+            changedColumn: { columns.column(changedSince: seal) })
     }
 }

@@ -9,7 +9,6 @@ struct ProjectRows {
         let project: ProjectID
         let createdAt: Instant
         let catalogVersion: Int64
-        let publishesSince: Instant?
         let reconciledAt: Instant?
         let isSound: Bool?
         let requestedAt: Instant?
@@ -24,8 +23,7 @@ struct ProjectRows {
 
     mutating func add(_ event: Event, of project: ProjectID, _ state: ProjectState) {
         switch event {
-        case .projectCreated, .catalogChanged, .publicationStarted, .reconciliationStarted,
-            .reconciliationFinished:
+        case .projectCreated, .catalogChanged, .reconciliationStarted, .reconciliationFinished:
             add(state, of: project)
         case .keyCreated(let created): add(state.key(created.key), of: project)
         case .keyRevoked(let revoked): add(state.key(revoked.key), of: project)
@@ -43,8 +41,8 @@ struct ProjectRows {
             project,
             ProjectRow(
                 project: project, createdAt: state.createdAt ?? .distantPast,
-                catalogVersion: state.catalogVersion, publishesSince: state.publishesSince,
-                reconciledAt: state.reconciledAt, isSound: state.isSound,
+                catalogVersion: state.catalogVersion, reconciledAt: state.reconciledAt,
+                isSound: state.isSound,
                 requestedAt: state.requestedReconciliation?.startedAt))
     }
 
@@ -62,7 +60,6 @@ struct ProjectRows {
             .texts(projects.rows.map(\.project.text)),
             .int8s(projects.rows.map(\.createdAt.milliseconds)),
             .int8s(projects.rows.map(\.catalogVersion)),
-            .optionalInt8s(projects.rows.map { $0.publishesSince?.milliseconds }),
             .optionalInt8s(projects.rows.map { $0.reconciledAt?.milliseconds }),
             .bools(projects.rows.map(\.isSound)),
             .optionalInt8s(projects.rows.map { $0.requestedAt?.milliseconds }))

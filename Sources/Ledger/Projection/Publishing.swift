@@ -1,5 +1,4 @@
 package import Core
-import Crypto
 import Postgres
 import SQL
 
@@ -45,7 +44,6 @@ extension Ledger {
         progress: (Publication) -> Void = { _ in }
     ) throws(Fault) -> Publication {
         var publication = Publication()
-        if !isRehearsal { publication.fault = try startPublishing(project) }
         let pageSize = shard == nil ? Ledger.publishingPage : Ledger.longPublishingPage
         for place in try shards(shard) {
             do throws(LedgerError) {
@@ -164,27 +162,6 @@ extension Ledger {
             return publication
         }
     }
-
-    /// Has boundaries published from now on in each project where that never happened before, or in one of
-    /// them; gives why that is not so everywhere.
-    private func startPublishing(_ wanted: ProjectID?) throws(Fault) -> Fault? {
-        let projects = try list(Statement.listUnpublishedProjects()) {
-            rows, row throws(LedgerError) in try rows.identifier(row, 0) as ProjectID
-        }
-        var fault: Fault?
-        for project in projects where wanted == nil || wanted == project {
-            do throws(CommandError) {
-                _ = try append(.startPublishing(project))
-            } catch {
-                switch error {
-                case .fault(let reason) where reason.isOfWholeDatabase: throw reason
-                case .fault(let reason): fault = fault ?? reason
-                case .refused(let refusal): fault = fault ?? .broken(refusal.sentence)
-                }
-            }
-        }
-        return fault
-    }
 }
 
 extension LedgerError {
@@ -200,15 +177,5 @@ extension LedgerError {
 extension Array {
     func pages(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-    }
-}
-
-extension Command {
-    fileprivate static func startPublishing(_ project: ProjectID) -> Command {
-        let text = "clock:start"
-        let cause = Cause(text: text, digest: SHA256.digest(Array(text.utf8)).bytes)
-        return .project(project, actor: .clock, cause: cause) { state, _ in
-            state.exists && state.publishesSince == nil ? [.publicationStarted] : []
-        }
     }
 }

@@ -145,12 +145,11 @@ extension Schema {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Takes from everybody what only the service needs, and from the service what it does not. What takes
-    /// another login's rights is left as it is, and found by `differences`.
+    /// Takes from everybody what only the service needs. What takes another login's rights is left as it is,
+    /// and found by `differences`.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.narrowTemporary()])
-            try connection.execute([Statement.narrowService()])
         }
     }
 

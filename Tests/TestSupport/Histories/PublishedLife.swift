@@ -10,12 +10,12 @@ package struct PublishedLife {
     private let stream = Stream(
         project: id("default"), environment: .production, customer: id("u1"))
 
-    /// Boundaries are published from `start` on.
-    package init(catalog: Catalog = shop, publishingSince start: Instant? = at(0)) {
+    package init(catalog: Catalog = shop) {
+        project.apply(
+            .projectCreated(ProjectCreated(project: stream.project)), recordedAt: .distantPast)
         project.apply(
             .catalogChanged(CatalogChanged(version: 1, catalog: catalog)),
             recordedAt: .distantPast)
-        if let start { project.apply(.publicationStarted, recordedAt: start) }
     }
 
     /// What the job does.
@@ -37,10 +37,6 @@ package struct PublishedLife {
     package mutating func apply(_ catalog: Catalog, at now: Instant) {
         let changed = CatalogChanged(version: project.catalogVersion + 1, catalog: catalog)
         project.apply(.catalogChanged(changed), recordedAt: now)
-    }
-
-    package mutating func startPublishing(at now: Instant) {
-        project.apply(.publicationStarted, recordedAt: now)
     }
 
     private mutating func append(_ event: Event, at now: Instant) {

@@ -1,0 +1,31 @@
+import Auditing
+import Core
+import Histories
+import Testing
+
+/// What an event tells is what its evidence states, word for word.
+@Suite("Events and what their evidence states")
+struct StatedFactTests {
+    static let stated = transaction("1", "pro", .autoRenewable, at(0), to: at(30)) {
+        $0.unknownKind = "Suite"
+    }
+
+    @Test("Evidence explains the event that tells what it states, whichever way it came")
+    func explains() {
+        #expect(facts([Self.stated]).explain(facts([Self.stated])))
+        var told = Self.stated
+        told.rank = .notification
+        #expect(facts([Self.stated]).explain(facts([told])))
+    }
+
+    @Test("and no event that tells more, less or something else")
+    func refutes() {
+        var less = Self.stated
+        less.unknownKind = nil
+        #expect(!facts([less]).explain(facts([Self.stated])))
+        #expect(!facts([Self.stated]).explain(facts([less])))
+        var other = Self.stated
+        other.expires = at(31)
+        #expect(!facts([Self.stated]).explain(facts([other])))
+    }
+}
