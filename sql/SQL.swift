@@ -86,6 +86,9 @@ package struct Migration: Sendable {
         Migration(
             number: 30, name: "0030_carried_tokens",
             script: Script(embedded: PackageResources._030_carried_tokens_sql)),
+        Migration(
+            number: 31, name: "0031_format",
+            script: Script(embedded: PackageResources._031_format_sql)),
     ]
 }
 

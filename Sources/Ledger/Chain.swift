@@ -29,6 +29,7 @@ struct EventHeader {
     let stream: Stream
     let version: Int64
     let type: String
+    let format: Int16
     let record: EventRecord
     let causeIndex: Int16
     let causeDigest: [UInt8]
@@ -40,8 +41,9 @@ struct EventHeader {
             shard: Int64(position.shard.number), sequence: position.sequence,
             project: stream.project.text, environment: stream.environment.rawValue,
             customer: stream.customer.text, version: version, type: type,
-            occurredAt: record.occurredAt.milliseconds, recordedAt: record.recordedAt.milliseconds,
-            actor: record.actor.text, cause: record.cause, causeIndex: Int64(causeIndex),
+            format: Int64(format), occurredAt: record.occurredAt.milliseconds,
+            recordedAt: record.recordedAt.milliseconds, actor: record.actor.text,
+            cause: record.cause, causeIndex: Int64(causeIndex),
             causeDigest: causeDigest, catalogVersion: record.catalogVersion, evidence: evidence)
     }
 }
@@ -55,6 +57,8 @@ struct HeaderColumns: Hashable {
     var customer: String
     var version: Int64
     var type: String
+    /// Which form of its type's payload it has.
+    var format: Int64
     var occurredAt: Int64
     var recordedAt: Int64
     var actor: String
@@ -72,6 +76,7 @@ struct HeaderColumns: Hashable {
         bytes.append(text: customer)
         bytes.append(number: version)
         bytes.append(text: type)
+        bytes.append(number: format)
         bytes.append(number: occurredAt)
         bytes.append(number: recordedAt)
         bytes.append(text: actor)
@@ -79,6 +84,7 @@ struct HeaderColumns: Hashable {
         bytes.append(number: causeIndex)
         bytes.append(contentsOf: causeDigest)
         bytes.append(number: catalogVersion)
+        bytes.append(number: evidence == nil ? 0 : 1)
         if let evidence { bytes.append(contentsOf: evidence) }
     }
 }

@@ -5,15 +5,16 @@ import Postgres
 struct EventRow {
     private enum Column: Int {
         case shard, seq, project, environment, customer, version, type, payload
-        case occurredAt, recordedAt, actor, cause, causeDigest, catalogVersion
+        case occurredAt, recordedAt, actor, cause, causeDigest, catalogVersion, format
     }
     /// How many columns every query lists.
-    static let columnCount = Column.catalogVersion.rawValue + 1
+    static let columnCount = Column.format.rawValue + 1
 
     let position: Position
     let stream: Stream
     let version: Int64
     let type: String
+    let format: Int16
     let payload: String
     let record: EventRecord
     let causeDigest: [UInt8]
@@ -31,6 +32,7 @@ struct EventRow {
         position = Position(shard: stream.shard, sequence: number(.seq))
         version = number(.version)
         type = text(.type)
+        format = rows.int2(row, Column.format.rawValue)
         payload = text(.payload)
         record = EventRecord(
             occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
@@ -48,7 +50,7 @@ struct EventRow {
     func recorded() throws(LedgerError) -> RecordedEvent {
         RecordedEvent(
             stream: stream, version: version, position: position,
-            event: try Event(type: type, payload: payload), record: record)
+            event: try Event(type: type, format: format, payload: payload), record: record)
     }
 
     /// The event, which must be the first one after that version.

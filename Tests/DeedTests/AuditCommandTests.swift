@@ -154,7 +154,7 @@ extension ProgramTests {
                 """
                 insert into deed.events select shard, seq + 1, project, environment, customer, version + 1,
                     type, payload, digest, chain, occurred_at, recorded_at, actor, cause || 'x', cause_index,
-                    cause_digest, catalog_version, evidence
+                    cause_digest, catalog_version, evidence, format
                 from deed.events where customer = 'u1'
                 """, role: LedgerSettings.serviceRole)
             let ledger = database.ledger()

@@ -78,6 +78,7 @@ struct LogAuditTests {
             Tampering("customer = 'u2'", "2", "customer", expected: "'u1'", found: "'u2'"),
             Tampering("version = 6", "2", "version", expected: "2", found: "6"),
             Tampering("type = 'grant.givem'", "2", "type", expected: "'grant.given'"),
+            Tampering("format = 2", "2", "format", expected: "1", found: "2"),
             Tampering("occurred_at = occurred_at # 1", "2", "occurred_at"),
             Tampering("recorded_at = recorded_at # 256", "2", "recorded_at"),
             Tampering("actor = 'tesu'", "2", "actor", expected: "'test'", found: "'tesu'"),
@@ -88,6 +89,7 @@ struct LogAuditTests {
                 "cause_digest"),
             Tampering("catalog_version = 1", "2", "catalog_version", expected: "0", found: "1"),
             Tampering("evidence = decode(repeat('ab', 32), 'hex')", "2", "header"),
+            Tampering("evidence = ''", "2", "header"),
             Tampering("actor = 'somebody else'", "2", "header"),
             Tampering("customer = 'another customer'", "2", "header"),
             Tampering(
@@ -131,7 +133,7 @@ struct LogAuditTests {
                 """
                 insert into deed.events select shard, seq + 1, project, environment, customer,
                     version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
-                    cause_index, cause_digest, catalog_version, evidence
+                    cause_index, cause_digest, catalog_version, evidence, format
                 from deed.events where seq = 4
                 """, "5", "seq", expected: "1 to the head 4"),
             Tampering(
@@ -139,7 +141,7 @@ struct LogAuditTests {
                 alter table deed.events drop constraint events_seq_check;
                 insert into deed.events select shard, -3, project, environment, customer,
                     version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
-                    cause_index, cause_digest, catalog_version, evidence
+                    cause_index, cause_digest, catalog_version, evidence, format
                 from deed.events where seq = 4
                 """, "-3", "seq", expected: "1 to the head 4"),
         ])
@@ -192,6 +194,23 @@ struct LogAuditTests {
         #expect(finding.column == "chain")
     }
 
+    @Test("An event in the format of a newer release is refused, and the audit names its stream")
+    func newerFormat() throws {
+        try tamper("update deed.events set format = 2 where shard = $shard and seq = 2")
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        #expect {
+            try ledger.customer(of: stream)
+        } throws: { "\($0)".contains("grant.given in the format 2") }
+        var audit = ProjectionAudit()
+        try audit.compareAll(Auditor(database.settings())) { _ in }
+        #expect(
+            audit.findings.listed.contains {
+                $0.table == "deed.events" && $0.row == "default, production, u1"
+                    && $0.expected == "events that can be read"
+            }, "\(audit.findings)")
+    }
+
     @Test("The service's login puts no event before the first position")
     func beforeTheFirst() throws {
         #expect {
@@ -199,7 +218,7 @@ struct LogAuditTests {
                 """
                 insert into deed.events select shard, -3, project, environment, customer,
                     version + 1, type, payload, digest, chain, occurred_at, recorded_at, actor, cause,
-                    cause_index, cause_digest, catalog_version, evidence
+                    cause_index, cause_digest, catalog_version, evidence, format
                 from deed.events where seq = 4
                 """, role: LedgerSettings.serviceRole)
         } throws: { ($0 as? PostgresError)?.constraint == "events_seq_check" }
@@ -212,7 +231,7 @@ struct LogAuditTests {
             alter table deed.events drop constraint events_seq_check;
             insert into deed.events select place.shard, place.seq, project, environment, customer,
                 version + 10 + row_number() over (), type, payload, digest, chain, occurred_at,
-                recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence
+                recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence, format
             from deed.events
             cross join (
                 select $shard, 100 + n from generate_series(1, 150) as n

@@ -274,7 +274,7 @@ struct LogGuardTests {
         let root = kept.withLock { $0.root }
         // As the first event of a shard that has none, and as an acceptance behind the last of its own.
         let columns = """
-            digest, chain, 0, 0, actor, cause, cause_index, cause_digest, catalog_version, evidence
+            digest, chain, 0, 0, actor, cause, cause_index, cause_digest, catalog_version, evidence, format
             from deed.events
             """
         try database.run(
@@ -282,7 +282,7 @@ struct LogGuardTests {
             insert into deed.events
             select s.shard, 1, project, environment, 'x', 1, type, payload, digest,
                 decode(repeat('07', 32), 'hex'), -9, -9, actor, cause, cause_index, cause_digest,
-                catalog_version, evidence
+                catalog_version, evidence, format
             from deed.events, (select shard from deed.shards where head = 0 limit 1) as s
             where customer = 'u1' and version = 1;
             insert into deed.events

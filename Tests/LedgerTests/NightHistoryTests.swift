@@ -143,7 +143,8 @@ final class NightHistoryTests {
                 default: break
                 }
                 #expect(
-                    try Event(type: entry.type, payload: entry.payload) == entry.recorded.event)
+                    try Event(type: entry.type, format: 1, payload: entry.payload)
+                        == entry.recorded.event)
             }
             let state = try cold.customer(of: stream).customer
             #expect(state == (try ledgers[0].customer(of: stream).customer))

@@ -61,7 +61,7 @@ final class PublishingFaultTests {
             """
             insert into deed.events select e.shard, s.head + 1, project, environment, 'stray',
                 version, type, payload, digest, e.chain, occurred_at, e.recorded_at, actor, cause,
-                cause_index, cause_digest, catalog_version, evidence
+                cause_index, cause_digest, catalog_version, evidence, format
             from deed.events as e join deed.shards as s using (shard)
             where e.shard = \(shard) order by seq desc limit 1
             """)

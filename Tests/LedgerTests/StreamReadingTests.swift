@@ -27,7 +27,7 @@ struct StreamReadingTests {
                 ])
             try connection.run([call]) { _, rows in
                 #expect(rows.count == rowCount)
-                let chains = (0..<rows.count).map { rows.isNull($0, 16) ? 0 : 1 }
+                let chains = (0..<rows.count).map { rows.isNull($0, 17) ? 0 : 1 }
                 #expect(chains == [1] + [Int](repeating: 0, count: rowCount - 1), "\(known)")
             }
         }

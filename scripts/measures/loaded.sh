@@ -59,7 +59,7 @@ select indexdef || ';' from pg_indexes where schemaname = 'deed' and tablename i
 SQL
     loaded_sql -f "$scratch/indexes.drop" "$1"
     mkfifo "$events" "$rows"
-    loaded_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence) from '$events'" "$1" &
+    loaded_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence, format) from '$events'" "$1" &
     readers+=($!)
     loaded_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
     readers+=($!)

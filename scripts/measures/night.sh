@@ -87,9 +87,9 @@ declare
 begin
     while done < total loop
         insert into deed.events (shard, seq, project, environment, customer, version, type, payload, digest,
-            chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence)
+            chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence, format)
         select shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at,
-            recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence
+            recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence, format
         from plain_rows where place > done and place <= done + 500;
         update deed.customers as c set version = r.version, next_boundary_at = null
         from plain_rows as r

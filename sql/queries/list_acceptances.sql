@@ -1,7 +1,7 @@
-select e.payload, e.recorded_at
+select e.format, e.payload, e.recorded_at
 from deed.projects as p
 cross join lateral (
-    select e.payload, e.recorded_at, e.shard, e.seq from deed.events as e
+    select e.format, e.payload, e.recorded_at, e.shard, e.seq from deed.events as e
     where e.project = p.project and e.environment = 'production' and e.customer = '$project/'
         and e.type = 'log.accepted'
 ) as e

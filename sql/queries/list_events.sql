@@ -1,6 +1,7 @@
 -- 1 shard, 2 project, 3 environment, 4 customer, 5 after which version, 6 how many
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
-    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
+    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
+    e.format
 from deed.events as e
 where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint

@@ -1,6 +1,7 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions already known, 6 heads that were seen of the shards
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
-    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
+    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
+    e.format
 from (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,

@@ -1,6 +1,7 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 first versions, 6 last versions
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
-    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version
+    e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
+    e.format
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
     as wanted (shard, project, environment, customer, first_version, last_version)
 cross join lateral (

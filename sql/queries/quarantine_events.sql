@@ -25,11 +25,11 @@ with heads as (
     insert into deed.quarantined_events (
         shard, seq, project, environment, customer, version, type, payload, digest, chain,
         occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
-        evidence, head, quarantined_at, quarantined_by
+        evidence, format, head, quarantined_at, quarantined_by
     )
     select shard, seq, project, environment, customer, version, type, payload, digest, chain,
         occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
-        evidence, head, $1::bigint, session_user
+        evidence, format, head, $1::bigint, session_user
     from gone
 )
 select shard, seq, customer, type from gone order by shard, seq

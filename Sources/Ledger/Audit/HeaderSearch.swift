@@ -85,7 +85,7 @@ struct HeaderSearch {
         ("type", \.type), ("actor", \.actor), ("cause", \.cause),
     ]
     private static let numbers: [(String, any WritableKeyPath<HeaderColumns, Int64> & Sendable)] = [
-        ("shard", \.shard), ("seq", \.sequence), ("version", \.version),
+        ("shard", \.shard), ("seq", \.sequence), ("version", \.version), ("format", \.format),
         ("occurred_at", \.occurredAt), ("recorded_at", \.recordedAt),
         ("cause_index", \.causeIndex), ("catalog_version", \.catalogVersion),
     ]

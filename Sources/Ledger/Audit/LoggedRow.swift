@@ -15,14 +15,15 @@ struct LoggedRow {
         header = HeaderColumns(
             shard: rows.int8(row, 0), sequence: rows.int8(row, 1), project: rows.text(row, 2),
             environment: rows.text(row, 3), customer: rows.text(row, 4),
-            version: rows.int8(row, 5), type: rows.text(row, 6), occurredAt: rows.int8(row, 8),
-            recordedAt: rows.int8(row, 9), actor: rows.text(row, 10), cause: rows.text(row, 11),
-            causeIndex: rows.int8(row, 14), causeDigest: rows.bytes(row, 12),
+            version: rows.int8(row, 5), type: rows.text(row, 6), format: rows.int8(row, 14),
+            occurredAt: rows.int8(row, 8), recordedAt: rows.int8(row, 9), actor: rows.text(row, 10),
+            cause: rows.text(row, 11), causeIndex: rows.int8(row, 15),
+            causeDigest: rows.bytes(row, 12),
             catalogVersion: rows.int8(row, 13),
-            evidence: rows.isNull(row, 17) ? nil : rows.bytes(row, 17))
+            evidence: rows.isNull(row, 18) ? nil : rows.bytes(row, 18))
         payload = rows.text(row, 7)
-        digest = rows.bytes(row, 15)
-        chain = rows.bytes(row, 16)
+        digest = rows.bytes(row, 16)
+        chain = rows.bytes(row, 17)
     }
 
     var sequence: Int64 { header.sequence }

@@ -48,8 +48,16 @@ extension Event {
         }
     }
 
+    /// In which form payloads are written. A released form is never changed: another one has another
+    /// number, beside the reader of this one.
+    static let format: Int16 = 1
+
     /// Reads an event of the log back.
-    init(type: String, payload: String) throws(LedgerError) {
+    init(type: String, format: Int16, payload: String) throws(LedgerError) {
+        if format != Event.format {
+            throw .unreadable(
+                "an event of type \(type) in the format \(format), which is not known")
+        }
         do {
             let payload = Payload(try JSON.read(payload))
             guard let read = Event.readers[type] else {

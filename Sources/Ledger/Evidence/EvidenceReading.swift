@@ -29,7 +29,8 @@ extension Auditor {
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
             // What cannot be read any more is found by the walk through the log.
-            let event = try? Event(type: type, payload: rows.text(row, 5))
+            let event = try? Event(
+                type: type, format: rows.int2(row, 5), payload: rows.text(row, 6))
             return RestingEvent(
                 position: Position(shard: shard, sequence: rows.int8(row, 0)),
                 project: rows.text(row, 1), environment: rows.text(row, 2), type: type,

@@ -125,9 +125,10 @@ extension Connection {
         var found: [AcceptanceID: Instant] = [:]
         try read([Statement.listAcceptances()]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
-                let event = try Event(type: "log.accepted", payload: rows.text(row, 0))
+                let event = try Event(
+                    type: "log.accepted", format: rows.int2(row, 0), payload: rows.text(row, 1))
                 guard case .logAccepted(let accepted) = event else { continue }
-                let at = Instant(milliseconds: rows.int8(row, 1))
+                let at = Instant(milliseconds: rows.int8(row, 2))
                 found[accepted.acceptance] = max(at, found[accepted.acceptance] ?? at)
             }
         }

@@ -286,6 +286,7 @@ extension Batch {
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
             version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
+            format: Event.format,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,
                 actor: cause.actor, cause: cause.text,

@@ -36,7 +36,8 @@ extension Batch {
             .int2s(headers.map(\.causeIndex)),
             .byteas(headers.map(\.causeDigest)),
             .int8s(records.map(\.catalogVersion)),
-            .byteas(headers.map(\.evidence)))
+            .byteas(headers.map(\.evidence)),
+            .int2s(headers.map(\.format)))
     }
 
     private var advanceShards: Call {
