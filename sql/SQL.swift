@@ -9,86 +9,8 @@ package struct Migration: Sendable {
     /// Every migration that this binary knows, in order.
     package static let all = [
         Migration(
-            number: 1, name: "0001_ledger",
-            script: Script(embedded: PackageResources._001_ledger_sql)),
-        Migration(
-            number: 2, name: "0002_contract",
-            script: Script(embedded: PackageResources._002_contract_sql)),
-        Migration(
-            number: 3, name: "0003_intake",
-            script: Script(embedded: PackageResources._003_intake_sql)),
-        Migration(
-            number: 4, name: "0004_proof",
-            script: Script(embedded: PackageResources._004_proof_sql)),
-        Migration(
-            number: 5, name: "0005_unclaimed",
-            script: Script(embedded: PackageResources._005_unclaimed_sql)),
-        Migration(
-            number: 6, name: "0006_purchase_names",
-            script: Script(embedded: PackageResources._006_purchase_names_sql)),
-        Migration(
-            number: 7, name: "0007_analysis",
-            script: Script(embedded: PackageResources._007_analysis_sql)),
-        Migration(
-            number: 8, name: "0008_test_clock",
-            script: Script(embedded: PackageResources._008_test_clock_sql)),
-        Migration(
-            number: 9, name: "0009_leases",
-            script: Script(embedded: PackageResources._009_leases_sql)),
-        Migration(
-            number: 10, name: "0010_credentials",
-            script: Script(embedded: PackageResources._010_credentials_sql)),
-        Migration(
-            number: 11, name: "0011_accounts",
-            script: Script(embedded: PackageResources._011_accounts_sql)),
-        Migration(
-            number: 12, name: "0012_views_by_customer",
-            script: Script(embedded: PackageResources._012_views_by_customer_sql)),
-        Migration(
-            number: 13, name: "0013_boundaries",
-            script: Script(embedded: PackageResources._013_boundaries_sql)),
-        Migration(
-            number: 14, name: "0014_reconciliations",
-            script: Script(embedded: PackageResources._014_reconciliations_sql)),
-        Migration(
-            number: 15, name: "0015_inquiries",
-            script: Script(embedded: PackageResources._015_inquiries_sql)),
-        Migration(
-            number: 16, name: "0016_next_change",
-            script: Script(embedded: PackageResources._016_next_change_sql)),
-        Migration(
-            number: 17, name: "0017_parts_begun",
-            script: Script(embedded: PackageResources._017_parts_begun_sql)),
-        Migration(
-            number: 18, name: "0018_cursors",
-            script: Script(embedded: PackageResources._018_cursors_sql)),
-        Migration(
-            number: 19, name: "0019_credentials_version",
-            script: Script(embedded: PackageResources._019_credentials_version_sql)),
-        Migration(
-            number: 20, name: "0020_function_rights",
-            script: Script(embedded: PackageResources._020_function_rights_sql)),
-        Migration(
-            number: 21, name: "0021_service_rights",
-            script: Script(embedded: PackageResources._021_service_rights_sql)),
-        Migration(
-            number: 25, name: "0025_history_questions",
-            script: Script(embedded: PackageResources._025_history_questions_sql)),
-        Migration(
-            number: 26, name: "0026_changes_of_product",
-            script: Script(embedded: PackageResources._026_changes_of_product_sql)),
-        Migration(
-            number: 27, name: "0027_lost_ends",
-            script: Script(embedded: PackageResources._027_lost_ends_sql)),
-        Migration(
-            number: 29, name: "0029_named_columns",
-            script: Script(embedded: PackageResources._029_named_columns_sql)),
-        Migration(
-            number: 30, name: "0030_carried_tokens",
-            script: Script(embedded: PackageResources._030_carried_tokens_sql)),
-        Migration(
-            number: 31, name: "0031_format",
-            script: Script(embedded: PackageResources._031_format_sql)),
+            number: 1, name: "0001_baseline",
+            script: Script(embedded: PackageResources._001_baseline_sql))
     ]
 }
 

@@ -9,6 +9,11 @@ package enum StartError: Error, Hashable, Sendable {
 }
 
 extension LedgerError {
+    /// What it is for programs, where it is no fault.
+    package var refusalCode: String? {
+        if case .schemaUnreleased = self { "schema_unreleased" } else { nil }
+    }
+
     /// With the server's own words: the person at the terminal may see them.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
@@ -31,6 +36,9 @@ func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError)
     do throws(LedgerError) {
         return try body()
     } catch {
+        if let code = error.refusalCode {
+            throw .refused(code: code, sentence: error.description)
+        }
         throw .fault(error.detailed)
     }
 }

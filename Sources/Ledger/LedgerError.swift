@@ -12,6 +12,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case schemaOutdated(found: Int64, needed: Int64)
     case schemaNewer(found: Int64, known: Int64)
     case migrationEdited(name: String)
+    case schemaUnreleased
     case roleMissing
     /// The database answers, and cannot be worked with as usual.
     case impeded(Impediment)
@@ -39,6 +40,9 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .migrationEdited(let name):
             "The migration \(name) was applied to the database with a text that differs from this "
                 + "release's; use the release that ran deed migrate."
+        case .schemaUnreleased:
+            "This database was made by a development build before 0.1.0; make an empty database or "
+                + "choose another data folder, or drop the schema deed, and run: deed migrate"
         case .roleMissing:
             "The login may not create the role deed_service; have an administrator run "
                 + "'create role deed_service; grant deed_service to <login>;' and then: "

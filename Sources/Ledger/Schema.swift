@@ -29,7 +29,7 @@ package struct Schema: ~Copyable {
     package mutating func found() throws(LedgerError) -> Int64 {
         do throws(LedgerError) {
             return try link.settled { connection throws(LedgerError) in
-                try connection.appliedMigrations().last?.number ?? 0
+                try connection.releasedMigrations().last?.number ?? 0
             }
         } catch {
             // 22023: there is no role of that name, and the first migration makes it.
@@ -100,9 +100,17 @@ extension Connection {
         return applied
     }
 
+    /// Those that were taken, unless a build of before the first release took others.
+    fileprivate mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
+        let applied = try appliedMigrations()
+        let first = applied.first { $0.number == Migration.all.first?.number }
+        if let first, first.name != Migration.all.first?.name { throw .schemaUnreleased }
+        return applied
+    }
+
     /// The migrations that are missing, after a look at whether the others are the same as ours.
     fileprivate mutating func pendingMigrations() throws(LedgerError) -> [Migration] {
-        let applied = try appliedMigrations()
+        let applied = try releasedMigrations()
         if let newest = applied.last, newest.number > Schema.needed {
             throw .schemaNewer(found: newest.number, known: Schema.needed)
         }

@@ -203,16 +203,12 @@ extension ProgramTests {
                     "grant insert on deed.events to public", "deed.events", "rights of PUBLIC"
                 ),
                 (
-                    "update deed.migrations set digest = sha256('x') where number = 20",
-                    "deed.migrations", "migration 20"
+                    "update deed.migrations set digest = sha256('x')",
+                    "deed.migrations", "migration 1"
                 ),
                 (
-                    "delete from deed.migrations where number = 3", "deed.migrations",
-                    "migration 3"
-                ),
-                (
-                    "insert into deed.migrations select 24, name, digest, applied_at from deed.migrations limit 1",
-                    "deed.migrations", "migration 24"
+                    "insert into deed.migrations select 0, name, digest, applied_at from deed.migrations",
+                    "deed.migrations", "migration 0"
                 ),
             ])
         func schema(_ statement: String, _ object: String, _ aspect: String) throws {

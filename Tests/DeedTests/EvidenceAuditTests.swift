@@ -129,7 +129,7 @@ extension ProgramTests {
                     """, "certificates"),
                 EvidenceTampering("update deed.evidence set seal = set_byte(seal, 0, 0)", "seal"),
                 EvidenceTampering(
-                    "update deed.evidence set first_seen_at = first_seen_at + 5, seal = null",
+                    "update deed.evidence set first_seen_at = first_seen_at + 5, seal = sha256('')",
                     "seal"),
                 EvidenceTampering("delete from deed.evidence", "digest"),
                 EvidenceTampering(

@@ -181,6 +181,31 @@ extension ProgramTests {
             }
         }
 
+        @Test("A database of a build before the first release is refused, and what to do is said")
+        func unreleased() throws {
+            let database = try ScratchDatabase()
+            try database.run(
+                """
+                update deed.migrations set name = '0001_ledger';
+                insert into deed.migrations select 29, '0029_named_columns', digest, applied_at
+                from deed.migrations
+                """)
+            let installation = try Installation(database)
+            for command in [
+                ["serve", "--listen", "127.0.0.1:0"], ["migrate"], ["status"], ["audit"],
+            ] {
+                let refused = try installation.run(command)
+                #expect(refused.code == 1, "\(refused.errors)")
+                #expect(refused.errors.contains("before 0.1.0"), "\(refused.errors)")
+                #expect(refused.errors.contains("drop the schema deed"))
+            }
+            let refused = try installation.run("migrate", "--dry-run", "--json")
+            #expect(refused.code == 1 && refused.errors.contains("\"schema_unreleased\""))
+            try database.run("drop schema deed cascade")
+            #expect(try installation.run("migrate").code == 0)
+            #expect(try installation.run("project", "list").code == 0)
+        }
+
         @Test("After deed migrate the service starts")
         func migrated() throws {
             let database = try ScratchDatabase(migrated: false)

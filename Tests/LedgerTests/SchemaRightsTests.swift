@@ -110,6 +110,7 @@ struct SchemaRightsTests {
                 "rule more"
             ),
             ("create table deed.more ()", "deed.more", "kind"),
+            ("delete from deed.migrations", "deed.migrations", "migration 1"),
         ])
     func changed(_ statement: String, _ object: String, _ aspect: String) throws {
         try database.run(statement)

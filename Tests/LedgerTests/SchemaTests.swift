@@ -51,8 +51,9 @@ struct SchemaTests {
     @Test(
         "Another schema than the release's is refused with the command that helps",
         arguments: [
-            ("delete from deed.migrations where number > 1", "run: deed migrate"),
-            ("update deed.migrations set number = number + 90 where number > 1", "newer one"),
+            ("delete from deed.migrations", "run: deed migrate"),
+            ("update deed.migrations set number = number + 90", "newer one"),
+            ("update deed.migrations set name = '0001_ledger'", "a development build before 0.1.0"),
         ])
     func refused(_ change: String, _ sentence: String) throws {
         let database = try ScratchDatabase()
@@ -61,6 +62,30 @@ struct SchemaTests {
         #expect {
             try schema.validate()
         } throws: { "\($0)".contains(sentence) }
+    }
+
+    @Test("The numbers of the migrations are dense, and their names begin with them")
+    func numbers() {
+        for (index, migration) in Migration.all.enumerated() {
+            #expect(migration.number == Int64(index) + 1)
+            let digits = String(10_000 + migration.number).dropFirst()
+            #expect(migration.name.hasPrefix("\(digits)_"))
+        }
+    }
+
+    @Test("A database of a build before the first release is migrated no further")
+    func unreleased() throws {
+        let database = try ScratchDatabase()
+        try database.run(
+            """
+            update deed.migrations set name = '0001_ledger';
+            insert into deed.migrations select 29, '0029_named_columns', digest, applied_at
+            from deed.migrations
+            """)
+        var schema = Schema(database.settings())
+        #expect {
+            try schema.migrate(now: now) { _ in Issue.record("a step was taken") }
+        } throws: { "\($0)".contains("before 0.1.0") }
     }
 
     @Test("An edited migration is refused")

@@ -299,6 +299,9 @@ func attempt<Answer>(
     do throws(LedgerError) {
         return try body()
     } catch {
+        if let code = error.refusalCode {
+            throw .refused(code: code, sentence: error.description)
+        }
         throw .fault(error.detailed)
     }
 }
