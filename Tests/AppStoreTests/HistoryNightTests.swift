@@ -18,7 +18,7 @@ struct HistoryNightTests {
     private func lateNight(_ lives: Int = 3, reconciled: Bool = false) throws -> PracticeNight {
         var random = SeededGenerator(seed: printedSeed(of: "night long after"))
         let night = try PracticeNight(
-            lives: lives, ofEachState: true, forgetsGrace: true, &random)
+            lives: lives, ofEachState: true, &random)
         try night.pass(days: 42)
         if reconciled {
             let first = try night.reconcile()
@@ -182,7 +182,7 @@ struct HistoryNightTests {
             let seed = printedSeed(of: "two years")
             var random = SeededGenerator(seed: seed)
             let night = try PracticeNight(
-                lives: Self.lives, days: 730, forgetsGrace: true, &random)
+                lives: Self.lives, days: 730, &random)
             try night.suffer(Self.lossy)
             try night.pass(days: 730)
             try night.suffer("{}")

@@ -27,8 +27,6 @@ final class PracticeNight: Sendable {
     private let admin: NewKey
     private let backend: NewKey
     private let lives: [PracticeLife]
-    /// Whether all that told of a grace may have been lost, and was over when the store was asked.
-    private let forgetsGrace: Bool
     private let posted: Posted
 
     /// The bodies that were posted since they were handed on last.
@@ -47,7 +45,6 @@ final class PracticeNight: Sendable {
     /// `count` random lives, and with them, if wanted, those that end in each state.
     init(
         lives count: Int, days: Int = PracticeLife.days, ofEachState: Bool = false,
-        forgetsGrace: Bool = false,
         _ random: inout some RandomNumberGenerator, change: (inout Shop) -> Void = { _ in }
     ) throws {
         let roots = try [practice.receipts.root, practice.transactions.root].map {
@@ -59,7 +56,6 @@ final class PracticeNight: Sendable {
         shop.app.notificationURL = "http://127.0.0.1:1/notifications"
         shop.products.append(PracticeNight.extras)
         change(&shop)
-        self.forgetsGrace = forgetsGrace
         let posted = Posted()
         self.posted = posted
         store = PracticeStore(
@@ -271,7 +267,6 @@ final class PracticeNight: Sendable {
             let path = "/v1/customers/\(life.customer)"
             let answer = try call("GET", "\(path)?environment=sandbox")
             var told = ToldLife(life, by: world)
-            told.forgetsGrace = forgetsGrace
             told.compare(answer)
             let active = (answer["entitlements"]?.object?.members ?? []).filter {
                 $0.value["active"]?.bool == true

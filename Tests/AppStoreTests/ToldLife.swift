@@ -8,8 +8,6 @@ struct ToldLife {
     private let world: PracticeWorld
     private let standings: [PracticeWorld.Standing]
     private(set) var complaints: [String] = []
-    /// Whether Deed may not know of a grace that is over: no answer of the store tells of it any more.
-    var forgetsGrace = false
 
     init(_ life: PracticeLife, by world: PracticeWorld) {
         self.life = life
@@ -56,15 +54,7 @@ extension ToldLife {
             guard let told = renewing.first(where: { $0["purchase"]?.string == purchase }),
                 let standing = standings.first(where: { $0.original == subscription.original })
             else { continue }
-            var members = members(of: subscription, standing)
-            // Without its grace it was over when it was refunded.
-            if forgetsGrace, subscription.phase == .revoked, told["state"] == "expired",
-                let sale = world.sale(subscription.latest), let end = sale.expires,
-                let revoked = sale.revocation?.at, revoked >= end
-            {
-                members.removeAll { $0.0 == "state" }
-            }
-            check(told, members, "\(subscription.product)")
+            check(told, members(of: subscription, standing), "\(subscription.product)")
         }
     }
 

@@ -21,6 +21,41 @@ struct RenewalTests {
 
     private static let month = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
 
+    /// The store's word for a subscription whose newest period was refunded is "revoked", whenever that was.
+    private static func refunded(on day: Int64) -> TransactionFact {
+        transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day + 1)) {
+            $0.revocation = refund(at: at(day))
+        }
+    }
+
+    static let lateRefunds: [Example] = [
+        Example(
+            "A refund while a payment is retried ends the retries, though the store said no more of it",
+            facts(
+                [refunded(on: 36)],
+                renewals: [renewal(of: "1", signed: at(30)) { $0.isInBillingRetry = true }]),
+            [(at(36), "no revoked -8.0 ends")]),
+        Example(
+            "A refund in a grace of which no word came",
+            facts([refunded(on: 40)]),
+            [
+                (at(30, -1), "yes active 5.0 renews"), (at(40), "no revoked -8.0 ends"),
+            ]),
+        Example(
+            "A refund after the grace",
+            facts(
+                [refunded(on: 50)],
+                renewals: [renewal(of: "1", signed: at(30)) { $0.graceUntil = at(46) }]),
+            [(at(46, -1), "yes grace 1.0 renews"), (at(50), "no revoked -8.0 ends")]),
+        Example(
+            "A refund of a period that another one followed changes nothing",
+            facts([
+                refunded(on: 50),
+                transaction("2", of: "1", "pro", .autoRenewable, at(30), to: at(60)),
+            ]),
+            [(at(50), "yes active 5.0 renews"), (at(60), "no expired 0.0 ends")]),
+    ]
+
     static let ends: [Example] = [
         Example(
             "Nothing was said of its renewal: it renews until it has ended", facts([month]),
@@ -183,7 +218,8 @@ struct RenewalTests {
     @Test("Commitments to twelve months", arguments: commitments)
     func commitment(_ example: Example) { ended(example) }
 
-    @Test("One that ended does not renew unless a payment is retried", arguments: ends)
+    @Test(
+        "One that ended does not renew unless a payment is retried", arguments: ends + lateRefunds)
     func ended(_ example: Example) {
         let state = CustomerState(recording: [example.evidence])
         for (instant, expected) in example.answers {

@@ -31,7 +31,11 @@ struct RightReading {
             let isFollowed = index + 1 < purchase.transactions.endIndex
             let renewal = standing == .past && isFollowed ? nil : purchase.currentRenewal
             source = .purchase(purchase.id)
-            self.state = right.state(standing, terms: transaction.terms, renewal: renewal)
+            let isTakenBack = standing == .past && purchase.isTakenBack(at: index)
+            self.state =
+                isTakenBack && right.cut != .upgrade
+                ? .revoked
+                : right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(by: catalog)
             // Of a product that stands for others, the one that gives the right.
             product =

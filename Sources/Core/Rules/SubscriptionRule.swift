@@ -117,6 +117,15 @@ struct Grace: Hashable, Sendable {
 
 /// What a subscription will do, apart from the access that it gives.
 extension Purchase {
+    /// Whether the store has taken the newest period back, also after it expired: then nothing goes on, and
+    /// it is not known whether there was a grace that the refund ended.
+    func isTakenBack(at index: Int) -> Bool {
+        guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
+            return false
+        }
+        return index == newestPlace && transactions.successor(of: index) == nil
+    }
+
     /// What the store says about the newest period's renewal; nothing when its newest word is about
     /// an earlier period.
     var currentRenewal: RenewalFact? {

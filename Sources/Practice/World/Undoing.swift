@@ -27,17 +27,21 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         // A period that another one followed ends alone; the subscription goes on.
-        if let subscription = subscriptions[sale.original], subscription.latest == sale.id,
-            subscription.isServing
-        {
-            subscriptions[sale.original]?.phase = .revoked
-            subscriptions[sale.original]?.willRenew = false
-            subscriptions[sale.original]?.refundedGrace = subscription.graceUntil
-            subscriptions[sale.original]?.graceUntil = nil
-        }
+        endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
         return sale.id
+    }
+
+    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again.
+    private mutating func endForGood(_ sale: Sale) {
+        guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
+        else { return }
+        subscriptions[sale.original]?.phase = .revoked
+        subscriptions[sale.original]?.willRenew = false
+        subscriptions[sale.original]?.refundedGrace = subscription.graceUntil
+        subscriptions[sale.original]?.graceUntil = nil
+        subscriptions[sale.original]?.retryUntil = nil
     }
 
     /// What is left of a period, in thousandths of a percent.
@@ -87,7 +91,7 @@ extension PracticeWorld {
             subscriptions[original]?.graceUntil = grace
         } else {
             subscriptions[original]?.phase = .ended
-            subscriptions[original]?.intent = .cancelled
+            subscriptions[original]?.intent = subscription.intent ?? .cancelled
         }
         subscriptions[original]?.refundedGrace = nil
     }

@@ -37,12 +37,13 @@ extension NaiveModel {
         for source in timeline.sources where says(source, moreThan: deciding, at: moment) {
             deciding = source
         }
-        let isOver = !isActive && ahead == nil && deciding.stateAfter != "retry"
+        let isOver = !isActive && ahead == nil && deciding.stateInTheEnd != "retry"
         return Answer(
             isActive: isActive, since: start ?? deciding.start,
             until: start == nil ? deciding.end : timeline.ends.first { $0 > start ?? 0 },
             state: isActive
-                ? deciding.stateInside : ahead == nil ? deciding.stateAfter : "upcoming",
+                ? deciding.stateInside
+                : ahead == nil ? deciding.stateInTheEnd : "upcoming",
             product: deciding.product,
             willRenew: deciding.isSubscription && (isOver ? false : deciding.willRenew ?? isActive))
     }

@@ -61,6 +61,8 @@ package struct NaiveModel {
         var isGrace = false
         var stateInside: String
         var stateAfter = "expired"
+        /// Whether the store took it back, also where it was over by then.
+        var isTakenBack = false
         var willRenew: Bool?
         var isSubscription = false
 
@@ -69,6 +71,10 @@ package struct NaiveModel {
             if let end, end <= moment { return }
             end = max(moment, start)
             stateAfter = state
+        }
+
+        var stateInTheEnd: String {
+            isTakenBack && stateAfter != "upgraded" ? "revoked" : stateAfter
         }
 
         func covers(_ moment: Int64) -> Bool {

@@ -22,6 +22,10 @@ extension NaiveModel {
                 let state = successor == nil && !gaveWay ? "revoked" : "upgraded"
                 source.end(at: revoked.at.milliseconds, as: state)
             }
+            // The newest period's refund is the store's last word on the subscription.
+            if successor == nil, period.id == newest(all)?.id {
+                source.isTakenBack = period.revoked != nil
+            }
             sources += withItems(of: period, source)
             // Of several graces that follow one period the longest counts.
             let named = facts.renewals.filter { fact in
@@ -93,6 +97,15 @@ extension NaiveModel {
         return max(0, min(86_400_000, (expires - period.start) / 3))
     }
 
+    private func newest(_ periods: [Weighed]) -> Weighed? {
+        newestPlace(periods).map { periods[$0] }
+    }
+
+    private func newestPlace(_ periods: [Weighed]) -> Int? {
+        periods.lastIndex { !neverBegan($0) && !givesWay($0, among: periods) }
+            ?? periods.indices.last
+    }
+
     private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {
         let mine = facts.renewals.filter { $0.original.text == original }
         func key(_ fact: RenewalFact) -> [Int64] {
@@ -103,9 +116,7 @@ extension NaiveModel {
         }
         let newest = mine.max { key($0).lexicographicallyPrecedes(key($1)) }
         guard let newest,
-            let place = periods.lastIndex(where: {
-                !neverBegan($0) && !givesWay($0, among: periods)
-            }) ?? periods.indices.last
+            let place = newestPlace(periods)
         else { return newest }
         let former = place > 0 ? lead(periods[place - 1]) : 0
         let earliest = periods[place].start - max(former, lead(periods[place]))
