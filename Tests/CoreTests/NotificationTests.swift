@@ -87,7 +87,7 @@ struct NotificationTests {
                 month(10) { $0.offer = Offer(kind: .promotional) },
                 month(0, "plus", signed: 10) { $0.isUpgraded = true },
             ]),
-            events: ["subscription.upgraded", "subscription.upgraded"],
+            events: ["subscription.upgraded", "purchase.restated"],
             boundaries: [Boundary(at(10), "no upcoming 0.0", "yes active 5.3")]),
         NotificationStory(
             type: "OFFER_REDEEMED", subtype: "DOWNGRADE",

@@ -152,6 +152,12 @@ struct ProductChangeTests {
         state.record(facts([known]), catalog: Self.catalog)
         #expect(
             state.record(facts([next]), catalog: Self.catalog).map(\.typeName) == [change.event])
+        // The flag that comes later tells of no second one.
+        if case .flagged = change.word {
+            #expect(
+                state.record(facts([later]), catalog: Self.catalog).map(\.typeName)
+                    == ["purchase.restated"])
+        }
         // The one that comes second tells of the upgrade, whichever that is.
         var backwards = CustomerState()
         backwards.record(facts([next]), catalog: Self.catalog)

@@ -85,4 +85,51 @@ struct RepeatedEvidenceTests {
         refunded.revocation = refund(at: at(5))
         #expect(state.record(facts([refunded])).isEmpty)
     }
+
+    /// What the store's API answers about everything that a customer has.
+    private func told(_ fact: TransactionFact) -> Submission {
+        Submission([.init(index: 0, facts: facts([fact]))], by: .store, onlyNews: true)
+    }
+
+    private func count(_ world: World, _ name: String) -> Int {
+        world.events.count { $0.event.typeName == name }
+    }
+
+    @Test("A history that repeats what is known outdates a refund that was signed before it")
+    func history() throws {
+        func level(_ day: Int64, _ rank: Rank) -> TransactionFact {
+            transaction("1", "level2", .nonConsumable, at(0), signed: at(day)) { $0.rank = rank }
+        }
+        let anna: CustomerID = id("anna")
+        var refunded = level(10, .clientTransaction)
+        refunded.revocation = refund(at: at(9))
+        for isRefundLast in [true, false] {
+            var world = World()
+            try world.submit([facts([level(0, .clientTransaction)])], by: .customer(anna))
+            if !isRefundLast { try world.submit([facts([refunded])], by: .customer(anna)) }
+            try world.submit(told(level(20, .serverAPI)))
+            if isRefundLast { try world.submit([facts([refunded])], by: .customer(anna)) }
+            let answer = world.customer(anna).entitlements(at: at(21), catalog: shop)
+            #expect(answer[id("level2")]?.isActive == true, "the refund last: \(isRefundLast)")
+        }
+    }
+
+    @Test("Of repeated histories the first is kept, and the first behind the end")
+    func bounded() throws {
+        func period(_ day: Int64) -> TransactionFact {
+            transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day)) {
+                $0.rank = day == 0 ? .clientTransaction : .serverAPI
+            }
+        }
+        var world = World()
+        try world.submit([facts([period(0)])], by: .customer(id("anna")))
+        let rounds: [(day: Int64, kept: Int)] = [
+            (5, 1), (10, 1), (20, 1), (31, 2), (60, 2), (400, 2),
+        ]
+        for (day, kept) in rounds {
+            let items = try world.submit(told(period(day)))
+            #expect(items.map(\.result) == [.alreadyKnown], "day \(day)")
+            #expect(count(world, "purchase.restated") == kept, "day \(day)")
+        }
+    }
 }

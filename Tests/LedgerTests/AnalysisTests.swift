@@ -110,7 +110,15 @@ struct AnalysisTests {
                 + zip(starts, starts.dropFirst()).map { start, end in
                     period("a\(start)", of: "a0", "pro", start..<end, 9990, "USD")
                 })
-        try record("ben", [period("b0", of: "b0", "pro", 19..<26, 0, "USD", trial)])
+        // An old receipt tells of the trial and of no price.
+        try record(
+            "ben",
+            [
+                period("b0", of: "b0", "pro", 19..<26, 0, "USD") {
+                    trial(&$0)
+                    $0.price = nil
+                }
+            ])
         try record(
             "cleo",
             [

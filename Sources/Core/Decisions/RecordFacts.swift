@@ -73,7 +73,9 @@ extension CustomerState {
         // A statement that another one outweighs may still tell of a token, and that counts for good.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
-        return Event.restating(fact, from: known.effective, to: joined.effective)
+        return Event.restating(
+            fact, from: known.effective, to: joined.effective,
+            wasReplaced: purchase.isReplaced(fact.transaction))
     }
 
     private func newTransaction(_ fact: TransactionFact) -> Event {
@@ -105,9 +107,11 @@ extension CustomerState {
 }
 
 extension Event {
-    /// What a person would say happened between the two.
+    /// What a person would say happened between the two. An upgrade was told already where the period is
+    /// known that took this one's place.
     fileprivate static func restating(
-        _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact
+        _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
+        wasReplaced: Bool
     ) -> Event {
         if let revocation = new.revocation, revocation != old.revocation {
             return revocation.extent == .family ? .purchaseRevoked(fact) : .purchaseRefunded(fact)
@@ -117,7 +121,7 @@ extension Event {
         if taken != takenBefore {
             return taken > takenBefore ? .purchaseRefunded(fact) : .refundReversed(fact)
         }
-        if new.isUpgraded, !old.isUpgraded { return .subscriptionUpgraded(fact) }
+        if new.isUpgraded, !old.isUpgraded, !wasReplaced { return .subscriptionUpgraded(fact) }
         if let end = new.expires, let oldEnd = old.expires, end > oldEnd {
             return .subscriptionExtended(fact)
         }

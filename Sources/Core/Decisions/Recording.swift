@@ -115,11 +115,10 @@ struct Recording {
     private mutating func record(_ group: PurchaseFacts) -> ItemOutcome.Result {
         let purchase = group.held.purchase
         var placement = placement(of: group)
-        if submission.onlyNews, placement.origin == nil, placement.refusal == nil,
-            !group.isNews(to: state(of: placement.holder))
-        {
-            return .alreadyKnown
-        }
+        let onlyRepeats =
+            submission.onlyNews && placement.origin == nil && placement.refusal == nil
+            && !group.isNews(to: state(of: placement.holder))
+        if onlyRepeats, !group.settles(state(of: placement.holder)) { return .alreadyKnown }
         let before = eventCount
         if let origin = placement.origin {
             do throws(Refusal) {
@@ -137,7 +136,7 @@ struct Recording {
         if let order = group.settledOrder(of: state(of: placement.holder)) {
             return .alreadySettled(order)
         }
-        return eventCount > before ? .recorded : .alreadyKnown
+        return eventCount > before && !onlyRepeats ? .recorded : .alreadyKnown
     }
 
     private func placement(of group: PurchaseFacts) -> Placement {
@@ -227,5 +226,14 @@ extension PurchaseFacts {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
+    }
+
+    /// Whether it repeats, as the store's last word, what is recorded with a customer: then what
+    /// was signed before and arrives later changes nothing.
+    fileprivate func settles(_ customer: CustomerState) -> Bool {
+        guard let known = customer.purchase(held.purchase) else { return false }
+        return facts.transactions.contains { fact in
+            known.evidence(of: fact.transaction)?.signed.map(fact.settles) ?? false
+        }
     }
 }

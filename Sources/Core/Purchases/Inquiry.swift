@@ -48,6 +48,14 @@ extension CustomerState {
 }
 
 extension TransactionFact {
+    /// Whether this is the store's own word where there was none about the transaction, or the first after
+    /// its end. Each is kept once, so that no round of questions makes an event for all that is known.
+    func settles(_ known: TransactionFact) -> Bool {
+        guard rank == .serverAPI, known.signedAt < signedAt else { return false }
+        if known.rank < .serverAPI { return true }
+        return expires.map { known.signedAt < $0 && $0 <= signedAt } ?? false
+    }
+
     /// The same without its rank and the instant of its signature.
     fileprivate var unsigned: TransactionFact {
         var fact = self

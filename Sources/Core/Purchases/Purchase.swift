@@ -55,6 +55,11 @@ package struct Purchase: Hashable, Sendable {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
     }
 
+    /// Whether a period that is known took the place of that transaction's.
+    func isReplaced(_ id: TransactionID) -> Bool {
+        index(of: id).flatMap { transactions.successor(of: $0) } != nil
+    }
+
     /// Whether another period gives way to the transaction, once it is known too, or it to another one.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
