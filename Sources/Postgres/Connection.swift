@@ -5,6 +5,7 @@ import Threading
 /// One connection to PostgreSQL and the statements that it has prepared.
 package struct Connection: ~Copyable {
     private let owner: Handle
+    private let schema: String
     private var prepared: Set<String> = []
     /// The longest wait for the server to say anything; it may hang without closing the connection.
     private let silenceLimit: Int64?
@@ -17,7 +18,7 @@ package struct Connection: ~Copyable {
     /// When plans are forgotten next, on the monotonic clock.
     private var nextPlanning: Int64
 
-    private static let forgetPlans = Statement(name: "forget_plans", text: "discard plans")
+    private static let forgetPlans = Statement("discard plans")
 
     var pointer: OpaquePointer { owner.pointer }
 
@@ -34,6 +35,7 @@ package struct Connection: ~Copyable {
     private init(_ owner: consuming Handle, _ settings: ConnectionSettings, _ losses: Int) {
         self.owner = owner
         self.losses = losses
+        schema = settings.schema
         silenceLimit = settings.silenceLimitMilliseconds
         planLifetime = settings.planLifetimeMilliseconds
         pulse = settings.pulse
@@ -107,7 +109,8 @@ package struct Connection: ~Copyable {
         for (index, call) in calls.enumerated() {
             let name = call.statement.name
             if !prepared.contains(name), preparing.insert(name).inserted {
-                try require(PQsendPrepare(pointer, name, call.statement.text, 0, nil) == 1)
+                let text = call.statement.text(in: schema)
+                try require(PQsendPrepare(pointer, name, text, 0, nil) == 1)
                 steps.append(.prepare(name))
             }
             try send(call)

@@ -2,6 +2,8 @@
 package struct ConnectionSettings: Sendable {
     /// What libpq takes: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
+    /// Where the tables lie that statements name.
+    package var schema = "deed"
     /// The role whose rights the session has; `nil` keeps those of the login.
     package var role: String?
     /// Shown in PostgreSQL's list of sessions.
@@ -94,26 +96,22 @@ package struct ConnectionSettings: Sendable {
 
     /// An answer is sent after the commit, so a commit must not return before it is safe.
     private static let durable = Statement(
-        name: "session_durable",
-        text: """
-            select set_config('synchronous_commit', 'on', false)
-            where current_setting('synchronous_commit') = 'off'
-            """)
-    private static let set = Statement(
-        name: "session_set", text: "select set_config($1, $2, false)")
+        """
+        select set_config('synchronous_commit', 'on', false)
+        where current_setting('synchronous_commit') = 'off'
+        """)
+    private static let set = Statement("select set_config($1, $2, false)")
     /// For a transaction that the process needs long to go on with, though it lives.
     package static let slowTransaction = Statement(
-        name: "session_slow",
-        text: """
-            select set_config(
-                'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
-            """)
+        """
+        select set_config(
+            'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
+        """)
     /// For a transaction that has others to go on with where something is locked.
     package static let impatientTransaction = Statement(
-        name: "session_impatient",
-        text: "select set_config('lock_timeout', $1, true)")
+        "select set_config('lock_timeout', $1, true)")
     /// For a transaction that does not wait for the disk: it may be lost with the server, and only together with all
     /// that was committed behind it.
     package static let losableTransaction = Statement(
-        name: "session_losable", text: "select set_config('synchronous_commit', 'off', true)")
+        "select set_config('synchronous_commit', 'off', true)")
 }

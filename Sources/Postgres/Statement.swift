@@ -1,18 +1,27 @@
 /// The text of one statement. It comes from a file of the binary and never from values: those
 /// travel apart, as binds.
 package struct Statement: Sendable {
-    /// The name under which a connection prepares it once.
+    /// The name under which a connection prepares it once. It follows from the text, so that no two share one.
     package let name: String
-    package let text: String
+    private let template: String
 
-    package init(name: StaticString, embedded text: [UInt8]) {
-        self.name = "\(name)"
-        self.text = String(decoding: text, as: UTF8.self)
+    /// Where `{schema}` stands, each connection puts the schema that it works in.
+    package init(embedded text: [UInt8]) {
+        self.init(template: String(decoding: text, as: UTF8.self))
     }
 
-    package init(name: StaticString, text: StaticString) {
-        self.name = "\(name)"
-        self.text = "\(text)"
+    package init(_ text: StaticString) { self.init(template: "\(text)") }
+
+    private init(template: String) {
+        self.template = template
+        let digest = template.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+        }
+        name = "s" + String(digest, radix: 16)
+    }
+
+    package func text(in schema: String) -> String {
+        template.replacing("{schema}", with: schema)
     }
 
     package func callAsFunction(_ binds: Bind...) -> Call { Call(statement: self, binds: binds) }

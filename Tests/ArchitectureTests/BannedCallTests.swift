@@ -55,8 +55,8 @@ struct BannedCallTests {
     func sqlText(_ file: SourceTree.File) {
         let code = codeOnly(file.text)
         #expect(!code.contains("PQexecParams"), "\(file) sends SQL past Statement")
-        if file.target != "Postgres" {
-            #expect(!code.contains("Script(") || file.target == "SQL", "\(file) makes a Script")
+        for word in ["Script(", " Statement("] where !["Postgres", "SQL"].contains(file.target) {
+            #expect(!code.contains(word), "\(file) makes a \(word)…)")
         }
     }
 }

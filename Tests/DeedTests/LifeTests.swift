@@ -277,7 +277,7 @@ private final class Hold: Sendable {
 
     func release() { state.change { $0.isOver = true } }
 
-    private static let begin = Statement(name: "begin", text: "begin")
+    private static let begin = Statement("begin")
     private static let lock = Statement(
-        name: "lock", text: "lock table deed.shards in access exclusive mode")
+        "lock table deed.shards in access exclusive mode")
 }

@@ -81,7 +81,7 @@ struct Stop: ~Copyable {
 
     init(_ database: ScratchDatabase) throws {
         var holder = try Connection.open(database.settings())
-        try holder.run([Statement(name: "hold", text: "select pg_advisory_lock(77)")()]) { _, _ in }
+        try holder.run([Statement("select pg_advisory_lock(77)")()]) { _, _ in }
         self.database = database
         self.holder = holder
     }
@@ -108,7 +108,7 @@ struct Stop: ~Copyable {
     /// Lets a session go on that waits there, and returns when it is done: the database hears of its client's
     /// death when it has done what it was sent.
     mutating func free() throws {
-        try holder.run([Statement(name: "free", text: "select pg_advisory_unlock(77)")()]) { _, _ in
+        try holder.run([Statement("select pg_advisory_unlock(77)")()]) { _, _ in
         }
         #expect(
             try eventually(within: 60_000) {

@@ -152,12 +152,12 @@ extension ProgramTests {
         @Test("A run that is told to wait begins when the other one has ended")
         func waiting() throws {
             var holder = try Connection.open(database.settings())
-            let lock = Statement(name: "hold", text: "select pg_advisory_lock(4919505, 1)")
+            let lock = Statement("select pg_advisory_lock(4919505, 1)")
             try holder.run([lock()]) { _, _ in }
             let (waiting, output, errors) = try deed.start(
                 ["reconcile", "--json", "--only", "intake", "--wait", "60"], [:])
             pause(milliseconds: 2000)
-            let free = Statement(name: "free", text: "select pg_advisory_unlock(4919505, 1)")
+            let free = Statement("select pg_advisory_unlock(4919505, 1)")
             try holder.run([free()]) { _, _ in }
             _ = waiting.wait(milliseconds: 30_000)
             let told = try String(contentsOfFile: errors, encoding: .utf8)
@@ -169,7 +169,7 @@ extension ProgramTests {
         @Test("One reconciliation runs at a time")
         func oneAtATime() throws {
             var holder = try Connection.open(database.settings())
-            let lock = Statement(name: "hold", text: "select pg_advisory_lock(4919505, 1)")
+            let lock = Statement("select pg_advisory_lock(4919505, 1)")
             try holder.run([lock()]) { _, _ in }
             let refused = try deed.run("reconcile", "--json")
             #expect(refused.code == 1)

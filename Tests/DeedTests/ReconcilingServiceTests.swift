@@ -63,8 +63,8 @@ extension ProgramTests {
             // A reconciliation waits here.
             var hold = try Connection.open(database.settings())
             try hold.run([
-                Statement(name: "begin", text: "begin")(),
-                Statement(name: "hold", text: "lock table deed.reconciled in share mode")(),
+                Statement("begin")(),
+                Statement("lock table deed.reconciled in share mode")(),
             ]) { _, _ in }
             let accepted = try request(service, &client)
             #expect(accepted.status == 202)
@@ -80,7 +80,7 @@ extension ProgramTests {
             #expect(refused.json["retryable"] == true)
             service.process.signal(SIGKILL)
             _ = service.process.wait(milliseconds: 5000)
-            try hold.run([Statement(name: "rollback", text: "rollback")()]) { _, _ in }
+            try hold.run([Statement("rollback")()]) { _, _ in }
 
             let next = try deed.serve()
             #expect(
@@ -96,7 +96,7 @@ extension ProgramTests {
             let service = try deed.serve("--test-clock", "--reconcile-at", "03:00")
             var client = try APIClient(key: key)
             var other = try Connection.open(database.settings())
-            let lock = Statement(name: "lock", text: "select pg_advisory_lock(4919505, 1)")
+            let lock = Statement("select pg_advisory_lock(4919505, 1)")
             try other.run([lock()]) { _, _ in }
             _ = try client.send(
                 "PUT", "\(service.url)/v1/test/clock", body: #"{"now":"2030-01-01T04:00:00Z"}"#)
@@ -104,7 +104,7 @@ extension ProgramTests {
                 try client.read("\(service.url)/v1/reconciliations")["reconciliations"]?.array ?? []
             }
             #expect(try runs().isEmpty)
-            let free = Statement(name: "free", text: "select pg_advisory_unlock(4919505, 1)")
+            let free = Statement("select pg_advisory_unlock(4919505, 1)")
             try other.run([free()]) { _, _ in }
             #expect(
                 try eventually(within: 30_000) {

@@ -296,7 +296,6 @@ struct AnalysisTests {
         try connection.run(Script(embedded: Array("set time zone 'UTC'".utf8)))
         let trimmed = query.trimmingCharacters(in: CharacterSet(charactersIn: "; \n"))
         let statement = Statement(
-            name: "question",
             embedded: Array("select row_to_json(asked)::text from (\(trimmed)) as asked".utf8))
         var found: [String] = []
         try connection.run([statement()]) { _, rows in

@@ -119,12 +119,11 @@ struct ContractTests {
     }
 
     private static let entitled = Statement(
-        name: "test_entitled",
-        text: """
-            select deed.entitled($1, $2, entitlement, deed.instant(instant))
-            from unnest($3::text[], $4::bigint[]) with ordinality as q (entitlement, instant, place)
-            order by place
-            """)
+        """
+        select deed.entitled($1, $2, entitlement, deed.instant(instant))
+        from unnest($3::text[], $4::bigint[]) with ordinality as q (entitlement, instant, place)
+        order by place
+        """)
 
     @Test(
         "An instant in SQL is that instant, and infinite outside of the years 1 to 9999",
@@ -140,11 +139,10 @@ struct ContractTests {
         let written = Instant(milliseconds: milliseconds).text
         try connection.run([
             Statement(
-                name: "test_instants",
-                text: """
-                    select deed.instant($1::bigint)::text, deed.instant($2::text)::text
-                    from set_config('timezone', 'UTC', false)
-                    """)(.int8(milliseconds), .text(written))
+                """
+                select deed.instant($1::bigint)::text, deed.instant($2::text)::text
+                from set_config('timezone', 'UTC', false)
+                """)(.int8(milliseconds), .text(written))
         ]) { _, rows in
             #expect(rows.text(0, 0) == expected)
             #expect(rows.text(0, 1) == expected)
@@ -175,13 +173,11 @@ struct ContractTests {
         var names = Set<String>()
         try connection.run([
             Statement(
-                name: "test_balances", text: "select customer, currency, amount from deed.balances")(),
+                "select customer, currency, amount from deed.balances")(),
             Statement(
-                name: "test_subscriptions",
-                text: "select count(*) from deed.subscriptions where product is not null")(),
+                "select count(*) from deed.subscriptions where product is not null")(),
             Statement(
-                name: "test_purchases",
-                text: "select customer, purchase from deed.subscriptions")(),
+                "select customer, purchase from deed.subscriptions")(),
         ]) { index, rows in
             if index == 1 { subscriptions = rows.int8(0, 0) }
             for row in 0..<rows.count where index == 2 {
@@ -242,7 +238,7 @@ struct ContractTests {
         var connection = try Connection.open(database.settings())
         let stream = try Stream.test("c\(name)", environment: .sandbox)
         try connection.run([
-            Statement(name: "test_shard", text: "select deed.shard_of('default', 'sandbox', $1)")(
+            Statement("select deed.shard_of('default', 'sandbox', $1)")(
                 .text(stream.customer.text))
         ]) { _, rows in #expect(rows.int2(0, 0) == stream.shard.number) }
     }

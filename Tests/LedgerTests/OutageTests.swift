@@ -38,8 +38,7 @@ struct OutageTests {
 
     private func sessions() throws -> [pid_t] {
         let list = Statement(
-            name: "sessions",
-            text: "select pid::bigint from pg_stat_activity where datname = $1")
+            "select pid::bigint from pg_stat_activity where datname = $1")
         var server = try Connection.open(ConnectionSettings(url: database.serverURL, role: nil))
         var found: [pid_t] = []
         try server.run([list(.text(database.name))]) { _, rows in

@@ -135,7 +135,7 @@ struct PlanTests {
         }
         let question = "explain select * from deed.\(view) where customer = 'u77'"
         let plan = try lines(
-            of: Statement(name: "explain", embedded: Array(question.utf8)), in: &connection)
+            of: Statement(embedded: Array(question.utf8)), in: &connection)
         #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
         let search = plan.split(separator: "\n").first { $0.contains("Index Cond") }
         #expect(search?.contains("customer = 'u77'") == true, "\(plan)")
@@ -154,8 +154,7 @@ struct PlanTests {
             ]) { _, _ in }
         }
         let counting = Statement(
-            name: "counting",
-            text: "select generic_plans, custom_plans from pg_prepared_statements where name = $1")
+            "select generic_plans, custom_plans from pg_prepared_statements where name = $1")
         try connection.run([counting(.text(Statement.readStreams.name))]) { _, rows in
             #expect(rows.int8(0, 0) == 20)
             #expect(rows.int8(0, 1) == 0)
@@ -192,7 +191,7 @@ struct PlanTests {
         let nulls = Array(repeating: "null", count: 6).joined(separator: ", ")
         let explaining = "explain execute \(statement.name)(\(nulls))"
         return try lines(
-            of: Statement(name: "explain", embedded: Array(explaining.utf8)), in: &connection)
+            of: Statement(embedded: Array(explaining.utf8)), in: &connection)
     }
 
     private func lines(of statement: Statement, in connection: inout Connection) throws -> String {
@@ -206,15 +205,15 @@ struct PlanTests {
     /// How the statement would be run for any binds at all.
     private func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
         var connection = try Connection.open(database.settings())
-        let binds = statement.text.split(separator: "$").dropFirst().compactMap {
+        let binds = statement.text(in: "deed").split(separator: "$").dropFirst().compactMap {
             $0.first?.wholeNumberValue
         }
         let nulls = Array(repeating: "null", count: binds.max() ?? 0).joined(separator: ", ")
         let preparing =
-            "set plan_cache_mode = force_generic_plan; prepare planned as \(statement.text)"
+            "set plan_cache_mode = force_generic_plan; prepare planned as \(statement.text(in: "deed"))"
         try connection.run(Script(embedded: Array(preparing.utf8)))
         let explaining = "explain execute planned" + (nulls.isEmpty ? "" : "(\(nulls))")
         return try lines(
-            of: Statement(name: "explain", embedded: Array(explaining.utf8)), in: &connection)
+            of: Statement(embedded: Array(explaining.utf8)), in: &connection)
     }
 }

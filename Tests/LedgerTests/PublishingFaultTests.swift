@@ -202,13 +202,13 @@ final class PublishingFaultTests {
         let lock = "select from deed.shards where shard = \(shard) for update"
         var holder = try Connection.open(database.settings())
         try holder.run([
-            Statement(name: "begin", text: "begin")(),
-            Statement(name: "lock", embedded: Array(lock.utf8))(),
+            Statement("begin")(),
+            Statement(embedded: Array(lock.utf8))(),
         ]) { _, _ in }
         let publication = try ledger.publishBoundaries()
         #expect(publication.fault == nil && publication.next.map { $0 < clock.now } == true)
         #expect(try ended() == Int64(PublishingFaultTests.customers) - customers)
-        try holder.run([Statement(name: "rollback", text: "rollback")()]) { _, _ in }
+        try holder.run([Statement("rollback")()]) { _, _ in }
         #expect(try ledger.publishBoundaries().fault == nil)
         #expect(try ended() == Int64(PublishingFaultTests.customers))
     }

@@ -169,23 +169,22 @@ private struct Object {
         var connection = try Connection.open(database.settings())
         var objects: [Object] = []
         let statement = Statement(
-            name: "objects",
-            text: """
-                select c.relname::text, string_agg(a.attname, ',' order by a.attnum), null::text
-                from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-                where c.relnamespace = 'deed'::regnamespace and c.relkind not in ('i', 'I', 't')
-                    and a.attnum > 0 and not a.attisdropped
-                group by c.relname
-                union all
-                select substr(p.oid::regprocedure::text, 6), null,
-                    format('select deed.%I(%s)', p.proname, (
-                        -- What is null would be answered without a call.
-                        select string_agg(
-                            case t.type when 'text'::regtype then quote_literal('') else 'null' end
-                                || '::' || format_type(t.type, null), ',')
-                        from unnest(p.proargtypes) as t (type)))
-                from pg_proc as p where p.pronamespace = 'deed'::regnamespace
-                """)
+            """
+            select c.relname::text, string_agg(a.attname, ',' order by a.attnum), null::text
+            from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+            where c.relnamespace = 'deed'::regnamespace and c.relkind not in ('i', 'I', 't')
+                and a.attnum > 0 and not a.attisdropped
+            group by c.relname
+            union all
+            select substr(p.oid::regprocedure::text, 6), null,
+                format('select deed.%I(%s)', p.proname, (
+                    -- What is null would be answered without a call.
+                    select string_agg(
+                        case t.type when 'text'::regtype then quote_literal('') else 'null' end
+                            || '::' || format_type(t.type, null), ',')
+                    from unnest(p.proargtypes) as t (type)))
+            from pg_proc as p where p.pronamespace = 'deed'::regnamespace
+            """)
         try connection.run([statement()]) { _, rows in
             objects = (0..<rows.count).map { Object(rows, $0) }
         }

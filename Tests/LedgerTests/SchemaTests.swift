@@ -30,7 +30,7 @@ struct SchemaTests {
         let database = try ScratchDatabase()
         var holder = try Connection.open(database.settings())
         let lock = "select pg_advisory_lock(4919504103391558)"
-        try holder.run([Statement(name: "hold", embedded: Array(lock.utf8))()])
+        try holder.run([Statement(embedded: Array(lock.utf8))()])
         var schema = Schema(database.settings())
         try schema.migrate(now: now) { _ in }
         _ = consume holder

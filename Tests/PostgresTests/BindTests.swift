@@ -17,7 +17,7 @@ struct BindTests {
             String(repeating: "ü", count: 100_000),
         ] as [String?])
     func text(_ text: String?) throws {
-        let statement = Statement(name: "text", text: "select $1::text")
+        let statement = Statement("select $1::text")
         try check(statement(.text(text))) { rows in
             #expect(rows.isNull(0, 0) == (text == nil))
             #expect(rows.optionalText(0, 0).map { Array($0.utf8) } == text.map { Array($0.utf8) })
@@ -28,14 +28,14 @@ struct BindTests {
         "An integer of 8 bytes comes back",
         arguments: [nil, 0, 1, -1, 255, 256, -65_536, .max, .min] as [Int64?])
     func int8(_ number: Int64?) throws {
-        let statement = Statement(name: "int8", text: "select $1::bigint")
+        let statement = Statement("select $1::bigint")
         try check(statement(.int8(number))) { #expect($0.optionalInt8(0, 0) == number) }
     }
 
     @Test(
         "An integer of 2 bytes comes back", arguments: [nil, 0, 63, -1, .max, .min] as [Int16?])
     func int2(_ number: Int16?) throws {
-        let statement = Statement(name: "int2", text: "select $1::smallint")
+        let statement = Statement("select $1::smallint")
         try check(statement(.int2(number))) { rows in
             #expect(rows.isNull(0, 0) == (number == nil))
             if let number { #expect(rows.int2(0, 0) == number) }
@@ -44,20 +44,20 @@ struct BindTests {
 
     @Test("An integer of 4 bytes is read with its sign", arguments: [0, 7, -7, .max, .min])
     func int4(_ number: Int32) throws {
-        let statement = Statement(name: "int4", text: "select $1::bigint::integer")
+        let statement = Statement("select $1::bigint::integer")
         try check(statement(.int8(Int64(number)))) { #expect($0.int8(0, 0) == Int64(number)) }
     }
 
     @Test("A truth value comes back", arguments: [true, false])
     func bool(_ value: Bool) throws {
-        let statement = Statement(name: "bool", text: "select $1::boolean")
+        let statement = Statement("select $1::boolean")
         try check(statement(.bool(value))) { #expect($0.bool(0, 0) == value) }
     }
 
     @Test("Bytes come back, none of them and a mebibyte too", arguments: [nil, 0, 1, 1 << 20])
     func bytea(_ count: Int?) throws {
         let bytes = count.map { count in (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) } }
-        let statement = Statement(name: "bytea", text: "select $1::bytea, octet_length($1::bytea)")
+        let statement = Statement("select $1::bytea, octet_length($1::bytea)")
         try check(statement(.bytea(bytes))) { rows in
             #expect(rows.isNull(0, 0) == (bytes == nil))
             if let bytes {
@@ -72,8 +72,7 @@ struct BindTests {
         arguments: [[], [nil], [""], ["a", nil, "", "{\"ü,\"}", "NULL"]] as [[String?]])
     func texts(_ texts: [String?]) throws {
         let statement = Statement(
-            name: "texts",
-            text: "select value from unnest($1::text[]) with ordinality as u (value, n) order by n")
+            "select value from unnest($1::text[]) with ordinality as u (value, n) order by n")
         try check(statement(.texts(texts))) { rows in
             #expect((0..<rows.count).map { rows.optionalText($0, 0) } == texts)
         }
@@ -97,18 +96,14 @@ struct BindTests {
 
     private func bigints(_ bind: Bind) -> Call {
         Statement(
-            name: "int8s",
-            text:
-                "select value from unnest($1::bigint[]) with ordinality as u (value, n) order by n"
+            "select value from unnest($1::bigint[]) with ordinality as u (value, n) order by n"
         )(bind)
     }
 
     @Test("An array of small integers comes back", arguments: [[], [0, -1, 63, .min, .max]])
     func int2s(_ numbers: [Int16]) throws {
         let statement = Statement(
-            name: "int2s",
-            text:
-                "select value from unnest($1::smallint[]) with ordinality as u (value, n) order by n"
+            "select value from unnest($1::smallint[]) with ordinality as u (value, n) order by n"
         )
         try check(statement(.int2s(numbers))) { rows in
             #expect((0..<rows.count).map { rows.int2($0, 0) } == numbers)
@@ -120,8 +115,7 @@ struct BindTests {
         arguments: [[], [nil, [], [0, 255, 0]]] as [[[UInt8]?]])
     func byteas(_ values: [[UInt8]?]) throws {
         let statement = Statement(
-            name: "byteas",
-            text: "select value from unnest($1::bytea[]) with ordinality as u (value, n) order by n"
+            "select value from unnest($1::bytea[]) with ordinality as u (value, n) order by n"
         )
         try check(statement(.byteas(values))) { rows in
             let read = (0..<rows.count).map { rows.isNull($0, 0) ? nil : rows.bytes($0, 0) }
@@ -132,8 +126,7 @@ struct BindTests {
     @Test("An empty array is empty and not NULL")
     func emptyArray() throws {
         let statement = Statement(
-            name: "empty",
-            text: "select $1::text[] = '{}' and $2::bigint[] = '{}' and $3::bytea[] = '{}'")
+            "select $1::text[] = '{}' and $2::bigint[] = '{}' and $3::bytea[] = '{}'")
         try check(statement(.texts([]), .int8s([]), .byteas([]))) { rows in
             let areEmpty = rows.bool(0, 0)
             #expect(areEmpty)
@@ -143,7 +136,7 @@ struct BindTests {
     @Test("Empty values and NULLs side by side are told apart")
     func emptyBesideNull() throws {
         let statement = Statement(
-            name: "beside", text: "select $1::text = '', $2::text is null, $3::bytea = ''")
+            "select $1::text = '', $2::text is null, $3::bytea = ''")
         try check(statement(.text(""), .text(nil), .bytea([]))) { rows in
             #expect((0..<3).allSatisfy { rows.bool(0, $0) })
         }

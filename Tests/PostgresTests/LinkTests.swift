@@ -8,7 +8,7 @@ import Threading
 @Suite("Links that connect again")
 struct LinkTests {
     private static let backend = Statement(
-        name: "backend", text: "select pg_backend_pid()::bigint")
+        "select pg_backend_pid()::bigint")
 
     @Test(
         "A server that cannot be reached is a matter of the connection",
@@ -81,10 +81,9 @@ struct LinkTests {
         var link = Link(settings)
         let first = try backend(&link)
         let sleep = Statement(
-            name: "sleep",
-            text: "select pg_sleep(30) from set_config('statement_timeout', '0', false)")
+            "select pg_sleep(30) from set_config('statement_timeout', '0', false)")
         let unlimited = Statement(
-            name: "unlimited", text: "select set_config('statement_timeout', '0', false)")
+            "select set_config('statement_timeout', '0', false)")
         try link.use { connection throws(PostgresError) in try connection.run([unlimited()]) }
         let started = monotonicMilliseconds()
         let failure = #expect(throws: PostgresError.self) {
@@ -101,7 +100,7 @@ struct LinkTests {
         let database = try ScratchDatabase(migrated: false)
         var link = Link(database.settings())
         let suicide = Statement(
-            name: "suicide", text: "select pg_terminate_backend(pg_backend_pid())")
+            "select pg_terminate_backend(pg_backend_pid())")
         let failure = #expect(throws: PostgresError.self) {
             try link.use { connection throws(PostgresError) in
                 try connection.run([LinkTests.backend(), suicide(), LinkTests.backend()])
@@ -115,8 +114,8 @@ struct LinkTests {
     func keptOrDropped() throws {
         let database = try ScratchDatabase(migrated: false)
         var link = Link(database.settings())
-        let malformed = Statement(name: "malformed", text: "selekt 1")
-        let begin = Statement(name: "begin", text: "begin")
+        let malformed = Statement("selekt 1")
+        let begin = Statement("begin")
         let first = try backend(&link)
         #expect(throws: PostgresError.self) {
             try link.use { connection throws(PostgresError) in

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Calls sent together")
 struct PipelineTests {
-    private static let number = Statement(name: "number", text: "select $1::bigint")
+    private static let number = Statement("select $1::bigint")
     private static let insert = Statement(
-        name: "insert", text: "insert into public.names (name) values ($1::text) returning name")
+        "insert into public.names (name) values ($1::text) returning name")
 
     private let database: ScratchDatabase
 
@@ -35,7 +35,7 @@ struct PipelineTests {
     @Test("All calls share one round trip, and with it one transaction")
     func oneRoundTrip() throws {
         let transaction = Statement(
-            name: "transaction", text: "select pg_current_xact_id()::text, now()::text")
+            "select pg_current_xact_id()::text, now()::text")
         var connection = try Connection.open(database.settings())
         var seen: Set<[String]> = []
         try connection.run((0..<100).map { _ in transaction() }) { _, rows in
@@ -50,7 +50,7 @@ struct PipelineTests {
 
     @Test("More than the sockets hold travels both ways at once", .timeLimit(.minutes(10)))
     func large() throws {
-        let echo = Statement(name: "echo", text: "select $1::bytea")
+        let echo = Statement("select $1::bytea")
         var connection = try Connection.open(database.settings())
         var sizes: [Int] = []
         let calls = (0..<48).map { echo(.bytea([UInt8](repeating: UInt8($0), count: 1 << 20))) }
@@ -70,7 +70,7 @@ struct PipelineTests {
     func errorInTheMiddle(_ name: String, _ sqlState: String, _ constraint: String) throws {
         var connection = try Connection.open(database.settings())
         var answered: [Int] = []
-        let late = Statement(name: "late", text: "select count(*) from public.names")
+        let late = Statement("select count(*) from public.names")
         let failure = #expect(throws: PostgresError.self) {
             try connection.run(
                 [
@@ -93,7 +93,7 @@ struct PipelineTests {
     @Test("A statement that cannot be prepared leaves the connection usable")
     func malformedStatement() throws {
         var connection = try Connection.open(database.settings())
-        let malformed = Statement(name: "malformed", text: "selekt 1")
+        let malformed = Statement("selekt 1")
         for _ in 0..<2 {
             let failure = #expect(throws: PostgresError.self) {
                 try connection.run([PipelineTests.number(.int8(1)), malformed()])
@@ -107,8 +107,8 @@ struct PipelineTests {
 
     @Test("An error inside an open transaction leaves it open, for a rollback")
     func openTransaction() throws {
-        let begin = Statement(name: "begin", text: "begin")
-        let rollback = Statement(name: "rollback", text: "rollback")
+        let begin = Statement("begin")
+        let rollback = Statement("rollback")
         var connection = try Connection.open(database.settings())
         #expect(throws: PostgresError.self) {
             try connection.run([begin(), PipelineTests.insert(.text("bad"))])
@@ -122,7 +122,7 @@ struct PipelineTests {
     @Test("A description tells no value; the server's own words are kept apart")
     func description() throws {
         var connection = try Connection.open(database.settings())
-        let parse = Statement(name: "parse", text: "select $1::text::bigint")
+        let parse = Statement("select $1::text::bigint")
         let failure = try #require(
             #expect(throws: PostgresError.self) {
                 try connection.run([parse(.text("hunter2"))])
@@ -141,7 +141,7 @@ struct PipelineTests {
             try connection.run(Script(embedded: Array("select 1; nonsense".utf8)))
         }
         #expect(failure?.sqlState == "42601")
-        let count = Statement(name: "count", text: "select count(*) from public.names")
+        let count = Statement("select count(*) from public.names")
         var read: Int64?
         try connection.run([count()]) { _, rows in read = rows.int8(0, 0) }
         #expect(read == 2)

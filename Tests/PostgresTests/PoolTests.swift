@@ -7,8 +7,8 @@ import Threading
 @Suite("The pool of links")
 struct PoolTests {
     private static let backend = Statement(
-        name: "backend", text: "select pg_backend_pid()::bigint")
-    private static let pause = Statement(name: "pause", text: "select pg_sleep(0.01)")
+        "select pg_backend_pid()::bigint")
+    private static let pause = Statement("select pg_sleep(0.01)")
 
     @Test("No more connections are used at a time than the pool has")
     func bound() throws {

@@ -81,7 +81,7 @@ package final class ScratchDatabase: Sendable {
     /// The text that a statement of the test's own gives.
     package func text(_ text: String) throws -> String {
         var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
-        let statement = Statement(name: "text", embedded: Array(text.utf8))
+        let statement = Statement(embedded: Array(text.utf8))
         var found = ""
         try connection.run([statement()]) { _, rows in found = rows.text(0, 0) }
         return found
@@ -96,7 +96,7 @@ package final class ScratchDatabase: Sendable {
 /// The number that a statement of the test's own gives.
 package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
-    let statement = Statement(name: "number", embedded: Array(text.utf8))
+    let statement = Statement(embedded: Array(text.utf8))
     var number: Int64 = 0
     try connection.run([statement()]) { _, rows in number = rows.int8(0, 0) }
     return number

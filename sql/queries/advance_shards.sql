@@ -1,5 +1,5 @@
 -- 1 shards, 2 heads before, 3 heads, 4 chains, 5 instants of recording
-update deed.shards as s
+update {schema}.shards as s
 set head = new.head, chain = new.chain, recorded_at = new.recorded_at
 from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[])
     as new (shard, head_before, head, chain, recorded_at)

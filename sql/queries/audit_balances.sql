@@ -3,4 +3,4 @@
 select shard::text, project, environment, customer, t.currency, t.amount::text
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.customer_balances as t using (shard, project, environment, customer)
+join {schema}.customer_balances as t using (shard, project, environment, customer)

@@ -2,4 +2,4 @@
 select c.project, c.environment, c.token, c.store, c.original, c.app, c.customer
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.carried_tokens as c using (project, environment, customer)
+join {schema}.carried_tokens as c using (project, environment, customer)

@@ -5,4 +5,4 @@ select shard::text, project, environment, customer, t.version::text,
     t.app_transactions::text, t.answer_by::text, t.inquiry_at::text
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.customers as t using (shard, project, environment, customer)
+join {schema}.customers as t using (shard, project, environment, customer)

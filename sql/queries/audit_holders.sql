@@ -3,4 +3,4 @@
 select h.project, h.store, h.environment, h.app, h.original, h.customer
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
     as wanted (project, store, environment, app, original)
-join deed.holders as h using (project, store, environment, app, original)
+join {schema}.holders as h using (project, store, environment, app, original)

@@ -1,5 +1,5 @@
 select distinct e.project
-from deed.events as e
-join (select shard, max(head) as head from deed.shards group by shard) as s using (shard)
+from {schema}.events as e
+join (select shard, max(head) as head from {schema}.shards group by shard) as s using (shard)
 where e.customer = '$project/' and e.seq between 1 and s.head
 order by e.project

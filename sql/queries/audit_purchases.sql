@@ -6,4 +6,4 @@ select shard::text, project, environment, customer, t.store, t.original, t.app, 
     t.transactions::text
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.purchases as t using (shard, project, environment, customer)
+join {schema}.purchases as t using (shard, project, environment, customer)

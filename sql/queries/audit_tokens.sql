@@ -2,4 +2,4 @@
 select t.project, t.environment, t.token, t.customer
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.tokens as t using (project, environment, customer)
+join {schema}.tokens as t using (project, environment, customer)

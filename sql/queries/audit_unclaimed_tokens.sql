@@ -2,7 +2,7 @@
 select u.project, u.environment, u.token, u.store, u.original, u.app
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
-join deed.unclaimed_tokens as u on u.project = wanted.project
+join {schema}.unclaimed_tokens as u on u.project = wanted.project
     and u.environment = wanted.environment
     and u.store = split_part(substr(wanted.customer, 12), ':', 1)
     and u.original = substr(wanted.customer, 13 + length(u.store))

@@ -1,15 +1,15 @@
 -- Customers of whom the log has events and the projections no row.
 -- 1 shard, 2 a project, null: all, 3 how many
 select e.project, e.environment, e.customer
-from deed.events as e
+from {schema}.events as e
 where e.shard = $1::smallint and ($2::text is null or e.project = $2::text) and e.version = 1
     and e.customer <> '$project/'
     and e.seq between 1 and (
-        select s.head from deed.shards as s where s.shard = $1::smallint
+        select s.head from {schema}.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )
     and not exists (
-        select from deed.customers as c
+        select from {schema}.customers as c
         where c.shard = e.shard and c.customer = e.customer and c.project = e.project
             and c.environment = e.environment
     )

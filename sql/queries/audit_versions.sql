@@ -3,13 +3,13 @@
 select project, environment, customer, c.version, e.last, e.count, count(*) over ()
 from (
     select project, environment, customer, version
-    from deed.customers where shard = $1::smallint
+    from {schema}.customers where shard = $1::smallint
 ) as c
 full join (
     select project, environment, customer, max(version) as last, count(*) as count
-    from deed.events
+    from {schema}.events
     where shard = $1::smallint and seq between 1 and (
-        select s.head from deed.shards as s where s.shard = $1::smallint
+        select s.head from {schema}.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )
     group by project, environment, customer

@@ -2,7 +2,7 @@
 -- 9 actor, 10 reason, 11 ticket, 12 now
 -- What is there already counts as changed: the reply that said so may have been lost.
 with changed as (
-    update deed.intake set
+    update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1
@@ -10,7 +10,7 @@ with changed as (
     returning revision
 ),
 unchanged as (
-    select revision from deed.intake
+    select revision from {schema}.intake
     where id = $1 and revision = $2 + 1 and state = $3 and tries = $4
         and next_try_at = coalesce($5, next_try_at)
         and (code, sentence, results, actor, reason, ticket, changed_at)

@@ -1,12 +1,12 @@
 -- 1 instant before which the item ended, 2 limit, 3 the lease's name, 4 its fence
 with held as materialized (
     -- Until the end of the transaction no other instance takes it over.
-    select from deed.leases where name = $3 and fence = $4 for share
+    select from {schema}.leases where name = $3 and fence = $4 for share
 )
-delete from deed.intake where id = any (
+delete from {schema}.intake where id = any (
     -- As a value, as in take_intake.
     array(
-        select id from deed.intake
+        select id from {schema}.intake
         where state <> 'waiting' and changed_at < $1 and exists (select from held)
         order by changed_at
         limit $2

@@ -5,11 +5,11 @@ with gone as (
     select * from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
         as gone (shard, project, environment, customer)
 ), customers as (
-    delete from deed.customers where (shard, project, environment, customer) in (table gone)
+    delete from {schema}.customers where (shard, project, environment, customer) in (table gone)
 ), purchases as (
-    delete from deed.purchases where (shard, project, environment, customer) in (table gone)
+    delete from {schema}.purchases where (shard, project, environment, customer) in (table gone)
 ), balances as (
-    delete from deed.customer_balances
+    delete from {schema}.customer_balances
     where (shard, project, environment, customer) in (table gone)
 )
-delete from deed.orders where (shard, project, environment, customer) in (table gone)
+delete from {schema}.orders where (shard, project, environment, customer) in (table gone)

@@ -3,7 +3,7 @@
 -- database, or owns something, still can.
 do $$
 declare
-    service constant text := nullif(current_setting('deed.service_login'), '');
+    service constant text := nullif(current_setting('deed_migration.service_login'), '');
     login text;
 begin
     if service is not null then

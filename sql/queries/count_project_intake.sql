@@ -1,3 +1,3 @@
 -- 1 project, 2 tries from which a person should look
 select count(*), count(*) filter (where tries >= $2::bigint)
-from deed.intake where project = $1::text and state = 'waiting'
+from {schema}.intake where project = $1::text and state = 'waiting'

@@ -2,16 +2,16 @@
 -- How many wait, and how many of them, or of those that others hold, carry a token that a customer has by now.
 select count(*), count(*) filter (
     where exists (
-        select from deed.unclaimed_tokens as w
-        join deed.tokens as t
+        select from {schema}.unclaimed_tokens as w
+        join {schema}.tokens as t
             on t.token = w.token and t.project = w.project and t.environment = w.environment
         where w.project = u.project and w.environment = u.environment and w.store = u.store
             and w.original = u.original
     )
 ) + (
-    select count(*) from deed.carried_tokens as c
-    join deed.tokens as t
+    select count(*) from {schema}.carried_tokens as c
+    join {schema}.tokens as t
         on t.token = c.token and t.project = c.project and t.environment = c.environment
     where c.project = $1::text
 )
-from deed.unclaimed as u where u.project = $1::text
+from {schema}.unclaimed as u where u.project = $1::text

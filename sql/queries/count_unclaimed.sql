@@ -1,2 +1,2 @@
 -- 1 up to how many
-select count(*) from (select from deed.unclaimed limit $1::bigint) as waiting
+select count(*) from (select from {schema}.unclaimed limit $1::bigint) as waiting

@@ -2,9 +2,9 @@
 -- object, aspect, what it is. Of others' rights only those are told that go beyond reading.
 with
 -- Whoever owns the schema owns all in it.
-schema as (select oid, nspowner as owner, nspacl as acl from pg_namespace where nspname = 'deed'),
+schema as (select oid, nspowner as owner, nspacl as acl from pg_namespace where nspname = '{schema}'),
 relation as (
-    select c.oid, 'deed.' || c.relname as name, c.relkind, c.relowner as owner, c.relpersistence,
+    select c.oid, '{schema}.' || c.relname as name, c.relkind, c.relowner as owner, c.relpersistence,
         coalesce(c.relacl, acldefault('r', c.relowner)) as acl, c.reloptions,
         c.relrowsecurity or c.relforcerowsecurity as has_policies
     from pg_class as c join schema as s on c.relnamespace = s.oid
@@ -93,7 +93,7 @@ select object, aspect, string_agg(value, ', ' order by value collate "C") from (
         || encode(sha256(convert_to(definition, 'UTF8')), 'hex')
     from function
     union all
-    select 'deed.' || t.typname, 'type', t.typtype::text
+    select '{schema}.' || t.typname, 'type', t.typtype::text
     from pg_type as t join schema as s on t.typnamespace = s.oid where t.typtype in ('d', 'e', 'r')
     union all
     select 'role deed_service', 'may', may from pg_roles

@@ -2,7 +2,7 @@
 with found as materialized (
     -- By the account alone: it leads to a customer or two, where a project has all of them.
     select c.project, c.environment, c.customer
-    from deed.customers as c
+    from {schema}.customers as c
     where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null
 )
 select f.customer

@@ -2,7 +2,7 @@
 -- 1 id, 2 project, 3 digest, 4 purpose, 5 environment, 6 customer
 select id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
     code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
-from deed.intake
+from {schema}.intake
 where id = $1 or (
     project = $2 and digest = $3 and purpose = $4 and environment = $5
     and coalesce(customer, '') = coalesce($6, '') and state = 'waiting'

@@ -2,7 +2,7 @@
 select s.shard
 from unnest($1::smallint[]) as wanted (shard)
 cross join lateral (
-    select s.shard from deed.shards as s
+    select s.shard from {schema}.shards as s
     -- As in lock_shards.
     where s.shard = wanted.shard
     order by s.head desc limit 1

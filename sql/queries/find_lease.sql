@@ -1,2 +1,2 @@
 -- 1 name
-select ran_at from deed.leases where name = $1
+select ran_at from {schema}.leases where name = $1

@@ -3,7 +3,7 @@
 select min(due.at) from (
     -- Every customer is looked at: this is asked of test databases only, and writes pay for an index.
     select boundary.at
-    from deed.customers as c
+    from {schema}.customers as c
     cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
     cross join lateral unnest(e.runs::int8multirange) as run
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
@@ -11,20 +11,20 @@ select min(due.at) from (
     union all
     -- What is published in addition to changes of access: that an end is near.
     select min(boundary.at)
-    from deed.shards as s
+    from {schema}.shards as s
     cross join lateral (
-        select c.next_boundary_at as at from deed.customers as c
+        select c.next_boundary_at as at from {schema}.customers as c
         where c.shard = s.shard and c.next_boundary_at > $1::bigint
         order by c.next_boundary_at limit 1
     ) as boundary
     union all
-    select min(i.next_try_at) from deed.intake as i
+    select min(i.next_try_at) from {schema}.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
     union all
     -- Then a store waits no longer to hear about a refund.
-    select min(c.answer_by) from deed.customers as c
+    select min(c.answer_by) from {schema}.customers as c
     where c.answer_by is not null and c.answer_by > $1::bigint
     union all
-    select min(o.expires_at) from deed.orders as o
+    select min(o.expires_at) from {schema}.orders as o
     where o.fulfilled_by is null and o.closed_at is null and o.expires_at > $1::bigint
 ) as due

@@ -3,11 +3,11 @@ select e.chain
 from generate_series(0, 63) as number
 cross join lateral (
     -- As in lock_shards.
-    select s.head from deed.shards as s where s.shard = number::smallint
+    select s.head from {schema}.shards as s where s.shard = number::smallint
     order by s.head desc limit 1
 ) as s
 cross join lateral (
-    select e.chain, e.recorded_at from deed.events as e
+    select e.chain, e.recorded_at from {schema}.events as e
     where e.shard = number::smallint and e.seq = 1 and s.head >= 1
 ) as e
 order by e.recorded_at, number

@@ -4,12 +4,12 @@ select known.shard, known.seq, s.head, e.seq, e.project, e.environment, e.custom
 from unnest($1::smallint[], $2::bigint[]) as known (shard, seq)
 -- The newest version, as in lock_shards.
 cross join lateral (
-    select s.head, s.chain from deed.shards as s where s.shard = known.shard
+    select s.head, s.chain from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1
 ) as s
 left join lateral (
     select e.seq, e.project, e.environment, e.customer, e.version, e.type
-    from deed.events as e
+    from {schema}.events as e
     where e.shard = known.shard and e.seq > known.seq and e.seq <= s.head
     order by e.seq
     limit $3::bigint

@@ -1,6 +1,6 @@
 -- Under tokens that became customers': the purchases that were looked at, and all of those customers' own.
 -- 1 projects, 2 environments, 3 tokens, 4 stores, 5 originals, 6 customers
-delete from deed.carried_tokens as c
+delete from {schema}.carried_tokens as c
 using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     as gone (project, environment, token, store, original, customer)
 where c.token = gone.token and c.project = gone.project and c.environment = gone.environment

@@ -1,2 +1,2 @@
 -- 1 name
-delete from deed.cursors where name = $1 returning shard
+delete from {schema}.cursors where name = $1 returning shard

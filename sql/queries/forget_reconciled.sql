@@ -1,2 +1,2 @@
 -- 1 project
-delete from deed.reconciled where project = $1::text
+delete from {schema}.reconciled where project = $1::text

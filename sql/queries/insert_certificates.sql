@@ -1,5 +1,5 @@
 -- 1 digests, 2 certificates in DER
-insert into deed.certificates (digest, der)
+insert into {schema}.certificates (digest, der)
 select * from unnest($1::bytea[], $2::bytea[]) as new (digest, der)
 -- Always in the same order, so that two who insert the same ones wait and never lock each other.
 order by new.digest

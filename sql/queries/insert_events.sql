@@ -2,7 +2,7 @@
 -- 9 digests, 10 chains, 11 occurred_ats, 12 recorded_ats, 13 actors, 14 causes,
 -- 15 cause indexes, 16 cause digests, 17 catalog versions, 18 digests of evidence,
 -- 19 formats of the payloads
-insert into deed.events (
+insert into {schema}.events (
     shard, seq, project, environment, customer, version, type, payload, digest, chain,
     occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
     evidence, format

@@ -1,6 +1,6 @@
 -- 1 digests, 2 projects, 3 environments, 4 kinds, 5 apps, 6 signed_ats, 7 first_seen_ats, 8 verdicts,
 -- 9 contents, 10 digests of certificates (of each row, one behind the other), 11 seals
-insert into deed.evidence (
+insert into {schema}.evidence (
     digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content,
     certificates, seal
 )

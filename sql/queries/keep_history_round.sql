@@ -1,5 +1,5 @@
 -- 1 project, 2 store, 3 app, 4 is filled, 5 is slow, 6 was whole
-insert into deed.history_rounds (project, store, app, is_filled, is_slow, was_whole)
+insert into {schema}.history_rounds (project, store, app, is_filled, is_slow, was_whole)
 values ($1::text, $2::text, $3::text, $4::boolean, $5::boolean, $6::boolean)
 on conflict (project, store, app) do update
 set is_filled = excluded.is_filled, is_slow = excluded.is_slow, was_whole = excluded.was_whole

@@ -1,13 +1,13 @@
 select e.format, e.payload, e.recorded_at
-from deed.projects as p
+from {schema}.projects as p
 cross join lateral (
-    select e.format, e.payload, e.recorded_at, e.shard, e.seq from deed.events as e
+    select e.format, e.payload, e.recorded_at, e.shard, e.seq from {schema}.events as e
     where e.project = p.project and e.environment = 'production' and e.customer = '$project/'
         and e.type = 'log.accepted'
 ) as e
 -- As in lock_shards. What no head covers was accepted by nothing.
 cross join lateral (
-    select s.head from deed.shards as s where s.shard = e.shard
+    select s.head from {schema}.shards as s where s.shard = e.shard
     order by s.head desc limit 1
 ) as s
 where e.seq between 1 and s.head

@@ -1,1 +1,1 @@
-select store, app, project from deed.apps order by store, app
+select store, app, project from {schema}.apps order by store, app

@@ -1,5 +1,5 @@
 -- Where refunds were asked for that are not reported on. 1 not answered by
 select distinct c.project, c.environment
-from deed.customers as c
+from {schema}.customers as c
 where c.answer_by is not null and c.answer_by > $1::bigint
 order by 1, 2

@@ -2,11 +2,11 @@
 -- 1 project
 select distinct t.environment, t.token, t.customer
 from (
-    select project, environment, token from deed.unclaimed_tokens
+    select project, environment, token from {schema}.unclaimed_tokens
     union all
-    select project, environment, token from deed.carried_tokens
+    select project, environment, token from {schema}.carried_tokens
 ) as w
-join deed.tokens as t
+join {schema}.tokens as t
     on t.token = w.token and t.project = w.project and t.environment = w.environment
 where w.project = $1::text
 order by t.environment, t.token

@@ -1,7 +1,7 @@
 -- 1 shard, 2 an instant, 3 how many, 4 a project, null: all, 5 instant, 6 customer, 7 project and
 -- 8 environment after which
 select project, environment, customer, next_boundary_at
-from deed.customers
+from {schema}.customers
 where shard = $1::smallint and next_boundary_at <= $2::bigint
     and ($4::text is null or project = $4::text)
     -- By the first of them the index is entered where the page before ended.

@@ -1,11 +1,11 @@
 -- Customers of some apps about whose subscriptions the store is to be asked, the most overdue first.
 -- 1 project, 2 apps, 3 an instant, 4 instant, 5 environment and 6 customer after which, 7 how many
 select c.environment, c.customer, c.inquiry_at
-from deed.customers as c
+from {schema}.customers as c
 where c.project = $1::text and c.inquiry_at <= $3::bigint
     and (c.inquiry_at, c.environment, c.customer) > ($4::bigint, $5::text, $6::text)
     and exists (
-        select from deed.purchases as p
+        select from {schema}.purchases as p
         where p.shard = c.shard and p.customer = c.customer and p.project = c.project
             and p.environment = c.environment and p.app = any ($2::text[])
     )

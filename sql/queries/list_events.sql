@@ -2,13 +2,13 @@
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
-from deed.events as e
+from {schema}.events as e
 where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint
     -- As in load_streams.
     and e.shard + 0 = $1::smallint
     and e.seq between 1 and (
-        select s.head from deed.shards as s where s.shard = $1::smallint
+        select s.head from {schema}.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )
 order by e.version

@@ -1,6 +1,6 @@
 -- 1 project, 2 store, 3 app, 4 instant, 5 original and 6 environment after which, 7 how many
 select q.environment, q.original, q.customer, q.newest_at, q.obstacle
-from deed.history_questions as q
+from {schema}.history_questions as q
 where q.project = $1::text and q.store = $2::text and q.app = $3::text
     and q.newest_at <= $4::bigint
     and (q.newest_at < $4::bigint or (q.original, q.environment) > ($5::text, $6::text))

@@ -1,1 +1,1 @@
-select digest, project, key_id, role from deed.keys where revoked_at is null
+select digest, project, key_id, role from {schema}.keys where revoked_at is null

@@ -1,6 +1,6 @@
 -- 1 shard, 2 project, 3 catalog version, 4 after which customer, 5 and environment, 6 how many
 select customer, environment
-from deed.customers
+from {schema}.customers
 where shard = $1::smallint and project = $2::text and catalog_version < $3::bigint
     and (customer, environment) > ($4::text, $5::text)
 order by customer, environment

@@ -1,3 +1,3 @@
-select project, catalog_version from deed.projects
+select project, catalog_version from {schema}.projects
 where projected_version < catalog_version
 order by project

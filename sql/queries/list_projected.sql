@@ -1,1 +1,1 @@
-select project, projected_version from deed.projects
+select project, projected_version from {schema}.projects

@@ -1,1 +1,1 @@
-select project, created_at from deed.projects order by project
+select project, created_at from {schema}.projects order by project

@@ -1,1 +1,1 @@
-select shard, head, chain from deed.proven
+select shard, head, chain from {schema}.proven

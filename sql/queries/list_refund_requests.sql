@@ -1,7 +1,7 @@
 -- Customers with a requested refund that is not decided, the most urgent first.
 -- 1 project, 2 environment, 3 not answered by, 4 answer by and 5 customer after which, 6 how many
 select c.customer, c.answer_by
-from deed.customers as c
+from {schema}.customers as c
 where c.project = $1::text and c.environment = $2::text and c.answer_by is not null
     and c.answer_by > $3::bigint and (c.answer_by, c.customer) > ($4::bigint, $5::text)
 order by c.answer_by, c.customer

@@ -1,2 +1,2 @@
 -- Projects whose reconciliation was requested, the one that waits longest first.
-select project from deed.projects where requested_at is not null order by requested_at, project
+select project from {schema}.projects where requested_at is not null order by requested_at, project

@@ -1,9 +1,9 @@
 -- What the head covers, as in load_streams.
 -- 1 shard, 2 after which seq, 3 how many, 4 types of what evidence states
 select e.seq, e.project, e.environment, e.type, e.evidence, e.format, e.payload
-from deed.events as e
+from {schema}.events as e
 where e.shard = $1::smallint and e.seq > $2::bigint and e.seq <= (
-        select s.head from deed.shards as s where s.shard = $1::smallint
+        select s.head from {schema}.shards as s where s.shard = $1::smallint
         order by s.head desc limit 1
     )
     and (e.evidence is not null or e.type = any($4::text[]))

@@ -5,15 +5,15 @@ from (
     select own.shard, own.seq, own.chain, null::bigint as acceptances
     from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as own (shard, seq, chain)
     union all
-    select noted.shard, noted.seq, noted.chain, noted.acceptances from deed.lost_ends as noted
+    select noted.shard, noted.seq, noted.chain, noted.acceptances from {schema}.lost_ends as noted
 ) as known
 -- As in lock_shards.
 left join lateral (
-    select s.head from deed.shards as s where s.shard = known.shard
+    select s.head from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1
 ) as s on true
 where not exists (
-    select from deed.events as e
+    select from {schema}.events as e
     where e.shard = known.shard and e.seq = known.seq and e.seq <= s.head and e.chain = known.chain
 )
 order by known.shard

@@ -1,6 +1,6 @@
 -- What lies in no shard at all.
 select e.shard::bigint, e.seq, e.customer, e.type, count(*) over ()
-from deed.events as e
+from {schema}.events as e
 where e.shard < 0 or e.shard > 63
 order by e.shard, e.seq
 limit 100

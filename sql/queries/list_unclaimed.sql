@@ -1,6 +1,6 @@
 -- 1 project, 2 environment, 3 store and 4 original after which, 5 how many
 select u.store, u.original, u.app, u.since
-from deed.unclaimed as u
+from {schema}.unclaimed as u
 where u.project = $1::text and u.environment = $2::text
     and (u.store, u.original) > ($3::text, $4::text)
 order by u.store, u.original

@@ -5,7 +5,7 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     as wanted (project, environment, token, customer)
 -- One by one, as in load_holders.
 cross join lateral (
-    select * from deed.carried_tokens as c
+    select * from {schema}.carried_tokens as c
     where c.project = wanted.project and c.environment = wanted.environment
         and c.token = wanted.token and c.customer <> wanted.customer
     limit $5::bigint

@@ -5,7 +5,7 @@ from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
 -- With a limit each is looked up by itself; the table is never read as a whole, however small it was
 -- when this was planned.
 cross join lateral (
-    select * from deed.holders as h
+    select * from {schema}.holders as h
     where h.project = wanted.project and h.store = wanted.store
         and h.environment = wanted.environment and h.app = wanted.app
         and h.original = wanted.original

@@ -8,13 +8,13 @@ from (
         unnest($5::bigint[]) as version, unnest($6::bigint[]) as seen
 ) as wanted
 cross join lateral (
-    select s.head from deed.shards as s
+    select s.head from {schema}.shards as s
     -- As in lock_shards.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s
 cross join lateral (
-    select * from deed.events as e
+    select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
         -- Only what the head of the stream's shard covers is part of the log. The shard is compared so

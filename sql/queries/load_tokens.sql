@@ -3,7 +3,7 @@ select t.project, t.environment, t.token, t.customer
 from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, token)
 -- One by one, as in load_holders.
 cross join lateral (
-    select * from deed.tokens as t
+    select * from {schema}.tokens as t
     where t.project = wanted.project and t.environment = wanted.environment
         and t.token = wanted.token
     limit 1

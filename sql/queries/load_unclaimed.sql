@@ -3,7 +3,7 @@ select u.project, u.environment, u.token, u.store, u.original, u.app
 from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, token)
 -- One by one, as in load_holders.
 cross join lateral (
-    select * from deed.unclaimed_tokens as u
+    select * from {schema}.unclaimed_tokens as u
     where u.project = wanted.project and u.environment = wanted.environment
         and u.token = wanted.token
     limit $4::bigint

@@ -5,7 +5,7 @@ select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, 
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
     as wanted (shard, project, environment, customer, first_version, last_version)
 cross join lateral (
-    select * from deed.events as e
+    select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
         and e.version between wanted.first_version and wanted.last_version

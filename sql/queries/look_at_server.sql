@@ -1,7 +1,7 @@
 -- Where the test clock stands, what PostgreSQL's clock shows, and whether it can be written to: how many standbys must
 -- confirm a commit, how many do, and how many commits have waited for them for long; and
 -- whether an instance has noted that the log lacks something.
-select (select stands_at from deed.test_clock),
+select (select stands_at from {schema}.test_clock),
     (extract(epoch from clock_timestamp()) * 1000)::bigint,
     current_setting('transaction_read_only')::boolean,
     case
@@ -9,6 +9,6 @@ select (select stands_at from deed.test_clock),
         -- ANY 2 (a, b, c), FIRST 2 (a, b), 2 (a, b), or just names.
         else coalesce(substring(standbys.names from '(?i)^\s*(?:any|first)?\s*(\d+)\s*\(')::bigint, 1)
     end,
-    seen.confirming, seen.waiting, exists (select from deed.lost_ends)
+    seen.confirming, seen.waiting, exists (select from {schema}.lost_ends)
 from (select current_setting('synchronous_standby_names') as names) as standbys
-cross join deed.standbys() as seen
+cross join {schema}.standbys() as seen

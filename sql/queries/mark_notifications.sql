@@ -1,5 +1,5 @@
 -- 1 project, 2 store, 3 app, 4 environment, 5 until when all was read
-insert into deed.notification_marks (project, store, app, environment, read_until)
+insert into {schema}.notification_marks (project, store, app, environment, read_until)
 values ($1::text, $2::text, $3::text, $4::text, $5::bigint)
 on conflict (project, store, app, environment) do update
 set read_until = greatest(notification_marks.read_until, excluded.read_until)

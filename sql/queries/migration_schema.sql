@@ -1,1 +1,1 @@
-create schema if not exists deed
+create schema if not exists {schema}

@@ -1,4 +1,4 @@
-create table if not exists deed.migrations (
+create table if not exists {schema}.migrations (
     number integer primary key,
     name text not null,
     digest bytea not null,

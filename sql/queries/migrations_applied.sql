@@ -1,1 +1,1 @@
-select number, name, digest from deed.migrations order by number
+select number, name, digest from {schema}.migrations order by number

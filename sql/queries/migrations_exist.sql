@@ -1,1 +1,1 @@
-select to_regclass('deed.migrations') is not null
+select to_regclass('{schema}.migrations') is not null

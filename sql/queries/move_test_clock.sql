@@ -1,4 +1,4 @@
 -- 1 where to, 2 where from: null for anywhere before
-update deed.test_clock set stands_at = $1::bigint
+update {schema}.test_clock set stands_at = $1::bigint
 where stands_at <= $1::bigint and ($2::bigint is null or stands_at = $2::bigint)
 returning stands_at

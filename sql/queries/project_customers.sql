@@ -1,6 +1,6 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 catalog versions,
 -- 7 runs, 8 next boundaries, 9 app transactions, 10 answer by, 11 inquiries
-insert into deed.customers as known (
+insert into {schema}.customers as known (
     shard, project, environment, customer, version, catalog_version, runs,
     next_boundary_at, app_transactions, answer_by, inquiry_at
 )

@@ -1,6 +1,6 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 orders, 6 tokens, 7 products, 8 openings,
 -- 9 expiries, 10 purchases that fulfilled them, 11 closings, 12 their causes
-insert into deed.orders (
+insert into {schema}.orders (
     shard, project, environment, customer, order_id, token, product, opened_at, expires_at,
     fulfilled_by, closed_at, closed_because
 )

@@ -1,6 +1,6 @@
 -- 1 projects, 2 creations, 3 catalog versions, 4 when they were reconciled, 5 whether all was well, 6 when
 -- one was requested
-insert into deed.projects (
+insert into {schema}.projects (
     project, created_at, catalog_version, reconciled_at, is_sound, requested_at
 )
 select * from unnest(

@@ -1,7 +1,7 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 stores, 6 originals, 7 apps, 8 kinds,
 -- 9 products, 10 purchases, 11 expiries, 12 revocations, 13 upgrades, 14 renewals, 15 next products,
 -- 16 billing retries, 17 graces, 18 transactions
-insert into deed.purchases (
+insert into {schema}.purchases (
     shard, project, environment, customer, store, original, app, kind, product, purchased_at,
     expires_at, revoked_at, is_upgraded, will_renew, next_product, in_billing_retry, grace_until,
     transactions

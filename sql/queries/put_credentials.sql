@@ -1,19 +1,19 @@
 -- 1 project, 2 store, 3 app, 4 sealed, 5 name of the key, 6 has a key, 7 has a shared secret,
 -- 8 address, 9 changed at, 10 by whom, 11 the revision that it follows: 0 for none, 12 the version of the
 -- project's stream that it follows
-insert into deed.store_credentials as c (
+insert into {schema}.store_credentials as c (
     project, store, app, sealed, key_name, has_key, has_shared_secret, address, changed_at,
     changed_by, revision, version)
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::bigint + 1, $12::bigint
 where (
         $11::bigint = 0 or exists (
-            select from deed.store_credentials where project = $1 and store = $2 and app = $3
+            select from {schema}.store_credentials where project = $1 and store = $2 and app = $3
         )
     )
     -- A store of the real world and a test clock do not go together.
     and (
         $8::text is not null or not ($6::boolean or $7::boolean)
-        or not exists (select from deed.test_clock)
+        or not exists (select from {schema}.test_clock)
     )
 on conflict (project, store, app) do update set
     sealed = excluded.sealed, key_name = excluded.key_name, has_key = excluded.has_key,

@@ -1,2 +1,2 @@
 -- 1 name
-select shard, seq from deed.cursors where name = $1 order by shard
+select shard, seq from {schema}.cursors where name = $1 order by shard

@@ -12,14 +12,14 @@ from (
 ) as wanted
 -- One by one, as in load_holders.
 left join lateral (
-    select s.head, s.chain from deed.shards as s
+    select s.head, s.chain from {schema}.shards as s
     -- As in lock_shards.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s on true
 -- A stream without news has a row too, without an event.
 left join lateral (
-    select * from deed.events as e
+    select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
         -- As in load_streams.

@@ -1,1 +1,1 @@
-select stands_at from deed.test_clock
+select stands_at from {schema}.test_clock

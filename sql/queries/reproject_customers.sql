@@ -1,7 +1,7 @@
 -- Customers all of whose rows are written by the catalog that is named.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 catalog versions,
 -- 7 runs, 8 next boundaries, 9 app transactions, 10 answer by, 11 inquiries
-insert into deed.customers (
+insert into {schema}.customers (
     shard, project, environment, customer, version, catalog_version, runs,
     next_boundary_at, app_transactions, answer_by, inquiry_at
 )

@@ -1,5 +1,5 @@
 -- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 until when, in microseconds
-insert into deed.store_budgets as b
+insert into {schema}.store_budgets as b
     (project, store, app, environment, endpoint, used_until, rests_until)
 values ($1, $2, $3, $4, $5, 0, $6)
 on conflict (project, store, app, environment, endpoint) do update

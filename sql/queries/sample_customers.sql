@@ -2,9 +2,9 @@
 -- there are at least a hundred.
 -- 1 how many
 select project, environment, customer
-from deed.customers tablesample system (least(100, (
+from {schema}.customers tablesample system (least(100, (
     select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))
-    from pg_class where oid = 'deed.customers'::regclass
+    from pg_class where oid = '{schema}.customers'::regclass
 ))::double precision)
 order by random()
 limit $1::bigint

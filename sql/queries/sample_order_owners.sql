@@ -1,9 +1,9 @@
 -- As sample_customers.
 -- 1 how many
 select project, environment, order_id, customer
-from deed.order_owners tablesample system (least(100, (
+from {schema}.order_owners tablesample system (least(100, (
     select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))
-    from pg_class where oid = 'deed.order_owners'::regclass
+    from pg_class where oid = '{schema}.order_owners'::regclass
 ))::double precision)
 order by random()
 limit $1::bigint

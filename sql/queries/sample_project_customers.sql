@@ -1,6 +1,6 @@
 -- 1 shard, 2 project, 3 how many
 select project, environment, customer
-from deed.customers
+from {schema}.customers
 where shard = $1::smallint and project = $2::text
 order by random()
 limit $3::bigint

@@ -1,9 +1,9 @@
 -- As sample_customers.
 -- 1 how many
 select project, environment, store, original, app
-from deed.unclaimed tablesample system (least(100, (
+from {schema}.unclaimed tablesample system (least(100, (
     select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))
-    from pg_class where oid = 'deed.unclaimed'::regclass
+    from pg_class where oid = '{schema}.unclaimed'::regclass
 ))::double precision)
 order by random()
 limit $1::bigint

@@ -3,7 +3,7 @@
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format, e.cause_index, e.digest, e.chain, e.evidence
-from deed.events as e
+from {schema}.events as e
 where e.shard = $1::smallint and e.seq > $2::bigint
 order by e.seq
 limit $3::bigint

@@ -1,17 +1,17 @@
 -- 1 now, 2 instants until which the item is taken, by its tries so far (the last one from there on),
 -- 3 apps whose receipts are left out, 4 whether all that a store judges are
-update deed.intake as i set
+update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
     changed_at = $1, revision = i.revision + 1
 -- As a value, which is found once. A join may look for it again for each row, and find another one.
 where i.id = (
-    select id from deed.intake
+    select id from {schema}.intake
     where state = 'waiting' and next_try_at <= $1
         and not (
             kind = 'app_receipt' and (
                 app = any ($3::text[])
-                or $4::boolean and app in (select app from deed.apps where receipts = 'store')
+                or $4::boolean and app in (select app from {schema}.apps where receipts = 'store')
             )
         )
     order by tries, next_try_at

@@ -1,7 +1,7 @@
 -- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 now, 7 from one call to the next, 8 how far
 -- ahead of that pace; all in microseconds
 with taken as (
-    insert into deed.store_budgets as b
+    insert into {schema}.store_budgets as b
         (project, store, app, environment, endpoint, used_until, rests_until)
     values ($1, $2, $3, $4, $5, $6::bigint + $7::bigint, 0)
     on conflict (project, store, app, environment, endpoint) do update
@@ -10,6 +10,6 @@ with taken as (
     returning true
 )
 select exists (select from taken),
-    (select greatest(b.rests_until, b.used_until - $8::bigint) from deed.store_budgets as b
+    (select greatest(b.rests_until, b.used_until - $8::bigint) from {schema}.store_budgets as b
         where b.project = $1 and b.store = $2 and b.app = $3 and b.environment = $4
             and b.endpoint = $5)

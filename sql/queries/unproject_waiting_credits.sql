@@ -1,5 +1,5 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 stores, 6 originals, 7 transactions
-delete from deed.waiting_credits as w
+delete from {schema}.waiting_credits as w
 using unnest(
     $1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]
 ) as gone (shard, project, environment, customer, store, original, transaction_id)

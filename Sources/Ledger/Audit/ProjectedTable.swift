@@ -100,15 +100,16 @@ struct ProjectedTable: Sendable {
     private static let stream = ["shard", "project", "environment", "customer"]
 
     /// By the name of the statement that writes the rows.
-    private static let written: [String: ProjectedTable] = [
-        "reproject_customers": customers, "project_purchases": purchases,
-        "project_balances": balances, "project_orders": orders,
-        "project_order_owners": orderOwners, "project_tokens": tokens,
-        "project_projects": projects, "project_keys": keys, "project_apps": apps,
-        "claim_purchases": holders, "project_unclaimed": unclaimed,
-        "await_free_tokens": unclaimedTokens, "carry_tokens": carriedTokens,
-        "project_waiting_credits": waitingCredits,
-    ]
+    private static let written: [String: ProjectedTable] = Dictionary(
+        uniqueKeysWithValues: [
+            (Statement.reprojectCustomers, customers), (.projectPurchases, purchases),
+            (.projectBalances, balances), (.projectOrders, orders),
+            (.projectOrderOwners, orderOwners),
+            (.projectTokens, tokens), (.projectProjects, projects), (.projectKeys, keys),
+            (.projectApps, apps), (.claimPurchases, holders), (.projectUnclaimed, unclaimed),
+            (.awaitFreeTokens, unclaimedTokens), (.carryTokens, carriedTokens),
+            (.projectWaitingCredits, waitingCredits),
+        ].map { ($0.name, $1) })
 
     /// What tells the row from others, for people: a key by the id that lists show.
     func name(of row: ProjectedRow) -> String {

@@ -115,10 +115,10 @@ extension Call {
             return [Call(statement: statement, binds: binds.prefix(keys) + [others]), self]
         }
         switch statement.name {
-        case "claim_purchases": return cleared(by: .clearHolders, 5)
-        case "project_order_owners": return cleared(by: .clearOrderOwners, 3)
-        case "project_tokens": return [Call(statement: .restoreTokens, binds: binds)]
-        case "project_unclaimed":
+        case Statement.claimPurchases.name: return cleared(by: .clearHolders, 5)
+        case Statement.projectOrderOwners.name: return cleared(by: .clearOrderOwners, 3)
+        case Statement.projectTokens.name: return [Call(statement: .restoreTokens, binds: binds)]
+        case Statement.projectUnclaimed.name:
             return [Call(statement: .unprojectUnclaimed, binds: Array(binds.prefix(4))), self]
         default: return [self]
         }
