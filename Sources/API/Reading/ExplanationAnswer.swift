@@ -11,8 +11,7 @@ extension ExplanationAnswer {
             "entitlement": .string(entitlement.text), "at": .instant(at),
             "position": .string(position.description),
             "next_change": .instant(explanation.nextChange),
-            "answer": .object(
-                explanation.answer?.members(of: stream) ?? Entitlement.neverHeld(in: stream)),
+            "answer": .object(explanation.answer.members(of: stream)),
             "words": .array(sentences.map(JSON.string)),
             "reasons": .array(explanation.reasons.map(\.json)),
             "ignored": .array(explanation.ignored.map(\.json)),
