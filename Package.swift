@@ -42,6 +42,8 @@ let package = Package(
         .target(name: "Following", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
+        .target(
+            name: "Commands", dependencies: ["Core", "JSON", "Threading"], swiftSettings: common),
         .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
@@ -106,8 +108,8 @@ let package = Package(
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
-                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Commands", "Core",
+                "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
                 "Machine", "PrivatePostgres", "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
@@ -123,7 +125,7 @@ let package = Package(
             swiftSettings: common),
         .executableTarget(
             name: "deed-practice",
-            dependencies: ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
+            dependencies: ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
             path: "Sources/PracticeTool", swiftSettings: common),
         .executableTarget(
             name: "deed-bench",
@@ -223,7 +225,7 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Machine",
+                "deed", "deed-practice", "Commands", "Core", "Histories", "JSON", "Ledger", "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],

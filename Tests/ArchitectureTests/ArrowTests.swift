@@ -9,6 +9,7 @@ struct ArrowTests {
         "Following": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
+        "Commands": ["Core", "JSON", "Threading"],
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],
@@ -41,9 +42,9 @@ struct ArrowTests {
             "Threading",
         ],
         "deed": [
-            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
-            "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
-            "Service", "Telemetry", "Threading",
+            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
+            "Evidence", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
+            "PrivatePostgres", "Service", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -54,7 +55,7 @@ struct ArrowTests {
             "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting", "Outbound", "Telemetry",
             "Threading",
         ],
-        "PracticeTool": ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
+        "PracticeTool": ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
         "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
     /// What of the toolchain a target may import; Core, none of it.
@@ -69,7 +70,7 @@ struct ArrowTests {
 
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
-        "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
+        "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
         "SQL": "LedgerTests", "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]

@@ -1,5 +1,6 @@
 import AppStore
 import Assembly
+import Commands
 import Core
 import JSON
 
