@@ -225,7 +225,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Commands", "Core", "Histories", "JSON", "Ledger", "Machine",
+                "deed", "deed-practice", "Commands", "Core", "Histories", "JSON", "Ledger",
+                "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],

@@ -39,12 +39,12 @@ extension Response {
 extension JSON {
     /// An answer about a customer: whose it is, up to where in the log it holds, and what it says.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
-        var object = JSONObject()
-        object.append("customer", .string(stream.customer.text))
-        object.append("environment", .string(stream.environment.rawValue))
-        if let position { object.append("position", .string(position.description)) }
-        for member in rest.object?.members ?? [] { object.append(member.name, member.value) }
-        return .object(object)
+        let head: JSON = [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+        ]
+        return head.with("position", position.map { .string($0.description) })
+            .followed(by: rest)
     }
 
     static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }

@@ -148,7 +148,8 @@ extension Invocation {
         return id
     }
 
-    package func id<Kind>(_ text: String, named name: String) throws(CommandEnd) -> Identifier<Kind> {
+    package func id<Kind>(_ text: String, named name: String) throws(CommandEnd) -> Identifier<Kind>
+    {
         do {
             return try Identifier(text)
         } catch {

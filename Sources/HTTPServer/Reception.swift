@@ -187,7 +187,9 @@ final class Reception: Sendable {
         guard room == .strangers, let stranger = stranger() else {
             return pool(room).submit(prepare: prepare, work)
         }
-        guard turns.withLock({ $0.take(for: stranger, limit: turnsPerAddress) }) else { return false }
+        guard turns.withLock({ $0.take(for: stranger, limit: turnsPerAddress) }) else {
+            return false
+        }
         let isQueued = pool(room).submit(prepare: prepare) { [self] in
             turns.withLock { $0.giveBack(of: stranger) }
             work()

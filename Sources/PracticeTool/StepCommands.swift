@@ -87,10 +87,12 @@ extension Step.Act {
         case .buy: "Buys a product."
         case .cancel: "Stops the renewal of a subscription."
         case .resume: "Lets a cancelled subscription renew again."
-        case .change: "Changes to a product of the same group: up at once, down with the next period."
+        case .change:
+            "Changes to a product of the same group: up at once, down with the next period."
         case .refund: "Refunds a transaction."
         case .reverse: "Takes a refund back."
-        case .requestRefund: "Has the store ask the back end about a refund that the customer wants."
+        case .requestRefund:
+            "Has the store ask the back end about a refund that the customer wants."
         case .declineRefund: "Has the store decline the refund that the customer wants."
         case .failBilling: "Lets payments of the customer fail from now on."
         case .fixBilling: "Lets payments succeed again, and collects what is open."

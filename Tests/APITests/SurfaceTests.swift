@@ -53,7 +53,8 @@ struct SurfaceTests {
     @Test("A key opens a surface from the place that the surface names, and from no other")
     func places() throws {
         let headers: [String: (String, String)] = [
-            "/plain": ("Authorization", "Bearer \(key)"), "/pages": ("Cookie", "a=b; deed=\(key); c=d"),
+            "/plain": ("Authorization", "Bearer \(key)"),
+            "/pages": ("Cookie", "a=b; deed=\(key); c=d"),
         ]
         for (surface, own) in headers {
             let (status, text) = ask("GET", "\(surface)/things/x%2Fy", [own])
@@ -71,9 +72,11 @@ struct SurfaceTests {
     @Test("A key that was revoked opens no surface any more")
     func revoked() throws {
         let new = try service.key(.reader)
-        #expect(ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 200)
+        #expect(
+            ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 200)
         try service.revoke(new)
-        #expect(ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 401)
+        #expect(
+            ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 401)
     }
 
     @Test("A cookie that is there twice, or by another name, is no key")

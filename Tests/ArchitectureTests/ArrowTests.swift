@@ -70,7 +70,8 @@ struct ArrowTests {
 
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
-        "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
+        "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests",
+        "OpenAPI": "APITests",
         "SQL": "LedgerTests", "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]

@@ -23,10 +23,9 @@ extension ExplanationAnswer {
 extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
     package var json: JSON {
-        var object = JSONObject()
-        object.append("balances", balances.json)
-        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
-        return .answer(about: stream, at: position, .object(object))
+        let json: JSON = ["balances": balances.json]
+        return .answer(
+            about: stream, at: position, json.with("sandbox_balances", sandboxBalances?.json))
     }
 }
 

@@ -27,7 +27,9 @@ struct Shares<Holder: Hashable> {
     func held(by holder: Holder) -> Int { each[holder, default: 0] }
 
     /// Takes some, unless that is more than one may hold, or all together.
-    mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max) -> Bool {
+    mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
+        -> Bool
+    {
         let own = held(by: holder) + amount
         guard own <= limit, total + amount <= most else { return false }
         each[holder] = own
