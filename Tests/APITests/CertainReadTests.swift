@@ -2,6 +2,7 @@ import API
 import Core
 import HTTPServer
 import Service
+import Telemetry
 import TestSupport
 import Testing
 

@@ -128,9 +128,9 @@ extension ProgramTests {
                 "webOrderLineItemId", "revocationReason", "revocationType", "offerType",
                 "offerDiscountType", "offerIdentifier", "offerPeriod", "appAccountToken",
             ]
-            for member in members {
+            for (number, member) in members.enumerated() {
                 let signed = machines[0].buy(
-                    "level2", as: 0, at: 1_682_935_199_500,
+                    "level2", as: number, at: 1_682_935_199_500,
                     ["price": 990, "revocationDate": 1_682_935_199_600, member: "a\u{0}"])
                 let item = try submit(signed, of: "dev-a")["items"]?.array?.first
                 #expect(item?["outcome"]?.string == "refused", "\(member)")
@@ -140,7 +140,7 @@ extension ProgramTests {
             }
             // What Deed does not read may hold anything.
             let other = machines[0].buy(
-                "level2", as: 1, at: 1_682_935_199_500, ["storefront": "a\u{0}"])
+                "level2", as: members.count, at: 1_682_935_199_500, ["storefront": "a\u{0}"])
             let item = try submit(other, of: "dev-a")["items"]?.array?.first
             #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
             try database.readEveryView()

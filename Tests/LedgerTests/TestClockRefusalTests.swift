@@ -24,8 +24,8 @@ struct TestClockRefusalTests {
         """,
         """
         insert into deed.evidence (digest, project, environment, kind, signed_at, first_seen_at, verdict,
-            certificates, seal)
-            values (decode(repeat('00', 32), 'hex'), 'p', '…', 'k', 0, 0, 'believed', '', '')
+            content, certificates, seal)
+            values (decode(repeat('00', 32), 'hex'), 'p', '…', 'k', 0, 0, 'believed', '', '', '')
         """,
     ]
 
