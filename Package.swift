@@ -180,7 +180,7 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON",
+                "API", "Answers", "Auditing", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON",
                 "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",

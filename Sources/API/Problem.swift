@@ -276,7 +276,7 @@ extension Refusal {
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429
         case .credentialsInvalid: 400
-        case .credentialsLocked, .realStoreOnTestClock: 409
+        case .credentialsLocked, .realStoreOnTestClock, .storeOnThisMachine: 409
         case .testClockMissing: 404
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400

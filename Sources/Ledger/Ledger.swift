@@ -30,6 +30,7 @@ package final class Ledger: Sendable {
     /// For looks at how the database is, which soon say when it says nothing.
     let looking: Monitor<Link>
     let hanging = Hanging()
+    let certainty = Monitor(Certainty())
     /// Whether the database may be found at several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition

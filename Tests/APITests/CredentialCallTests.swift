@@ -118,6 +118,35 @@ struct CredentialCallTests {
         #expect(try service.database.number("select count(*) from deed.store_credentials") == 0)
     }
 
+    @Test("While a store on this machine is asked, they are taken from the operator only")
+    func storeOnThisMachine() throws {
+        func address(_ url: String?) throws {
+            var change = CredentialsChange()
+            change.address = .some(url.flatMap { StoreAddress($0) })
+            _ = try service.ports.perform(
+                service.ports.settingApp(
+                    app, AppChange(), change, of: project, as: .operator, by: sender(key: nil)))
+        }
+        try address("http://127.0.0.1:9090")
+        let events = try service.eventCount()
+        for credentials in [key, ["shared_secret": "s3cr3t"]] {
+            let reply = put(credentials)
+            #expect(reply.status == 409 && reply.code == "store_on_this_machine", "\(reply.text)")
+            #expect(reply.text.contains("http://127.0.0.1:9090"))
+        }
+        #expect(try keptSecret() == nil)
+        #expect(try service.eventCount() == events)
+        // The rest of the app may be changed, and credentials taken away.
+        try set("practice", key: "k1")
+        #expect(service.send("PUT", path, key: admin, body: #"{"apple_id":7}"#).status == 200)
+        #expect(try keptSecret() == "practice")
+        #expect(put(["shared_secret": .null]).status == 200)
+        #expect(try keptSecret() == nil)
+        try address(nil)
+        #expect(put(key).status == 200)
+        #expect(try keptSecret() == "s3cr3t")
+    }
+
     @Test("They are no event, and of none of the log's tables")
     func log() throws {
         _ = put(key)

@@ -81,7 +81,7 @@ extension ProgramTests {
             "too_many_orders",
             "too_many_tokens", "too_many_unclaimed", "internal", "purchase_changed_meanwhile",
             "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
-            "real_store_refused",
+            "real_store_refused", "store_on_this_machine",
             "reconciliation_running",
         ]
 

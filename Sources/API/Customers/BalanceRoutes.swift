@@ -56,6 +56,7 @@ struct BalanceRoutes: Sendable {
         let currency = try call.currency()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
+        try ports.requireCertainty()
         return .json(
             try ask(ports.movements(of: currency, in: stream, after: after, limit: limit)).json)
     }

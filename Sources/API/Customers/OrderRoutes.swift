@@ -56,6 +56,7 @@ struct OrderRoutes: Sendable {
         let environment = try call.query.environment() ?? .production
         // Before and after it: neither an order that is not there yet nor an older one is an answer.
         try reads.demand(call.after, within: nil)
+        try ports.requireCertainty()
         let answer = try obey(ports.order(id, of: call.access.project, in: environment))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -65,6 +66,7 @@ struct OrderRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
         let limit = try call.query.pageSize()
+        try ports.requireCertainty()
         let answer = try ask(ports.orders(of: stream, after: Int(after), limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)

@@ -50,7 +50,7 @@ struct EntitlementsRoutes: Sendable {
         }
         if question.isStrong {
             return .waiting { () throws(Problem) in
-                try ask(ports.reading.requireCertainty())
+                try ports.requireCertainty()
                 return reading(stream, after: after, question, wanted)
             }
         }
@@ -71,6 +71,7 @@ struct EntitlementsRoutes: Sendable {
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
+        try ports.requireCertainty()
         let answer = try ask(ports.entitlements(of: stream, at: question.at, known: question.known))
         try reads.demand(after, within: answer.position)
         return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)

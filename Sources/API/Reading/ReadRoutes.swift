@@ -33,6 +33,7 @@ struct ReadRoutes: Sendable {
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let question = try ReadQuestion(call.query)
+        try ports.requireCertainty()
         let answer = try ask(ports.customer(stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.view.position)
         return .json(answer.json, position: answer.view.position)
@@ -45,6 +46,7 @@ struct ReadRoutes: Sendable {
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try ReadQuestion(call.query)
+        try ports.requireCertainty()
         let answer = try ask(
             ports.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known))
@@ -54,6 +56,7 @@ struct ReadRoutes: Sendable {
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
+        try ports.requireCertainty()
         let answer = try ask(ports.balances(of: stream))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -63,10 +66,16 @@ struct ReadRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
+        try ports.requireCertainty()
         let answer = try ask(ports.events(of: stream, after: after, limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
+}
+
+extension Ports {
+    /// Of all that is read from the database about a customer.
+    func requireCertainty() throws(Problem) { try ask(reading.requireCertainty()) }
 }
 
 extension CustomerReads {

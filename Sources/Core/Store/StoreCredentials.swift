@@ -46,6 +46,9 @@ package struct CredentialsChange: Hashable, Sendable {
     package init() {}
 
     package var isEmpty: Bool { self == CredentialsChange() }
+
+    /// Whether it hands in what only the store may see.
+    package var holdsSecret: Bool { (apiKey ?? nil) != nil || (sharedSecret ?? nil) != nil }
 }
 
 /// The address of a store on this machine, like `http://127.0.0.1:9090`. There is no other.

@@ -57,6 +57,12 @@ extension Ports {
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
+            // The sender would take it for the real store, and hand in what opens that.
+            if setter == .key, credentials.holdsSecret,
+                let address = try credentialsStatuses(of: project)[key]?.address
+            {
+                throw .refused(.storeOnThisMachine(address))
+            }
             let digest = credentials.isEmpty ? nil : try self.credentials.digest(credentials)
             return settingApp(key, change, digest, of: project, as: setter, by: sender).thenLooking
             {
