@@ -4,7 +4,7 @@ import Service
 
 /// The calls that move balances, and the one that tells how they moved.
 struct BalanceRoutes: Sendable {
-    let ports: Ports
+    let balances: CustomerBalances
 
     var routes: [Route] {
         let balance = "/customers/{customer}/balances/{currency}"
@@ -27,7 +27,7 @@ struct BalanceRoutes: Sendable {
             amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
         let allowsUnknown = try body.flag(Body.allowUnknown)
-        return ports.spending(
+        return balances.spending(
             wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown
         ).response { .json($0, of: stream) }
     }
@@ -46,7 +46,7 @@ struct BalanceRoutes: Sendable {
         // A back end credits what was earned; only an admin takes.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
-        return ports.adjusting(
+        return balances.adjusting(
             wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown
         ).response { .json($0, of: stream) }
     }
@@ -57,7 +57,7 @@ struct BalanceRoutes: Sendable {
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
         return .json(
-            try ask(ports.movements(of: currency, in: stream, after: after, limit: limit)).json)
+            try ask(balances.movements(of: currency, in: stream, after: after, limit: limit)).json)
     }
 }
 

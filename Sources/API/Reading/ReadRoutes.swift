@@ -6,7 +6,7 @@ import Service
 
 /// The calls that read a customer.
 struct ReadRoutes: Sendable {
-    let ports: Ports
+    let customers: Customers
     let reads: CustomerReads
 
     var routes: [Route] {
@@ -33,7 +33,7 @@ struct ReadRoutes: Sendable {
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let question = try ReadQuestion(call.query)
-        let answer = try ask(ports.customer(stream, at: question.at, known: question.known))
+        let answer = try ask(customers.customer(stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.view.position)
         return .json(answer.json, position: answer.view.position)
     }
@@ -46,7 +46,7 @@ struct ReadRoutes: Sendable {
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try ReadQuestion(call.query)
         let answer = try ask(
-            ports.explanation(
+            customers.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -54,7 +54,7 @@ struct ReadRoutes: Sendable {
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let answer = try ask(ports.balances(of: stream))
+        let answer = try ask(customers.balances(of: stream))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -63,7 +63,7 @@ struct ReadRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
-        let answer = try ask(ports.events(of: stream, after: after, limit: limit))
+        let answer = try ask(customers.events(of: stream, after: after, limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
