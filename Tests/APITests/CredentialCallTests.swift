@@ -28,15 +28,15 @@ struct CredentialCallTests {
     }
 
     private func removal() throws -> Wish<AppAnswer> {
-        service.ports.removingApp(app, of: project, by: try sender(key: nil))
+        service.useCases.apps.removing(app, of: project, by: try sender(key: nil))
     }
 
     private func set(_ secret: String, key: String, by ports: Ports? = nil) throws {
-        let ports = ports ?? service.ports
+        let useCases = UseCases(ports ?? service.ports)
         var change = CredentialsChange()
         change.sharedSecret = secret
-        _ = try ports.perform(
-            ports.settingApp(
+        _ = try service.ledger.perform(
+            useCases.apps.setting(
                 app, AppChange(), change, of: project, as: .operator, by: sender(key: key)))
     }
 
@@ -193,11 +193,11 @@ struct CredentialCallTests {
         var later = CredentialsChange()
         later.sharedSecret = "second"
         let ports = service.ports
-        let wish = ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(), later, of: project, as: .operator, by: try sender(key: "k2"))
         var stalled = ports
         stalled.credentials.change = { app, change, write, actor, now throws(CommandError) in
-            _ = try ports.perform(wish)
+            _ = try ports.ledger.perform(wish)
             return try ports.credentials.change(app, change, write, actor, now)
         }
         try set("first", key: "k1", by: stalled)
@@ -209,14 +209,12 @@ struct CredentialCallTests {
         arguments: [true, false])
     func removedMeanwhile(removalDies: Bool) throws {
         _ = put(["shared_secret": "first"])
-        let (ports, removal) = (service.ports, try removal())
-        var setting = ports
-        setting.ledger.append = { set throws(CommandError) in
+        let (ledger, removal) = (service.ledger, try removal())
+        let setting = TappedLog(ledger) { set throws(CommandError) in
             let outcome = Mutex<Outcome?>(nil)
-            var removing = ports
-            removing.ledger.append = { remove throws(CommandError) in
-                let removed = try ports.ledger.append(remove)
-                let again = try ports.ledger.append(set)
+            let removing = TappedLog(ledger) { remove throws(CommandError) in
+                let removed = try ledger.append(remove)
+                let again = try ledger.append(set)
                 outcome.withLock { $0 = again }
                 if removalDies { throw .fault(.unavailable) }
                 return removed
@@ -226,7 +224,8 @@ struct CredentialCallTests {
             return outcome
         }
         let answer = try setting.perform(
-            ports.settingApp(app, AppChange(), of: project, as: .operator, by: sender(key: nil)))
+            service.useCases.apps.setting(
+                app, AppChange(), of: project, as: .operator, by: sender(key: nil)))
         #expect(answer.app != nil && answer.credentials?.hasSharedSecret != true)
         #expect(try keptSecret() == nil)
     }
@@ -274,10 +273,11 @@ struct CredentialCallTests {
     @Test("A removal that fails leaves what the app shows the store")
     func removalFails() throws {
         _ = put(["shared_secret": "first"])
-        var ports = service.ports
-        ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        let ledger = TappedLog(service.ledger) { _ throws(CommandError) in
+            throw .fault(.unavailable)
+        }
         let removal = try removal()
-        #expect(throws: CommandError.fault(.unavailable)) { try ports.perform(removal) }
+        #expect(throws: CommandError.fault(.unavailable)) { try ledger.perform(removal) }
         #expect(try keptSecret() == "first")
     }
 }

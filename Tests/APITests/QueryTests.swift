@@ -150,7 +150,7 @@ struct QueryTests {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
         let start = service.clock.now
         let end = start.advanced(byMilliseconds: 30 * 86_400_000)
-        _ = try service.ports.ledger.append(
+        _ = try service.ledger.append(
             .record(
                 [
                     .bought("pro", .autoRenewable, transaction: "1", at: start, until: end),

@@ -121,10 +121,10 @@ struct RefundReportTests {
         spend(40)
         ask(of: coins)
         var intake = front.service.intake
-        let append = intake.ports.ledger.append
-        intake.ports.ledger.append = { [sent] command throws(CommandError) in
+        let ledger = intake.ports.ledger
+        intake.ports.ledger = TappedLog(ledger) { [sent] command throws(CommandError) in
             if !sent.calls.isEmpty { throw .fault(.unavailable) }
-            return try append(command)
+            return try ledger.append(command)
         }
         #expect(throws: CommandError.fault(.unavailable)) {
             try report(front.service.refundReports(intake))
@@ -222,14 +222,16 @@ struct RefundReportTests {
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
         // It is taken back while a run is under way, which has read the setting before.
         var intake = front.service.intake
-        let read = intake.ports.ledger.project
-        intake.ports.ledger.project = { [front] project throws(Fault) in
-            let state = try read(project)
-            let none = front.send(
-                "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
-            #expect(none.status == 200)
-            return state
-        }
+        let ledger = intake.ports.ledger
+        intake.ports.ledger = TappedLog(
+            ledger,
+            project: { [front] project throws(Fault) in
+                let state = try ledger.project(project)
+                let none = front.send(
+                    "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
+                #expect(none.status == 200)
+                return state
+            })
         #expect(try report(front.service.refundReports(intake)) == [])
         #expect(sent.calls.count == 1)
     }

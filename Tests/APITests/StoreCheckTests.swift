@@ -14,10 +14,10 @@ struct StoreCheckTests {
         service = try TestService()
         project = try ProjectID("default")
         app = AppKey(store: .apple, id: try AppID("com.example.game"))
-        let wish = service.ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(), of: project,
             as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-        _ = try service.ports.perform(wish)
+        _ = try service.ledger.perform(wish)
     }
 
     /// The steps that passed or failed, while the store answers each question for the test notification by

@@ -278,13 +278,15 @@ struct NightTroubleTests {
             let failing = try night.reconcile(
                 [.subscriptions],
                 change: { intake in
-                    let read = intake.ports.ledger.customer
-                    intake.ports.ledger.customer = { stream throws(Fault) in
-                        if isFirst.exchange(false, ordering: .relaxed) {
-                            throw .broken("an event is damaged")
-                        }
-                        return try read(stream)
-                    }
+                    let ledger = intake.ports.ledger
+                    intake.ports.ledger = TappedLog(
+                        ledger,
+                        customer: { stream throws(Fault) in
+                            if isFirst.exchange(false, ordering: .relaxed) {
+                                throw .broken("an event is damaged")
+                            }
+                            return try ledger.customer(of: stream)
+                        })
                 })
             #expect(failing.errors == ["subscriptions: customers: an event is damaged"])
             #expect(due > 1 && self.counts(failing, .subscriptions).mended > 0)

@@ -107,8 +107,8 @@ final class PracticeNight: Sendable {
         change.apiKey = StoreCredentials.APIKey(
             issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
         change.address = StoreAddress("http://127.0.0.1:\(server.port)")
-        _ = try service.ports.perform(
-            service.ports.settingApp(
+        _ = try service.ledger.perform(
+            service.useCases.apps.setting(
                 AppKey(store: .apple, id: AppID(PracticeNight.app)), AppChange(), change,
                 of: ProjectID("default"), as: .operator,
                 by: Sender(actor: Actor("test"), idempotencyKey: nil)))

@@ -21,10 +21,10 @@ struct StoreQuestionTests {
         service = try TestService()
         project = try ProjectID("default")
         app = AppKey(store: .apple, id: try AppID(Shop.example.app.bundleID))
-        let wish = service.ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(appleID: nil, sandboxAccess: nil, receipts: nil), of: project,
             as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-        _ = try service.ports.perform(wish)
+        _ = try service.ledger.perform(wish)
     }
 
     private func questions(_ asking: Asking) -> StoreQuestions {

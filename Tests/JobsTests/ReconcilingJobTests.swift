@@ -83,7 +83,7 @@ struct ReconcilingJobTests {
     func requested() throws {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
         for project in ["a", "b"] {
-            _ = try service.ports.perform(
+            _ = try service.ledger.perform(
                 service.ports.requestingReconciliation(
                     ReconcilePlan(), of: ProjectID(project), by: sender))
             service.clock.advance(byMilliseconds: 1000)

@@ -195,7 +195,7 @@ struct ReconcilingTests {
         let work = Work()
         var wish = wish
         wish.plan.steps = [.boundaries]
-        let asked = try service.ports.perform(
+        let asked = try service.ledger.perform(
             service.ports.requestingReconciliation(wish.plan, of: wish.project, by: sender))
         wish.requested = asked.id
         #expect(throws: CommandError.self) {

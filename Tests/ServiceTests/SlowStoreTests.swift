@@ -16,11 +16,11 @@ struct SlowStoreTests {
         service = try TestService()
         project = try ProjectID("default")
         for name in ["com.example.ill", "com.example.well"] {
-            let wish = service.ports.settingApp(
+            let wish = service.useCases.apps.setting(
                 AppKey(store: .apple, id: try AppID(name)),
                 AppChange(appleID: nil, sandboxAccess: nil, receipts: .store), of: project,
                 as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-            _ = try service.ports.perform(wish)
+            _ = try service.ledger.perform(wish)
         }
     }
 
@@ -102,14 +102,15 @@ struct SlowStoreTests {
     func hangingQueue() throws {
         let (isOver, isHeld, done) = (Monitor(false), Monitor(false), Monitor(0))
         var intake = service.intake
-        intake.queue.take = { [queue = intake.queue] now, full, isFull throws(Fault) in
-            let isFirst = isHeld.change { held in
-                defer { held = true }
-                return !held
-            }
-            if isFirst { isOver.wait { $0 ? () : nil } }
-            return try queue.take(now, full, isFull)
-        }
+        intake.queue = TappedQueue(
+            intake.queue,
+            beforeTaking: {
+                let isFirst = isHeld.change { held in
+                    defer { held = true }
+                    return !held
+                }
+                if isFirst { isOver.wait { $0 ? () : nil } }
+            })
         service.store.answer { _, _, _, _ in
             .refused(RefusedEvidence(code: "test", sentence: "The test says no."))
         }

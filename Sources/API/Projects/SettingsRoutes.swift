@@ -5,8 +5,9 @@ import Service
 
 /// The calls about what a project has decided, and about its apps.
 struct SettingsRoutes: Sendable {
-    let ports: Ports
-    let apps: AppRing
+    let projects: Projects
+    let apps: Apps
+    let ring: AppRing
 
     var routes: [Route] {
         [
@@ -24,7 +25,7 @@ struct SettingsRoutes: Sendable {
 
     private func settings(_ call: Call) throws(Problem) -> Response {
         .json(
-            try obey(ports.settings(of: call.access.project)).json)
+            try obey(projects.settings(of: call.access.project)).json)
     }
 
     private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {
@@ -36,7 +37,7 @@ struct SettingsRoutes: Sendable {
                 "refund_reports", "customers_per_account", Body.allowUnknown,
             ])
         let change = try body.settingsChange()
-        return ports.changingSettings(
+        return projects.changing(
             change, of: project, by: call.sender,
             allowingUnknown: try body.flag(Body.allowUnknown)
         ).response { .json($0.json(of: project)) }
@@ -50,19 +51,19 @@ struct SettingsRoutes: Sendable {
         let change = try body.app()
         let credentials = try body.credentials()
         return known(
-            ports.settingApp(
+            apps.setting(
                 app, change, credentials, of: call.access.project, as: .key, by: call.sender))
     }
 
     private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {
         let app = try call.app()
-        return known(ports.removingApp(app, of: call.access.project, by: call.sender))
+        return known(apps.removing(app, of: call.access.project, by: call.sender))
     }
 
     /// The change counts here when it is answered.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
-        change.thenLooking { [apps] answer in
-            apps.learnChange()
+        change.thenLooking { [ring] answer in
+            ring.learnChange()
             return answer
         }.response { .json($0.json) }
     }

@@ -55,7 +55,7 @@ package struct Outside: Sendable {
 /// The one place that wires the ports to what lives outside.
 package struct Live: Sendable {
     package let ledger: Ledger
-    package let ports: Ports
+    package let useCases: UseCases
     package let intake: Intake
     package let store: LiveStore
 
@@ -67,60 +67,27 @@ package struct Live: Sendable {
         let prover = Prover(outside.verifier, metrics: outside.metrics)
         let store = LiveStore(ledger, prover, outside)
         self.store = store
-        ports = Ports(
-            ledger: LedgerPort(ledger), directory: DirectoryPort(ledger),
-            accounts: AccountPort(ledger),
-            reading: ReadingPort(
-                heads: ledger.heads, customers: ledger.customers(_:),
-                requireCertainty: ledger.requireCertainty),
-            credentials: store.credentials,
-            secrets: SecretsPort(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes },
-                hexDigest: { SHA256.digest($0).hex }),
+        let ports = Ports(
+            ledger, credentials: store.credentials,
+            secrets: Secrets(
+                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
             now: settings.clock, machineClock: outside.machineClock)
+        useCases = UseCases(ports)
         intake = Intake(
-            ports: ports, queue: IntakePort(ledger),
+            ports: ports, ledger,
             stores: [
                 StoreAdapter(
                     .apple, news: .notification,
                     codes: .apple,
                     evidence: EvidencePort(prover, takesProduction: outside.takesProduction),
                     asking: outside.store ?? store.port)
-            ],
-            wasBelieved: ledger.hasBelieved)
+            ])
     }
 }
 
-extension LedgerPort {
-    fileprivate init(_ ledger: Ledger) {
-        self.init(
-            append: ledger.append, submit: { ledger.submit($0, respond: $1) },
-            announce: {
-                ledger.announce(1)
-                return Announcement { ledger.announce(-1) }
-            },
-            customer: ledger.customer(of:), read: { ledger.read($0, respond: $1) },
-            project: ledger.project, events: ledger.events(of:after:limit:))
-    }
-}
-
-extension DirectoryPort {
-    fileprivate init(_ ledger: Ledger) {
-        self.init(
-            projects: ledger.projects, customers: ledger.customers(of:after:limit:),
-            apps: ledger.apps, keys: ledger.liveKeys, owner: ledger.owner(of:in:_:),
-            isReconciling: ledger.isReconciling,
-            unclaimed: ledger.unclaimed(of:_:after:limit:))
-    }
-}
-
-extension AccountPort {
-    fileprivate init(_ ledger: Ledger) {
-        self.init(
-            holders: ledger.customers(of:in:_:limit:),
-            refundRequests: ledger.refundRequests(of:_:at:after:limit:))
-    }
-}
+extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
+    EvidenceArchive
+{}
 
 extension EvidencePort {
     package init(_ prover: Prover, takesProduction: Bool = true) {
@@ -144,18 +111,4 @@ extension RefusedEvidence {
         code: "production_on_test_clock",
         sentence: "It is from production, and this database follows a test clock: send it to a "
             + "service with another database.")
-}
-
-extension IntakePort {
-    fileprivate init(_ ledger: Ledger) {
-        self.init(
-            add: ledger.addIntake,
-            find: { project, id throws(Fault) in try ledger.intake(id, of: project) },
-            list: { project, filter throws(Fault) in
-                try ledger.intake(
-                    of: project, in: filter.state, after: filter.after, limit: filter.limit)
-            },
-            take: ledger.takeIntake(now:without:withoutStores:), change: ledger.changeIntake,
-            counts: ledger.intakeCounts, clean: ledger.cleanIntake(endedBefore:under:))
-    }
 }

@@ -29,14 +29,15 @@ package struct IntakeWorker: Sendable {
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain(
             visits.begin { full, isFull throws(Fault) in
-                try intake.queue.take(intake.ports.now(), full, isFull)
+                try intake.queue.takeIntake(
+                    now: intake.ports.now(), without: full, withoutStores: isFull)
             })
         guard let taken else { return nil }
         defer { visits.end(taken) }
         let judgement = judgeAndRecord(taken)
         let jitter = intake.ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
         let item = taken.item.judged(judgement, now: intake.ports.now(), jitter: jitter)
-        let isKept = try intake.queue.change(item)
+        let isKept = try intake.queue.changeIntake(item)
         return Work(
             item: item, isKept: isKept,
             isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
@@ -50,7 +51,7 @@ package struct IntakeWorker: Sendable {
             case .believed(let proven):
                 let all = receipt(of: taken, beside: proven) + [proven]
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
-                return .believed(try intake.ports.perform(wish))
+                return .believed(try intake.ports.ledger.perform(wish))
             case .refused(let refused): return .refused(refused)
             case .undecided(let wait): return .undecided(wait)
             }
@@ -69,7 +70,7 @@ package struct IntakeWorker: Sendable {
         _ taken: TakenIntake
     ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
         let heading = taken.item.wish.heading
-        let project = try intake.ports.existing(taken.item.wish.project)
+        let project = try intake.ports.ledger.existing(taken.item.wish.project)
         guard let app = project.app(heading.key) else {
             throw .refused(.appUnknown(heading.app))
         }

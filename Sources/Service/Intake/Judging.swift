@@ -57,7 +57,7 @@ extension Submissions {
         guard let (app, heading) = try forStore(piece, of: project) else {
             return try prove(own: piece, of: project)
         }
-        let isKnown = try obtain(intake.wasBelieved(heading.digest))
+        let isKnown = try obtain(intake.archive.hasBelieved(heading.digest))
         if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
             return .believed(try intake.read(vouchedFor: piece, for: app.trusted))

@@ -58,7 +58,7 @@ extension Submissions {
         // One that names no purchase makes no event; the only news is that it is kept.
         var isFirst = false
         if proven.facts == Facts() {
-            isFirst = try !obtain(intake.wasBelieved(proven.record.digest))
+            isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
         }
         let command = try command(recording: proven, head, for: project)
         return Wish(command) { [isFirst] outcome throws(CommandError) in
@@ -100,8 +100,9 @@ extension Submissions {
         for consent in proven.facts.consents {
             customers.formUnion(
                 try obtain(
-                    intake.ports.accounts.holders(
-                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)))
+                    intake.ports.accounts.customers(
+                        of: consent.appTransaction, in: project, proven.environment,
+                        limit: AccountAnswer.limit)))
         }
         return customers.sorted()
     }
@@ -151,14 +152,14 @@ extension RefusedEvidence {
         code: "wrong_kind", sentence: "It is not a notification.")
 }
 
-extension SecretsPort {
+extension Secrets {
     /// The same for every repetition with the same content. A store may sign one notification again,
     /// and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
-        let content = hexDigest(record.digest).prefix(16)
+        let content = digest(record.digest).hexDigits.prefix(16)
         // Whatever a store may write there one day, the log takes printable text of a bounded length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
-        let id = isUsual ? head.id : String(hexDigest(Array(head.id.utf8)).prefix(32))
+        let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)
     }
 }

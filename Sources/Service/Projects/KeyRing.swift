@@ -40,7 +40,7 @@ package final class KeyRing: Sendable {
     /// Reads every live key.
     package func reload() throws(Fault) {
         try reading.withLock { _ throws(Fault) in
-            let live = try ports.directory.keys()
+            let live = try ports.directory.liveKeys()
             let found = Dictionary(live.map { ($0.digest, $0) }) { first, _ in first }
             keys.withLock { keys in
                 keys = found

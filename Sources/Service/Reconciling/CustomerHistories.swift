@@ -167,7 +167,7 @@ extension StoreRound {
     ) throws(Fault) -> [PurchaseID] {
         let stream = Stream(
             project: project, environment: question.place.environment, customer: question.customer)
-        let others = try ports.ledger.customer(stream).customer.purchases.filter { purchase in
+        let others = try ports.ledger.customer(of: stream).customer.purchases.filter { purchase in
             purchase.id.store == app.key.store
                 && purchase.evidence.last?.effective.app == app.key.id
                 && purchase.id != question.place.purchase

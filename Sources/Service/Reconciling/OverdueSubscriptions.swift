@@ -100,7 +100,7 @@ extension StoreRound {
 
     private func duePurchases(of stream: Stream, by now: Instant) throws(Fault) -> [Asked] {
         var due: [Asked] = []
-        for purchase in try ports.ledger.customer(stream).customer.purchases {
+        for purchase in try ports.ledger.customer(of: stream).customer.purchases {
             guard let at = purchase.inquiryAt, at <= now,
                 let app = purchase.evidence.last?.effective.app
             else { continue }

@@ -90,7 +90,7 @@ extension Intake {
         while isWanted: @escaping () -> Bool = { true },
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
-        try ports.requireProject(wish.project)
+        _ = try ports.ledger.existing(wish.project)
         guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
         let started = port.monotonicClock()
         let id =
@@ -180,7 +180,7 @@ extension Ports {
     package func reconciliations(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
-        try existing(project).reconciliations.reversed()
+        try ledger.existing(project).reconciliations.reversed()
     }
 
     /// One reconciliation of the project.
@@ -205,7 +205,7 @@ extension Ports {
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
-        let state = try existing(wish.project)
+        let state = try ledger.existing(wish.project)
         if let requested = wish.requested {
             guard state.requestedReconciliation?.id == requested else {
                 throw .refused(.reconciliationUnknown(requested))

@@ -143,7 +143,7 @@ final class StoreRound {
     /// The apps with a key for the store's API; of the others it is said that they were left out.
     private func askableApps() throws(CommandError) -> [App] {
         let statuses = try obtain(ports.credentials.statuses(project))
-        return try ports.existing(project).apps.filter { app in
+        return try ports.ledger.existing(project).apps.filter { app in
             if app.key.store == .apple, statuses[app.key]?.hasKey == true { return true }
             remark(
                 "It was left out: it has no key for the store's API; set one with: deed app set",

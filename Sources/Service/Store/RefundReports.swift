@@ -73,7 +73,8 @@ package final class RefundReports: Sendable {
             repeat {
                 let places = try obtain(
                     ports.accounts.refundRequests(
-                        part.project, part.environment, since, place, RefundReports.pageSize))
+                        of: part.project, part.environment, at: since, after: place,
+                        limit: RefundReports.pageSize))
                 try report(on: places, of: part, while: isWanted, tell: tell)
                 place = places.count == RefundReports.pageSize ? places.last : nil
             } while place != nil && isWanted()

@@ -31,14 +31,22 @@ package struct AccountAnswer: Hashable, Sendable {
     package let customers: [CustomerID]
 }
 
-extension Ports {
+/// Refunds that customers asked the store for, and whose an account of the store is.
+package struct Refunds: Sendable {
+    let ledger: any EventLog
+    let accounts: any StoreAccounts
+    let reading: any CustomerReading
+    let now: @Sendable () -> Instant
+
     /// The refunds that up to `limit` customers asked for, the most urgent customers first.
-    package func refundRequests(
+    package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {
-        let catalog = try existing(project).catalog
+        let catalog = try ledger.existing(project).catalog
         let now = now()
-        let places = try obtain(accounts.refundRequests(project, environment, now, last, limit + 1))
+        let places = try obtain(
+            accounts.refundRequests(
+                of: project, environment, at: now, after: last, limit: limit + 1))
         let streams = places.prefix(limit).map {
             Stream(project: project, environment: environment, customer: $0.customer)
         }
@@ -55,9 +63,10 @@ extension Ports {
     package func holders(
         of account: AppTransactionID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> AccountAnswer {
-        _ = try existing(project)
+        _ = try ledger.existing(project)
         let customers = try obtain(
-            accounts.holders(account, project, environment, AccountAnswer.limit))
+            accounts.customers(
+                of: account, in: project, environment, limit: AccountAnswer.limit))
         return AccountAnswer(
             account: account, environment: environment,
             customers: customers.filter { !$0.isReserved })

@@ -37,7 +37,7 @@ package struct StoreCheck: Sendable {
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
-        guard let app = try intake.ports.existing(project).app(key) else {
+        guard let app = try intake.ports.ledger.existing(project).app(key) else {
             throw .refused(.appUnknown(key.id))
         }
         var results: [Result] = []

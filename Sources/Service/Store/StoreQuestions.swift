@@ -41,7 +41,7 @@ package struct StoreQuestions {
 
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
         let found = try rethrowing(
-            as: StoreQuestionError.command, intake.ports.existing(project).app(key))
+            as: StoreQuestionError.command, intake.ports.ledger.existing(project).app(key))
         guard let found else { throw .command(.refused(.appUnknown(key.id))) }
         return found
     }
@@ -181,7 +181,7 @@ package struct StoreQuestions {
     ) throws(StoreQuestionError) -> NotificationAnswer {
         let wish = try rethrowing(
             as: StoreQuestionError.init, submissions.recordingNotification(raw))
-        return try rethrowing(as: StoreQuestionError.command, intake.ports.perform(wish))
+        return try rethrowing(as: StoreQuestionError.command, intake.ports.ledger.perform(wish))
     }
 }
 
@@ -271,7 +271,7 @@ extension Submissions {
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
         // The same answer, asked for twice, is recorded once.
         let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
-        let text = "store:\(intake.ports.secrets.hexDigest(digest))"
+        let text = "store:\(intake.ports.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ports.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),

@@ -24,9 +24,9 @@ private let listRefundsCommand = CommandSpec(
         return place
     }
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(
-            ports.refundRequests(of: project, in: environment, after: after, limit: limit))
+            useCases.refunds.requests(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -44,8 +44,8 @@ private let findCommand = CommandSpec(
     let environment = try invocation.environment()
     let account: AppTransactionID = try invocation.requiredID("app-transaction")
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.holders(of: account, of: project, in: environment))
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.refunds.holders(of: account, of: project, in: environment))
         let lines = answer.customers.map(\.text)
         invocation.show(
             answer.json,

@@ -32,12 +32,13 @@ extension Invocation {
         let allowance = try self.allowance()
         let project = try self.project()
         let sender = try self.sender()
-        try withPorts { ports, _ throws(CommandEnd) in
-            let answer = try ports.fulfil(
-                ports.allowing(allowance, isTakenBack: isTakenBack, in: project, by: sender))
+        try withUseCases { useCases throws(CommandEnd) in
+            let allowances = try useCases.fulfil(
+                useCases.apps.allowing(allowance, isTakenBack: isTakenBack, in: project, by: sender)
+            )
             show(
-                answer.json,
-                text: "Admin keys of the project \(project) may add: \(answer.allowances.words)")
+                allowances.json(of: project),
+                text: "Admin keys of the project \(project) may add: \(allowances.words)")
         }
     }
 

@@ -22,9 +22,9 @@ private let setAppCommand = CommandSpec(
     let credentials = try invocation.credentialsChange()
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.settingApp(
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.apps.setting(
                 app, change, credentials, of: project, as: .operator, by: sender))
         invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
         if let risk = answer.credentials?.risk { printError("warning: \(risk)") }
@@ -37,8 +37,8 @@ private let listAppsCommand = CommandSpec(
     example: "deed app list --json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.settings(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.projects.settings(of: project))
         invocation.show(
             ["project": .string(project.text), "apps": .array(answer.listedApps)],
             text: answer.apps.isEmpty
@@ -57,8 +57,8 @@ private let removeAppCommand = CommandSpec(
     let app = try invocation.app()
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(ports.removingApp(app, of: project, by: sender))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(useCases.apps.removing(app, of: project, by: sender))
         invocation.show(
             answer.json, text: "The project \(project) no longer has the app \(app.id).")
     }
