@@ -85,8 +85,11 @@ let package = Package(
         .target(
             name: "Outbound", dependencies: ["CCurl", "Threading"], swiftSettings: common),
         .target(
+            name: "StoreAccess", dependencies: ["Core", "Crypto", "JSON", "Outbound"],
+            swiftSettings: safe),
+        .target(
             name: "AppStore",
-            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
             swiftSettings: safe),
         .target(
             name: "Jobs",
@@ -100,15 +103,15 @@ let package = Package(
             dependencies: [
                 "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
                 "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-                "Telemetry", "Threading",
+                "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
+                "API", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
                 "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-                "Machine", "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -138,7 +141,7 @@ let package = Package(
             dependencies: [
                 "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
-                "Service", "Telemetry", "Threading",
+                "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -178,8 +181,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON",
-                "Ledger", "Minting",
+                "API", "Answers", "CatalogFile", "Core", "Evidence", "HTTPServer", "Histories",
+                "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],
@@ -194,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Core", "JSON", "Minting", "Service", "TestSupport", "Threading",
+                "Core", "Evidence", "JSON", "Minting", "Service", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(
@@ -223,7 +226,7 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Histories", "JSON", "Ledger", "Machine",
+                "deed", "deed-practice", "Core", "Evidence", "Histories", "JSON", "Ledger", "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],
@@ -232,8 +235,8 @@ let package = Package(
             name: "PracticeTests",
             dependencies: [
                 "deed-practice", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer",
-                "Histories", "JSON", "Minting", "Outbound", "Practice", "Telemetry", "TestSupport",
-                "Threading",
+                "Histories", "JSON", "Minting", "Outbound", "Practice", "StoreAccess", "Telemetry",
+                "TestSupport", "Threading",
             ],
             exclude: ["apple_library.py"], swiftSettings: common),
         .testTarget(
@@ -247,8 +250,8 @@ let package = Package(
             dependencies: [
                 "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
                 "Ledger",
-                "Minting", "Outbound", "Practice", "Service", "Telemetry", "TestSupport",
-                "Threading",
+                "Minting", "Outbound", "Practice", "Service", "StoreAccess", "Telemetry",
+                "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -13,7 +13,10 @@ extension Surface {
             routes: EntitlementsRoutes(ports: ports, reads: reads).routes
                 + ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
                 + CustomerRoutes(ports: ports).routes + CatalogRoutes(ports: ports).routes
-                + SettingsRoutes(ports: ports, apps: submissions.apps).routes
+                + SettingsRoutes(
+                    ports: ports, apps: submissions.apps,
+                    stores: submissions.intake.adapters.map(\.profile)
+                ).routes
                 + OrderRoutes(ports: ports, reads: reads).routes
                 + BalanceRoutes(ports: ports).routes
                 + MoveRoutes(ports: ports).routes + UnclaimedRoutes(ports: ports).routes

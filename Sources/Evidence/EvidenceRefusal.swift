@@ -134,7 +134,7 @@ extension EvidenceRefusal: CustomStringConvertible {
     private var formDescription: String {
         switch self {
         case .wrongKind(let expected, let found):
-            "This is evidence of the kind \(found.rawValue) where \(expected.rawValue) belongs."
+            "This is evidence of the kind \(found.word) where \(expected.word) belongs."
         case .tooLarge(let limit): "The evidence is larger than \(limit) bytes."
         case .badBase64: "The base64 is not written strictly; send it without spaces or line ends."
         case .badJSON(let reason): "The JSON is refused: \(reason)."
@@ -194,10 +194,10 @@ extension EvidenceRefusal: CustomStringConvertible {
         case .deviceMismatch: "It was made on another device."
         case .receiptExpired: "The app's licence ended with this receipt."
         case .inside(let kind, .foreignBundleID(let id)):
-            "The \(kind.rawValue) inside was made for \(id), and what is around it for another app."
+            "The \(kind.word) inside was made for \(id), and what is around it for another app."
         case .inside(let kind, .foreignEnvironment(let environment)):
-            "The \(kind.rawValue) inside is from \(environment.rawValue), and what is around it is not."
-        case .inside(let kind, let refusal): "The \(kind.rawValue) inside is refused: \(refusal)"
+            "The \(kind.word) inside is from \(environment.rawValue), and what is around it is not."
+        case .inside(let kind, let refusal): "The \(kind.word) inside is refused: \(refusal)"
         case .replyRefused(let status): "The store refuses the receipt with status \(status)."
         case .replyLater(let status):
             "The store could not decide and answered with status \(status); ask again later."

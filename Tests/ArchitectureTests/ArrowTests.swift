@@ -25,7 +25,8 @@ struct ArrowTests {
         "Service": ["Auditing", "Core", "Following"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
-        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+        "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
+        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
@@ -37,13 +38,13 @@ struct ArrowTests {
         ],
         "Assembly": [
             "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-            "Threading",
+            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "StoreAccess",
+            "Telemetry", "Threading",
         ],
         "deed": [
-            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
+            "API", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
             "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
-            "Service", "Telemetry", "Threading",
+            "Service", "StoreAccess", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -70,7 +71,7 @@ struct ArrowTests {
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
         "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
-        "SQL": "LedgerTests", "deed": "DeedTests",
+        "SQL": "LedgerTests", "StoreAccess": "AppStoreTests", "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
     /// Run by `scripts/bench` and `scripts/fuzz`.

@@ -43,7 +43,7 @@ package final class TestService: Sendable {
         self.machineClock = machineClock ?? clock
         var outside = Outside(
             verifier: roots.map { Verifier(extraRoots: $0) } ?? .minted,
-            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store.port : nil,
+            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store : nil,
             log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction

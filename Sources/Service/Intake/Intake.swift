@@ -5,16 +5,19 @@ package struct Intake: Sendable {
     package var ports: Ports
     package var queue: IntakePort
     package var stores: [Store: StoreAdapter]
+    /// Whether evidence of production counts: not where the time is a test's.
+    package let takesProduction: Bool
     /// Whether evidence of that digest was believed before and is kept.
     package var wasBelieved: @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
 
     package init(
-        ports: Ports, queue: IntakePort, stores: [StoreAdapter],
+        ports: Ports, queue: IntakePort, stores: [StoreAdapter], takesProduction: Bool = true,
         wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
     ) {
         self.ports = ports
         self.queue = queue
-        self.stores = Dictionary(stores.map { ($0.store, $0) }) { first, _ in first }
+        self.stores = Dictionary(stores.map { ($0.profile.store, $0) }) { first, _ in first }
+        self.takesProduction = takesProduction
         self.wasBelieved = wasBelieved
     }
 }

@@ -8,11 +8,9 @@ package struct IntakePort: Sendable {
     package var find: @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?
     /// Some items of a project behind one of them, oldest first.
     package var list: @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem]
-    /// Gives the item that is due and was tried least, to one worker until its lease ends. Receipts of
-    /// some apps are left out, or all that a store judges.
-    package var take:
-        @Sendable (_ now: Instant, _ without: [AppID], _ withoutStores: Bool) throws(Fault) ->
-            TakenIntake?
+    /// Gives the item that is due and was tried least, to one worker until its lease ends. What busy stores
+    /// would have to judge is left out.
+    package var take: @Sendable (_ now: Instant, _ without: BusyStores) throws(Fault) -> TakenIntake?
     /// Keeps the item as it is now; false when it was changed since it was read.
     package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
     package var counts: @Sendable () throws(Fault) -> IntakeCounts
@@ -24,8 +22,8 @@ package struct IntakePort: Sendable {
         find: @escaping @Sendable (ProjectID, IntakeID) throws(Fault) -> IntakeItem?,
         list: @escaping @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem],
         take:
-            @escaping @Sendable (_ now: Instant, _ without: [AppID], _ withoutStores: Bool)
-            throws(Fault) -> TakenIntake?,
+            @escaping @Sendable (_ now: Instant, _ without: BusyStores) throws(Fault) ->
+            TakenIntake?,
         change: @escaping @Sendable (IntakeItem) throws(CommandError) -> Bool,
         counts: @escaping @Sendable () throws(Fault) -> IntakeCounts,
         clean: @escaping @Sendable (_ endedBefore: Instant, Lease) throws(Fault) -> Int
