@@ -25,10 +25,6 @@ package struct ServiceSettings: Sendable {
     package var server = ServerSettings()
     /// Of the server for those who run Deed; `nil` unless it has an address of its own.
     package var operations: ServerSettings?
-    package var readers: Int?
-    package var lookups: Int?
-    package var committers: Int?
-    package var silentLockMilliseconds: Int?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
     /// When every project is reconciled once a day; `nil` where something else sees to that.
@@ -54,8 +50,7 @@ package struct ServiceSettings: Sendable {
 
     /// Serves no more connections than there are descriptors for: the rest of the service needs some.
     package mutating func fitDescriptors(log: Log) {
-        let others =
-            ServiceSettings.otherDescriptors + (readers ?? 0) + (lookups ?? 0) + (committers ?? 0)
+        let others = ServiceSettings.otherDescriptors
         let wanted = server.connections + others + (operations?.connections ?? 0)
         let allowed = allowDescriptors(wanted)
         if allowed >= wanted { return }
@@ -74,11 +69,6 @@ package struct ServiceSettings: Sendable {
         var settings = LedgerSettings(connection: database.serviceConnection, clock: clock)
         settings.machineClock = systemClock
         settings.memory = .files(in: database.dataFolder, areKept: true)
-        settings.readers = readers ?? settings.readers
-        settings.lookups = lookups ?? settings.lookups
-        settings.committers = committers ?? settings.committers
-        settings.connection.silentLockMilliseconds =
-            silentLockMilliseconds ?? settings.connection.silentLockMilliseconds
         return settings
     }
 }

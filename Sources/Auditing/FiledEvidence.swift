@@ -19,13 +19,11 @@ package struct FiledEvidence: Sendable {
     package let certificates: [[UInt8]]
     /// Whether the columns are those that were written.
     package let isSealed: Bool
-    /// The column that was changed since, where the seal proves what it held. It takes a search.
-    package let changedColumn: @Sendable () -> String?
 
     package init(
         digest: [UInt8], project: String, environment: String, kind: String, app: String?,
         signedAt: Instant, firstSeenAt: Instant, verdict: String, content: [UInt8]?,
-        certificates: [[UInt8]], isSealed: Bool, changedColumn: @escaping @Sendable () -> String?
+        certificates: [[UInt8]], isSealed: Bool
     ) {
         self.digest = digest
         self.project = project
@@ -38,7 +36,6 @@ package struct FiledEvidence: Sendable {
         self.content = content
         self.certificates = certificates
         self.isSealed = isSealed
-        self.changedColumn = changedColumn
     }
 }
 

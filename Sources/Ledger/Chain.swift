@@ -49,24 +49,24 @@ struct EventHeader {
 }
 
 /// The same as the table has it, whatever stands there.
-struct HeaderColumns: Hashable {
-    var shard: Int64
-    var sequence: Int64
-    var project: String
-    var environment: String
-    var customer: String
-    var version: Int64
-    var type: String
+struct HeaderColumns {
+    let shard: Int64
+    let sequence: Int64
+    let project: String
+    let environment: String
+    let customer: String
+    let version: Int64
+    let type: String
     /// Which form of its type's payload it has.
-    var format: Int64
-    var occurredAt: Int64
-    var recordedAt: Int64
-    var actor: String
-    var cause: String
-    var causeIndex: Int64
-    var causeDigest: [UInt8]
-    var catalogVersion: Int64
-    var evidence: [UInt8]?
+    let format: Int64
+    let occurredAt: Int64
+    let recordedAt: Int64
+    let actor: String
+    let cause: String
+    let causeIndex: Int64
+    let causeDigest: [UInt8]
+    let catalogVersion: Int64
+    let evidence: [UInt8]?
 
     func append(to bytes: inout [UInt8]) {
         bytes.append(number: shard)

@@ -186,8 +186,6 @@ extension FactSubject {
 extension FiledEvidence {
     /// What was changed when the parts do not give the bytes of the digest.
     fileprivate var damage: (column: String, expected: String, found: String) {
-        let column = isSealed ? nil : changedColumn()
-        if let column { return (column, "what was filed", "something else") }
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {
             return (
@@ -218,16 +216,9 @@ extension FiledEvidence {
         compare("signed_at", "\(again.signedAt.milliseconds)", "\(signedAt.milliseconds)")
         if let event { compare("environment", event.environment, environment) }
         if !isSealed, differences.isEmpty {
-            if let column = changedColumn() {
-                differences.append((column, "what was filed", "something else"))
-            } else if let event, event.project != project {
-                compare("project", event.project, project)
-            } else {
-                differences.append(
-                    (
-                        "seal", "the seal of project, kind, first_seen_at and certificates",
-                        "that of others"
-                    ))
+            if let event { compare("project", event.project, project) }
+            if differences.isEmpty {
+                compare("seal", "the seal of kind, first_seen_at and certificates", "that of others")
             }
         }
         return differences

@@ -50,8 +50,8 @@ extension ProgramTests {
                 "grant --customer $project/ --entitlement pro --reason r",
                 "grant --customer u1 --entitlement pro --reason", "revoke --customer u1 --reason r",
                 "customer show", "customer show u1 --at now", "customer events u1 --limit 0",
-                "customer show u1 -j", "status --json=yes", "serve --workers none",
-                "serve --workers 0", "serve --tls-key k.pem", "serve --listen nonsense",
+                "customer show u1 -j", "status --json=yes", "serve --connections none",
+                "serve --connections 0", "serve --tls-key k.pem", "serve --listen nonsense",
                 "serve --listen 127.0.0.1:99999", "status --listen nonsense",
             ])
         func wrongUsage(_ line: String) throws {

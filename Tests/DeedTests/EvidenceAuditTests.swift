@@ -112,13 +112,13 @@ extension ProgramTests {
                 EvidenceTampering(
                     "update deed.evidence set signed_at = signed_at + 1", "signed_at"),
                 EvidenceTampering(
-                    "update deed.evidence set first_seen_at = first_seen_at # 1", "first_seen_at"),
+                    "update deed.evidence set first_seen_at = first_seen_at # 1", "seal"),
                 EvidenceTampering("update deed.evidence set app = 'com.example.gamf'", "app"),
                 EvidenceTampering("update deed.evidence set project = 'defaulu'", "project"),
                 EvidenceTampering(
                     "update deed.evidence set environment = 'production'", "environment"),
                 EvidenceTampering("update deed.evidence set project = 'another'", "project"),
-                EvidenceTampering("update deed.evidence set kind = 'app_receipt'", "kind"),
+                EvidenceTampering("update deed.evidence set kind = 'app_receipt'", "seal"),
                 EvidenceTampering("delete from deed.certificates", "certificates"),
                 EvidenceTampering(
                     "update deed.evidence set content = set_byte(content, 99, get_byte(content, 99) # 1)",

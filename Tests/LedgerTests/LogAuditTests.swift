@@ -67,34 +67,31 @@ struct LogAuditTests {
     }
 
     @Test(
-        "A changed byte of any column is named with the place, the column and what it held",
+        "A changed byte of any column is named with the place: the payload, its digest, the chain or the header",
         arguments: [
             Tampering("payload = replace(payload, 'pro', 'pra')", "2", "payload"),
             Tampering("digest = set_byte(digest, 7, get_byte(digest, 7) # 1)", "2", "digest"),
             Tampering("chain = set_byte(chain, 31, get_byte(chain, 31) # 1)", "2", "chain"),
-            Tampering(
-                "project = 'defaulu'", "2", "project", expected: "'default'", found: "'defaulu'"),
-            Tampering("environment = 'qroduction'", "2", "environment", expected: "'production'"),
-            Tampering("customer = 'u2'", "2", "customer", expected: "'u1'", found: "'u2'"),
-            Tampering("version = 6", "2", "version", expected: "2", found: "6"),
-            Tampering("type = 'grant.givem'", "2", "type", expected: "'grant.given'"),
-            Tampering("format = 2", "2", "format", expected: "1", found: "2"),
-            Tampering("occurred_at = occurred_at # 1", "2", "occurred_at"),
-            Tampering("recorded_at = recorded_at # 256", "2", "recorded_at"),
-            Tampering("actor = 'tesu'", "2", "actor", expected: "'test'", found: "'tesu'"),
-            Tampering("cause = overlay(cause placing '~' from 3)", "2", "cause"),
-            Tampering("cause_index = 1", "2", "cause_index", expected: "0", found: "1"),
+            Tampering("project = 'defaulu'", "2", "header"),
+            Tampering("environment = 'qroduction'", "2", "header"),
+            Tampering("environment = 'sandbox'", "2", "header"),
+            Tampering("customer = 'u2'", "2", "header"),
+            Tampering("customer = 'another customer'", "2", "header"),
+            Tampering("version = 6", "2", "header"),
+            Tampering("type = 'grant.givem'", "2", "header"),
+            Tampering("format = 2", "2", "header"),
+            Tampering("occurred_at = occurred_at # 1", "2", "header"),
+            Tampering("recorded_at = recorded_at # 256", "2", "header"),
+            Tampering("actor = 'tesu'", "2", "header"),
+            Tampering("actor = 'somebody else'", "2", "header"),
+            Tampering("cause = overlay(cause placing '~' from 3)", "2", "header"),
+            Tampering("cause_index = 1", "2", "header"),
             Tampering(
                 "cause_digest = set_byte(cause_digest, 0, get_byte(cause_digest, 0) # 255)", "2",
-                "cause_digest"),
-            Tampering("catalog_version = 1", "2", "catalog_version", expected: "0", found: "1"),
+                "header"),
+            Tampering("catalog_version = 1", "2", "header"),
             Tampering("evidence = decode(repeat('ab', 32), 'hex')", "2", "header"),
             Tampering("evidence = ''", "2", "header"),
-            Tampering("actor = 'somebody else'", "2", "header"),
-            Tampering("customer = 'another customer'", "2", "header"),
-            Tampering(
-                "environment = 'sandbox'", "2", "environment", expected: "'production'",
-                found: "'sandbox'"),
         ])
     fileprivate func changed(_ tampering: Tampering) throws {
         try tamper("update deed.events set \(tampering.statement) where shard = $shard and seq = 2")

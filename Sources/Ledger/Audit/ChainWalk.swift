@@ -31,7 +31,7 @@ struct ChainWalk {
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
     /// An event that does not fit, whose own chain or header may be what was changed: the next tells.
-    private var doubted: (row: LoggedRow, previous: [UInt8], expected: [UInt8])?
+    private var doubted: (row: LoggedRow, expected: [UInt8])?
 
     init(from start: ShardMark, to head: ShardMark, recordedAt: Int64) {
         self.head = head
@@ -76,29 +76,24 @@ struct ChainWalk {
         if computed == row.chain {
             add(row.sequence, "digest", digest.hex, row.digest.hex)
         } else {
-            doubted = (row, previous, stored)
+            doubted = (row, stored)
         }
     }
 
     /// Says what was changed of the doubted event: its chain, when what follows fits to another one.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
-        guard let (row, previous, computed) = doubted else { return }
+        guard let (row, computed) = doubted else { return }
         doubted = nil
         if let expected {
             add(row.sequence, "chain", expected.hex, row.chain.hex)
             if row.sequence == sequence { chain = expected }
             return
         }
-        let isListed = findings.count < AuditFindings.listLimit
-        if isListed, let changed = HeaderSearch(previous: previous, row: row).changed() {
-            add(row.sequence, changed.column, changed.expected, changed.found)
-        } else {
-            let isForeign = row.shardOfNames != head.shard
-            add(
-                row.sequence, "header", "columns that give the chain \(row.chain.hex)",
-                "columns that give \(computed.hex)"
-                    + (isForeign ? "; \(row.streamText) is of another shard" : ""))
-        }
+        let isForeign = row.shardOfNames != head.shard
+        add(
+            row.sequence, "header", "columns that give the chain \(row.chain.hex)",
+            "columns that give \(computed.hex)"
+                + (isForeign ? "; \(row.streamText) is of another shard" : ""))
     }
 
     /// What is to be said when no more events follow.
@@ -140,3 +135,6 @@ extension LoggedRow {
         "\(header.project), \(header.environment), \(quoted(header.customer))"
     }
 }
+
+/// As a finding shows a text.
+func quoted(_ text: String) -> String { "'\(text)'" }

@@ -6,15 +6,15 @@ import Crypto
 /// seal shows when something of the rest was changed.
 struct EvidenceColumns {
     let digest: [UInt8]
-    private(set) var project: String
+    let project: String
     let environment: String
-    private(set) var kind: String
+    let kind: String
     let app: String?
     let signedAt: Int64
-    private(set) var firstSeenAt: Int64
+    let firstSeenAt: Int64
     let verdict: String
     /// The digests of the certificates, one behind the other.
-    private(set) var certificates: [UInt8]
+    let certificates: [UInt8]
 
     /// SHA-256 of the columns. `docs/ledger.md` has the exact bytes.
     var seal: [UInt8] {
@@ -32,33 +32,6 @@ struct EvidenceColumns {
 }
 
 extension EvidenceColumns {
-    /// The column that was changed since the seal was made: the kind, or one byte of another.
-    func column(changedSince seal: [UInt8]) -> String? {
-        for kind in EvidenceKind.allCases {
-            var original = self
-            original.kind = kind.rawValue
-            if original.seal == seal { return "kind" }
-        }
-        let first = (0..<8).map { UInt8(truncatingIfNeeded: firstSeenAt >> (56 - 8 * $0)) }
-        let searches: [(String, [UInt8], (inout EvidenceColumns, [UInt8]) -> Void)] = [
-            ("first_seen_at", first, { $0.firstSeenAt = $1.reduce(0) { $0 << 8 | Int64($1) } }),
-            ("project", Array(project.utf8), { $0.project = String(decoding: $1, as: UTF8.self) }),
-            ("certificates", certificates, { $0.certificates = $1 }),
-        ]
-        for (column, bytes, set) in searches {
-            var (original, tried) = (self, bytes)
-            for place in bytes.indices {
-                for value in UInt8.min...UInt8.max where value != bytes[place] {
-                    tried[place] = value
-                    set(&original, tried)
-                    if original.seal == seal { return column }
-                }
-                tried[place] = bytes[place]
-            }
-        }
-        return nil
-    }
-
     /// As it is filed first.
     init(_ kept: KeptEvidence) {
         self.init(

@@ -99,14 +99,12 @@ private struct EvidenceRow {
     }
 
     func filed(with certificates: [[UInt8]: [UInt8]]) -> FiledEvidence {
-        let (columns, seal) = (columns, seal)
-        return FiledEvidence(
+        FiledEvidence(
             digest: columns.digest, project: columns.project, environment: columns.environment,
             kind: columns.kind, app: columns.app,
             signedAt: Instant(milliseconds: columns.signedAt),
             firstSeenAt: Instant(milliseconds: columns.firstSeenAt), verdict: columns.verdict,
             content: content, certificates: self.certificates.map { certificates[$0] ?? [] },
-            isSealed: seal == columns.seal,
-            changedColumn: { columns.column(changedSince: seal) })
+            isSealed: seal == columns.seal)
     }
 }

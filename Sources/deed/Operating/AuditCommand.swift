@@ -18,7 +18,6 @@ let auditCommand = CommandSpec(
         .value("sample", "COUNT", "with --projections: compare only about this many customers"),
         .value("against", "FILE", "check that the log still holds what this checkpoint says"),
         .flag("since-mark", "read only what was added since the last clean audit with this flag"),
-        .value("mark", "FILE", "where that mark is; without it, audit.mark in the data folder"),
         .flag(
             "quarantine",
             "first move aside what lies beyond the head; takes the login of the schema's owner"),
@@ -29,9 +28,6 @@ let auditCommand = CommandSpec(
     let sample = try invocation.integer("sample", in: 1...1_000_000)
     if sample != nil, !invocation.has("projections") {
         throw invocation.usage("--sample goes with --projections")
-    }
-    if invocation["mark"] != nil, !invocation.has("since-mark") {
-        throw invocation.usage("--mark goes with --since-mark")
     }
     let roots = try invocation.extraRoots()
     try invocation.withAuditor(asOwner: invocation.has("quarantine")) {
@@ -307,9 +303,7 @@ func attempt<Answer>(
 }
 
 extension Invocation {
-    fileprivate var markFile: String {
-        self["mark"] ?? "\(Settings(self).dataFolder)/audit.mark"
-    }
+    fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
     /// The mark of the last clean audit; `nil` when this is the first, or all is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {

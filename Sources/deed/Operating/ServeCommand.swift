@@ -24,8 +24,6 @@ let serveCommand = CommandSpec(
         .listen,
         .tlsCertificate,
         .setting("tls-key", "FILE", "the certificate's key in PEM"),
-        .setting("workers", "COUNT", "requests answered at the same time", fallback: "64"),
-        .setting("queue", "COUNT", "requests that may wait for a worker", fallback: "1024"),
         .setting("connections", "COUNT", "connections at the same time", fallback: "4096"),
         .setting(
             "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
@@ -34,12 +32,6 @@ let serveCommand = CommandSpec(
         .setting(
             "operations-listen", "ADDRESS",
             "answer /readyz and /metrics at this address only"),
-        .setting("readers", "COUNT", "database connections for reads", fallback: "2"),
-        .setting("lookups", "COUNT", "database connections for lists", fallback: "8"),
-        .setting("committers", "COUNT", "database connections for writes", fallback: "2"),
-        .setting(
-            "silent-lock", "MILLISECONDS",
-            "how long an idle session may hold its locks", fallback: "1000"),
         .setting(
             "answer-memory", "MEGABYTES", "memory for answers about recently read customers",
             fallback: "256"),

@@ -31,10 +31,6 @@ extension ServiceSettings {
         self.init()
         server = try ServerSettings(invocation)
         operations = try ServerSettings(operationsOf: invocation)
-        readers = try invocation.integer("readers", in: 1...1000)
-        lookups = try invocation.integer("lookups", in: 1...1000)
-        committers = try invocation.integer("committers", in: 1...64)
-        silentLockMilliseconds = try invocation.integer("silent-lock", in: 100...60_000)
         if let megabytes = try invocation.integer("answer-memory", in: 1...1_000_000) {
             answerBytes = megabytes << 20
         }
@@ -51,8 +47,6 @@ extension ServerSettings {
     fileprivate init(_ invocation: Invocation) throws(CommandEnd) {
         self.init()
         listen = try invocation.listenAddress() ?? listen
-        workers = try invocation.integer("workers", in: 1...1000) ?? workers
-        queue = try invocation.integer("queue", in: 1...100_000) ?? queue
         connections = try invocation.integer("connections", in: 1...100_000) ?? connections
         connectionsPerAddress =
             try invocation.integer("connections-per-address", in: 1...100_000)
