@@ -226,7 +226,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Evidence", "Histories", "JSON", "Ledger", "Machine",
+                "deed", "deed-practice", "Core", "Evidence", "Histories", "JSON", "Ledger",
+                "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
             ],

@@ -53,7 +53,9 @@ extension StoreEvidence {
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        if answer.body.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
+        if answer.body.count > RawEvidence.byteLimit {
+            throw .tooLarge(limit: RawEvidence.byteLimit)
+        }
         let statement = try Self.read(answer: answer.body, as: answer.kind, from: answer.host)
         try terms.requireNotInFuture(statement.signedAt)
         if statement.environment != answer.host {

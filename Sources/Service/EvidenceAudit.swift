@@ -218,7 +218,8 @@ extension FiledEvidence {
         if !isSealed, differences.isEmpty {
             if let event { compare("project", event.project, project) }
             if differences.isEmpty {
-                compare("seal", "the seal of kind, first_seen_at and certificates", "that of others")
+                compare(
+                    "seal", "the seal of kind, first_seen_at and certificates", "that of others")
             }
         }
         return differences

@@ -29,7 +29,9 @@ package struct CredentialVault: Sendable {
     private let profiles: [any StoreProfile]
     private let keys: Keys
 
-    package init(_ table: any CredentialTable, of profiles: [any StoreProfile], keys: @escaping Keys) {
+    package init(
+        _ table: any CredentialTable, of profiles: [any StoreProfile], keys: @escaping Keys
+    ) {
         self.table = table
         self.profiles = profiles
         self.keys = keys
@@ -67,7 +69,8 @@ package struct CredentialVault: Sendable {
             let old = try obtain(table.credentials(of: app))
             if let old, write.isLate(behind: old) { return old.status }
             let isLeft = old.map { $0.version >= write.appSince } ?? false
-            let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll(of: profile))
+            let kept = try opened(
+                isLeft ? old : nil, keys, isReplaced: change.replacesAll(of: profile))
             let changed = try proper(kept.changed(by: change), profile)
             let sealed = seal(
                 changed, CredentialsStatus(changed, of: profile.credentials), of: app, keys,
@@ -79,7 +82,9 @@ package struct CredentialVault: Sendable {
 
     /// The same for the same change, and of no use to learn what is in it: the key is in no database.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
-        guard let key = try sealingKeys().first else { preconditionFailure("keys come with one to seal") }
+        guard let key = try sealingKeys().first else {
+            preconditionFailure("keys come with one to seal")
+        }
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
@@ -175,7 +180,8 @@ package struct CredentialVault: Sendable {
         }
         let bytes = key.derived(for: CredentialVault.purpose)
             .open(sealed.sealed, for: sealed.status.place(of: sealed.app))
-        guard let bytes, let credentials = StoreCredentials(json: bytes, sealed.status.address) else {
+        guard let bytes, let credentials = StoreCredentials(json: bytes, sealed.status.address)
+        else {
             throw KeyTrouble(
                 sentence: "the credentials of \(sealed.app.key.id) were changed in the database; "
                     + "set all of them again")

@@ -83,7 +83,9 @@ extension StoreTrouble {
 
 extension OutboundResponse {
     /// Whether a store asks to be left alone, because of a limit or while it fails.
-    fileprivate var wantsPause: Bool { status == 429 || status >= 500 && header("Retry-After") != nil }
+    fileprivate var wantsPause: Bool {
+        status == 429 || status >= 500 && header("Retry-After") != nil
+    }
 
     /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
     /// it in the network may write seconds to wait, as HTTP has it.

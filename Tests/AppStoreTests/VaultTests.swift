@@ -103,7 +103,8 @@ struct VaultTests {
         #expect(try vault.rotate(under: secretKeys) == 1)
         #expect(try vault.rotate(under: secretKeys) == 0)
         #expect(
-            try CredentialVault(ledger, [SecretKeyBytes(2)]).credentials(of: app).secrets["shared_secret"]
+            try CredentialVault(ledger, [SecretKeyBytes(2)]).credentials(of: app).secrets[
+                "shared_secret"]
                 == "s3cr3t")
         #expect(throws: StoreTrouble.locked(app.key.id)) {
             try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: app)

@@ -4,8 +4,8 @@ import Evidence
 import Foundation
 import Glibc
 import Outbound
-import StoreAccess
 import Practice
+import StoreAccess
 import Synchronization
 import Telemetry
 import TestSupport
@@ -61,7 +61,8 @@ struct AppleLibraryTests {
             project: try ProjectID("default"),
             key: AppKey(store: .apple, id: try AppID("com.example.game")))
         _ = try? client.ask(.test, about: app, in: .production)
-        return try #require(line.shown.withLock { $0 }).replacingOccurrences(of: "Bearer ", with: "")
+        return try #require(line.shown.withLock { $0 }).replacingOccurrences(
+            of: "Bearer ", with: "")
     }
 
     private var script: String {

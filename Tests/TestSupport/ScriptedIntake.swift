@@ -35,7 +35,9 @@ package final class ScriptedStore: StoreClient {
     package func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        guard let ask = ask.withLock({ $0 }) else { throw .unconfigured("The script has no answer.") }
+        guard let ask = ask.withLock({ $0 }) else {
+            throw .unconfigured("The script has no answer.")
+        }
         return try ask(call, app)
     }
 }

@@ -9,6 +9,7 @@ package import HTTPServer
 package import JSON
 import Ledger
 package import Service
+import StoreAccess
 import Synchronization
 package import Telemetry
 import Threading

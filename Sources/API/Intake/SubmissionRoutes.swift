@@ -16,7 +16,9 @@ struct SubmissionRoutes: Sendable {
         self.measures = measures
         handIns = submissions.intake.adapters.flatMap(\.profile.handIns)
         gates = submissions.intake.adapters.compactMap { adapter in
-            adapter.profile.news.map { (adapter.profile.store, NotificationGate(submissions.intake, of: $0)) }
+            adapter.profile.news.map {
+                (adapter.profile.store, NotificationGate(submissions.intake, of: $0))
+            }
         }
     }
 

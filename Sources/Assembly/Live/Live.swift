@@ -37,7 +37,8 @@ package struct Outside: Sendable {
     package var monotonicClock: @Sendable () -> Int64
 
     package init(
-        verifier: Verifier, keys: @escaping Keys, store: (any StoreClient)? = nil, log: Log = .silent,
+        verifier: Verifier, keys: @escaping Keys, store: (any StoreClient)? = nil,
+        log: Log = .silent,
         metrics: Metrics = Metrics(), machineClock: @escaping Clock = systemClock,
         monotonicClock: @escaping @Sendable () -> Int64 = monotonicMilliseconds
     ) {

@@ -1,11 +1,11 @@
 import AppStore
-import Core
+package import Core
 import Crypto
 import Evidence
 import JSON
-import Ledger
+package import Ledger
 import Outbound
-package import Service
+import Service
 package import StoreAccess
 import Synchronization
 import Telemetry

@@ -13,7 +13,8 @@ extension EvidenceKind {
         .apple, "verify_receipt_reply", by: .connection)
 
     package static let apple = [
-        appReceipt, signedTransaction, renewalInfo, appTransaction, notification, verifyReceiptReply,
+        appReceipt, signedTransaction, renewalInfo, appTransaction, notification,
+        verifyReceiptReply,
     ]
 }
 

@@ -112,7 +112,10 @@ private struct CheckReport {
     let refusal: EvidenceRefusal?
 
     var checks: [Check] {
-        let failed = refusal.map { $0.check(in: kind) }
+        // What is inside a reply is a receipt.
+        let failed = refusal.map {
+            $0.check == .inside && kind == .verifyReceiptReply ? .latestReceipt : $0.check
+        }
         var isPast = false
         return kind.checks.map { name in
             if name == failed {
@@ -180,30 +183,6 @@ extension EvidenceKind {
         case .notification: proof + [.inside] + terms
         default:
             [.format, .status, .contents, .bundleID, .latestReceipt, .signature]
-        }
-    }
-}
-
-extension EvidenceRefusal {
-    /// The check of evidence of that kind which this refusal fails.
-    package func check(in kind: EvidenceKind) -> Check.Name {
-        switch self {
-        case .chain(.expired), .chain(.notYetValid): .validity
-        case .chain, .signerCertificateMissing: .chain
-        case .signatureForm, .signatureInvalid, .unsigned: .signature
-        case .invalidMember, .instantOutOfRange, .signedDateMissing, .wrongKind,
-            .unknownEnvironment:
-            .contents
-        case .weakDigest: .digest
-        case .signedInFuture: .signingTime
-        case .extraRootForProduction, .extraRootNeeded, .foreignEnvironment: .environment
-        case .foreignBundleID, .foreignAppID: .bundleID
-        case .versionMismatch: .version
-        case .deviceMismatch: .device
-        case .receiptExpired: .licence
-        case .inside: kind == .verifyReceiptReply ? .latestReceipt : .inside
-        case .replyRefused, .replyLater, .replyFromOtherEnvironment: .status
-        default: .format
         }
     }
 }

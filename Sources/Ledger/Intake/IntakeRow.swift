@@ -23,7 +23,8 @@ struct IntakeRow {
             let word = IntakeItem.State.Word(rawValue: text(.state))
         else { throw .unreadable("an item of the queue") }
         let heading = EvidenceHeading(
-            digest: rows.bytes(row, Column.digest.rawValue), kind: text(.kind), environment: environment,
+            digest: rows.bytes(row, Column.digest.rawValue), kind: text(.kind),
+            environment: environment,
             app: try rows.identifier(row, Column.app.rawValue))
         let customer: CustomerID? = try rows.optionalIdentifier(row, Column.customer.rawValue)
         let wish = IntakeWish(

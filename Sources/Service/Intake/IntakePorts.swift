@@ -10,7 +10,8 @@ package struct IntakePort: Sendable {
     package var list: @Sendable (ProjectID, IntakeFilter) throws(Fault) -> [IntakeItem]
     /// Gives the item that is due and was tried least, to one worker until its lease ends. What busy stores
     /// would have to judge is left out.
-    package var take: @Sendable (_ now: Instant, _ without: BusyStores) throws(Fault) -> TakenIntake?
+    package var take:
+        @Sendable (_ now: Instant, _ without: BusyStores) throws(Fault) -> TakenIntake?
     /// Keeps the item as it is now; false when it was changed since it was read.
     package var change: @Sendable (IntakeItem) throws(CommandError) -> Bool
     package var counts: @Sendable () throws(Fault) -> IntakeCounts

@@ -1,3 +1,4 @@
+import Core
 import Evidence
 import Foundation
 

@@ -1,12 +1,14 @@
 import Assembly
 import Core
 import JSON
+import StoreAccess
 
 extension Option {
     /// What an app shows the store. Secrets come from files: what stands among the arguments is there for
     /// all users of the machine to read.
     static let credentials: [Option] =
-        storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) } + [
+        storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
+        + [
             .value(
                 "store-url", "URL",
                 "a store on this machine instead of the real one, like http://127.0.0.1:9090; none "
