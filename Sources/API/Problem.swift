@@ -164,7 +164,7 @@ extension Problem {
         case .nameUnknown(let name, let nearest):
             member = name.noun
             extensions.append("nearest", .optional(nearest))
-        case .credentialsInvalid(let part): member = "credentials.\(part.rawValue)"
+        case .credentialsInvalid(let part): member = "credentials.\(part.name)"
         case .intakeFull:
             isRetryable = true
             headers = [Header(.retryAfter, "60")]

@@ -15,7 +15,8 @@ extension Surface {
                 + GrantRoutes(grants: useCases.grants).routes
                 + CatalogRoutes(catalogs: useCases.catalogs).routes
                 + SettingsRoutes(
-                    projects: useCases.projects, apps: useCases.apps, ring: submissions.apps
+                    projects: useCases.projects, apps: useCases.apps, ring: submissions.apps,
+                    stores: submissions.intake.adapters.map(\.profile)
                 ).routes
                 + OrderRoutes(
                     reading: useCases.customers.reading, orders: useCases.orders, reads: reads

@@ -42,7 +42,7 @@ struct CatalogReader {
             return
         }
         let id: ProductID? = readIdentifier(object, "id", at: path)
-        let store = readChoice(object, "store", of: Store.self, at: path, else: .apple)
+        let store = readChoice(object, "store", of: Store.self, at: path, else: .unnamed)
         let entitlements: [EntitlementID] = readIdentifiers(object, "entitlements", at: path)
         let isFamilyShared = readFlag(object, "family_shared", at: path, else: true)
         let kind = readChoice(object, "kind", of: ProductKind.self, at: path, else: nil)

@@ -50,7 +50,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
-    case credentialsInvalid(InvalidCredentials)
+    case credentialsInvalid(InvalidCredential)
     /// With why the installation's key cannot be used.
     case credentialsLocked(String)
     case realStoreOnTestClock

@@ -34,7 +34,7 @@ struct CredentialCallTests {
     private func set(_ secret: String, key: String, by ports: Ports? = nil) throws {
         let useCases = UseCases(ports ?? service.ports)
         var change = CredentialsChange()
-        change.sharedSecret = secret
+        change.secrets["shared_secret"] = secret
         _ = try service.ledger.perform(
             useCases.apps.setting(
                 app, AppChange(), change, of: project, as: .operator, by: sender(key: key)))
@@ -59,7 +59,7 @@ struct CredentialCallTests {
     }
 
     private func keptSecret() throws -> String? {
-        try service.credentials(of: "com.example.game").sharedSecret
+        try service.credentials(of: "com.example.game").secrets["shared_secret"]
     }
 
     private func told(_ reply: Reply) throws -> String? {
@@ -191,7 +191,7 @@ struct CredentialCallTests {
     func late() throws {
         _ = service.send("PUT", path, key: admin, body: "{}")
         var later = CredentialsChange()
-        later.sharedSecret = "second"
+        later.secrets["shared_secret"] = "second"
         let ports = service.ports
         let wish = service.useCases.apps.setting(
             app, AppChange(), later, of: project, as: .operator, by: try sender(key: "k2"))

@@ -1,3 +1,4 @@
+import AppStore
 import Core
 import Histories
 import JSON
@@ -35,7 +36,7 @@ struct NightGapTests {
             guard case .notifications(let filter, _) = call, filter.start <= earliest else {
                 return nil
             }
-            throw .refused(code: 4_000_012, message: "Start date is too far in the past.")
+            throw .refused(byAppStore: 4_000_012, "Start date is too far in the past.")
         }
     }
 
@@ -87,7 +88,7 @@ struct NightGapTests {
     /// Answers of the store that are none.
     private static let ill: [StoreTrouble] = [
         .unavailable("what answered is not the API"), .unreadable("it is empty"),
-        .foreign("signature_invalid"), .refused(code: 4_000_000, message: "not today"),
+        .foreign("signature_invalid"), .refused(byAppStore: 4_000_000, "not today"),
         .endlessPages(limit: 3),
     ]
 
@@ -124,7 +125,7 @@ struct NightGapTests {
         try await aside {
             let night = try self.overdueNight()
             let lacking: PracticeNight.Detour = { call throws(StoreTrouble) in
-                guard case .statuses = call else { return nil }
+                guard case .standings = call else { return nil }
                 return StoreAnswer(environment: .sandbox)
             }
             for _ in 0..<2 {
@@ -164,7 +165,7 @@ struct NightGapTests {
             let night = try self.overdueNight()
             let struck = Mutex<TransactionID?>(nil)
             let run = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
-                guard case .statuses(let id) = call else { return nil }
+                guard case .standings(let id) = call else { return nil }
                 let isStruck = struck.withLock { known in
                     known = known ?? id
                     return known == id

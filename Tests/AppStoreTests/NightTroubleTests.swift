@@ -1,3 +1,4 @@
+import AppStore
 import Core
 import Histories
 import JSON
@@ -31,7 +32,7 @@ struct NightTroubleTests {
         try await aside {
             let night = try self.overdueNight()
             let failing = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
-                if case .statuses = call { throw .refused(code: code, message: "not today") }
+                if case .standings = call { throw .refused(byAppStore: code, "not today") }
                 return nil
             }
             #expect(!failing.isSound)
@@ -63,10 +64,9 @@ struct NightTroubleTests {
 
     /// An environment rejects the key; the other one answers.
     private static func refuse(_ refusing: Environment, _ intake: inout Intake) {
-        guard let ask = intake.stores[.apple]?.asking.ask else { return }
-        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
+        intake.detour { _, environment throws(StoreTrouble) in
             if environment == refusing { throw .unauthorized }
-            return try ask(call, app, environment)
+            return nil
         }
     }
 
@@ -92,7 +92,7 @@ struct NightTroubleTests {
         try await aside {
             let night = try self.overdueNight()
             let first = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
-                if case .statuses = call { throw .refused(code: 4_040_010, message: "unknown") }
+                if case .standings = call { throw .refused(byAppStore: 4_040_010, "unknown") }
                 return nil
             }
             #expect(first.isSound)
@@ -116,7 +116,7 @@ struct NightTroubleTests {
             let second = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
                 guard case .history(_, _, after: .some) = call else { return nil }
                 marked.withLock { $0 += 1 }
-                throw .refused(code: 4_000_005, message: "no such revision")
+                throw .refused(byAppStore: 4_000_005, "no such revision")
             }
             #expect(marked.withLock { $0 } > 0)
             #expect(second.isSound, "\(second.errors)")
@@ -132,7 +132,7 @@ struct NightTroubleTests {
             let first = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
                 guard case .history = call else { return nil }
                 refused.withLock { $0 += 1 }
-                throw .refused(code: 4_000_000, message: "no history")
+                throw .refused(byAppStore: 4_000_000, "no history")
             }
             #expect(refused.withLock { $0 } > 0)
             #expect(first.errors.contains { $0.contains("no history") }, "\(first.errors)")

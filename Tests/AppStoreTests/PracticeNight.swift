@@ -104,8 +104,7 @@ final class PracticeNight: Sendable {
         try call(
             "PUT", "/v1/apps/\(PracticeNight.app)", ["apple_id": 1_234_567_890])
         var change = CredentialsChange()
-        change.apiKey = StoreCredentials.APIKey(
-            issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
+        change.secrets = practice.key()
         change.address = StoreAddress("http://127.0.0.1:\(server.port)")
         _ = try service.ledger.perform(
             service.useCases.apps.setting(
@@ -207,12 +206,7 @@ final class PracticeNight: Sendable {
         wish.storeCalls = storeCalls ?? wish.storeCalls
         wish.isRehearsal = rehearsing
         var intake = service.intake
-        if let ask = intake.stores[.apple]?.asking.ask {
-            intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
-                if let answer = try detour(call) { return answer }
-                return try ask(call, app, environment)
-            }
-        }
+        intake.detour { call, _ throws(StoreTrouble) in try detour(call) }
         change(&intake)
         return try service.reconcile(wish, over: intake)
     }

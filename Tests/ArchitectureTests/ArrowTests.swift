@@ -26,7 +26,8 @@ struct ArrowTests {
         "Service": ["Auditing", "Core", "Following"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
-        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+        "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
+        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
@@ -38,13 +39,13 @@ struct ArrowTests {
         ],
         "Assembly": [
             "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-            "Threading",
+            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "StoreAccess",
+            "Telemetry", "Threading",
         ],
         "deed": [
-            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-            "Evidence", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
-            "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Evidence",
+            "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
+            "Service", "StoreAccess", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -71,8 +72,8 @@ struct ArrowTests {
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
         "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests",
-        "OpenAPI": "APITests",
-        "SQL": "LedgerTests", "deed": "DeedTests",
+        "OpenAPI": "APITests", "SQL": "LedgerTests", "StoreAccess": "AppStoreTests",
+        "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
     /// Run by `scripts/bench` and `scripts/fuzz`.

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Minting
 import Service
@@ -27,7 +28,7 @@ struct SlowStoreTests {
     private func queue(_ app: String, _ number: Int) throws {
         let heading = EvidenceHeading(
             digest: Array(repeating: UInt8(number), count: 31) + [UInt8(app.utf8.count)],
-            kind: .appReceipt, environment: .sandbox, app: try AppID(app))
+            kind: "app_receipt", environment: .sandbox, app: try AppID(app))
         _ = try service.intake.hold(
             RawEvidence(.appReceipt, [1]), .submit(CustomerID("u1")), order: nil,
             heading: heading, of: project)
@@ -85,7 +86,7 @@ struct SlowStoreTests {
         let running = work(until: isOver)
         #expect(eventually(within: 20_000) { asked.withLock { $0 == 3 } })
         let heading = EvidenceHeading(
-            digest: Array(repeating: 9, count: 32), kind: .notification, environment: .sandbox,
+            digest: Array(repeating: 9, count: 32), kind: "notification", environment: .sandbox,
             app: try AppID("com.example.well"))
         let news = try service.intake.hold(
             RawEvidence(.notification, [1]), .notification, order: nil, heading: heading,

@@ -9,6 +9,7 @@ package import HTTPServer
 package import JSON
 import Ledger
 package import Service
+import StoreAccess
 import Synchronization
 package import Telemetry
 import Threading
@@ -43,7 +44,7 @@ package final class TestService: Sendable {
         self.machineClock = machineClock ?? clock
         var outside = Outside(
             verifier: roots.map { Verifier(extraRoots: $0) } ?? .minted,
-            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store.port : nil,
+            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store : nil,
             log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction

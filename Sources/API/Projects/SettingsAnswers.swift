@@ -23,7 +23,7 @@ extension AppAllowances {
     fileprivate var json: JSON {
         [
             "any": .bool(isAny),
-            "bundle_ids": .array(apps.filter { $0.store == .apple }.map { .string($0.id.text) }),
+            "bundle_ids": .array(apps.filter { $0.store == .unnamed }.map { .string($0.id.text) }),
         ]
     }
 }

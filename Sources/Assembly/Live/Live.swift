@@ -1,5 +1,4 @@
 package import Answers
-import AppStore
 package import Core
 package import Crypto
 package import Evidence
@@ -28,7 +27,7 @@ package struct Outside: Sendable {
     /// The installation's keys, to keep what stores are shown.
     package var keys: Keys
     /// What takes the place of the stores.
-    package var store: StorePort?
+    package var store: (any StoreClient)?
     /// Whether evidence of production counts: not where the time is a test's.
     package var takesProduction = true
     package var log: Log
@@ -38,7 +37,8 @@ package struct Outside: Sendable {
     package var monotonicClock: @Sendable () -> Int64
 
     package init(
-        verifier: Verifier, keys: @escaping Keys, store: StorePort? = nil, log: Log = .silent,
+        verifier: Verifier, keys: @escaping Keys, store: (any StoreClient)? = nil,
+        log: Log = .silent,
         metrics: Metrics = Metrics(), machineClock: @escaping Clock = systemClock,
         monotonicClock: @escaping @Sendable () -> Int64 = monotonicMilliseconds
     ) {
@@ -64,8 +64,7 @@ package struct Live: Sendable {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.subscribe(answers) }
         self.ledger = ledger
-        let prover = Prover(outside.verifier, metrics: outside.metrics)
-        let store = LiveStore(ledger, prover, outside)
+        let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
             ledger, credentials: store.credentials,
@@ -74,14 +73,7 @@ package struct Live: Sendable {
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
         intake = Intake(
-            ports: ports, ledger,
-            stores: [
-                StoreAdapter(
-                    .apple, news: .notification,
-                    codes: .apple,
-                    evidence: EvidencePort(prover, takesProduction: outside.takesProduction),
-                    asking: outside.store ?? store.port)
-            ])
+            ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }
 }
 
@@ -89,26 +81,3 @@ extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQue
     EvidenceArchive
 {}
 
-extension EvidencePort {
-    package init(_ prover: Prover, takesProduction: Bool = true) {
-        @Sendable func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
-            if proven.environment == .sandbox || takesProduction { return proven }
-            throw .productionOnTestClock
-        }
-        self.init(
-            prove: { raw, apps, now throws(RefusedEvidence) in
-                try timely(prover.prove(raw, for: apps, now: now))
-            },
-            readVouched: { raw, apps, now throws(RefusedEvidence) in
-                try timely(prover.read(vouchedFor: raw, for: apps, now: now))
-            },
-            bare: prover.bare, heading: prover.heading(of:), standing: prover.standing(ofSigner:))
-    }
-}
-
-extension RefusedEvidence {
-    fileprivate static let productionOnTestClock = RefusedEvidence(
-        code: "production_on_test_clock",
-        sentence: "It is from production, and this database follows a test clock: send it to a "
-            + "service with another database.")
-}

@@ -6,14 +6,18 @@ package struct Intake: Sendable {
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
+    /// Whether evidence of production counts: not where the time is a test's.
+    package let takesProduction: Bool
 
     package init(
-        ports: Ports, _ ledger: some IntakeQueue & EvidenceArchive, stores: [StoreAdapter]
+        ports: Ports, _ ledger: some IntakeQueue & EvidenceArchive, stores: [StoreAdapter],
+        takesProduction: Bool = true
     ) {
         self.ports = ports
         queue = ledger
         archive = ledger
-        self.stores = Dictionary(stores.map { ($0.store, $0) }) { first, _ in first }
+        self.stores = Dictionary(stores.map { ($0.profile.store, $0) }) { first, _ in first }
+        self.takesProduction = takesProduction
     }
 }
 

@@ -11,11 +11,9 @@ package protocol IntakeQueue: Sendable {
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
     ) throws(Fault) -> [IntakeItem]
-    /// Gives the item that is due and was tried least, to one worker until its lease ends. Receipts of
-    /// some apps are left out, or all that a store judges.
-    func takeIntake(
-        now: Instant, without apps: [AppID], withoutStores: Bool
-    ) throws(Fault) -> TakenIntake?
+    /// Gives the item that is due and was tried least, to one worker until its lease ends. What busy stores
+    /// would have to judge is left out.
+    func takeIntake(now: Instant, without busy: BusyStores) throws(Fault) -> TakenIntake?
     /// Keeps the item as it is now; false when it was changed since it was read.
     func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool
     func intakeCounts() throws(Fault) -> IntakeCounts

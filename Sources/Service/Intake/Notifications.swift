@@ -31,8 +31,9 @@ extension Submissions {
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let (raw, heading) = try opened(raw)
+        let key = raw.key(of: heading.app)
         for isFirst in [true, false] {
-            let app = apps.known(heading.key)
+            let app = apps.known(key)
             let proven: ProvenEvidence
             do throws(RefusedEvidence) {
                 proven = try prove(raw, of: app?.project)
@@ -41,13 +42,13 @@ extension Submissions {
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
                 // Another instance may have set or changed the app a moment ago.
                 try obtain(apps.refresh())
-                if apps.known(heading.key) == nil { throw .unknownApp(heading.app) }
+                if apps.known(key) == nil { throw .unknownApp(key.id) }
                 continue
             }
-            guard let app else { throw .unknownApp(heading.app) }
+            guard let app else { throw .unknownApp(key.id) }
             return try recording(proven, for: app.project)
         }
-        let id = try queue(raw, heading, of: addressee(of: heading).project)
+        let id = try queue(raw, heading, of: addressee(of: key).project)
         return .answered(.success(.queued(id)))
     }
 
@@ -129,9 +130,9 @@ extension Submissions {
         return (bare, try rethrowing(as: unreadable, intake.heading(of: bare)))
     }
 
-    private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
-        let app = try obtain(apps.find(heading.key))
-        guard let app else { throw .unknownApp(heading.app) }
+    private func addressee(of key: AppKey) throws(NotificationError) -> ListedApp {
+        let app = try obtain(apps.find(key))
+        guard let app else { throw .unknownApp(key.id) }
         return app
     }
 

@@ -78,7 +78,7 @@ extension StoreRound {
     private func tellEstimate(_ ahead: HistoryCount, of app: App) {
         if ahead.all == 0 { return }
         let pace = ahead.ofEnvironment.map { environment, calls in
-            let allowed = StoreEndpoint.history.budget(in: environment).pause / 1000
+            let allowed = profile(of: app)?.historyPause(in: environment) ?? 0
             return calls * max(allowed, StoreRound.usualCall)
         }
         let minutes = pace.reduce(0, +) / 60_000 + 1
@@ -143,7 +143,7 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                if case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store) {
+                if case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown {
                     unknown += 1
                     continue
                 }

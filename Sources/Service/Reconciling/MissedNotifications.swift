@@ -11,11 +11,6 @@ extension StoreRound {
     /// A store counts how far back a question reaches from when it comes, and by its own clock.
     private static let margin: Int64 = 3_600_000
 
-    /// How far back the history of notifications reaches, by the store's word.
-    private static func reach(of environment: Environment) -> Int64 {
-        (environment == .production ? 180 : 30) * 86_400_000
-    }
-
     func readNotifications(of app: App) throws(StoreQuestionError) {
         var refusing: [Environment] = []
         var isRead = false
@@ -55,8 +50,8 @@ extension StoreRound {
         let name = StoreApp(project: project, key: app.key)
         let now = ports.now()
         let mark = try asking(port.marks.notifications(name, environment))
-        let earliest = now.advanced(
-            byMilliseconds: StoreRound.margin - StoreRound.reach(of: environment))
+        let reach = profile(of: app)?.newsReach(in: environment) ?? 0
+        let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
         // Where the store keeps less than it says, less is asked for, step by step.
         var step = StoreRound.margin
@@ -281,6 +276,6 @@ extension StoreRound {
 
 extension StoreQuestionError {
     fileprivate var isTooFarBack: Bool {
-        if case .trouble(.refused(4_000_012, _)) = self { true } else { false }
+        if case .trouble(let trouble) = self { trouble.meaning == .tooFarBack } else { false }
     }
 }

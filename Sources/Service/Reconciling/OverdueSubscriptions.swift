@@ -7,13 +7,13 @@ extension StoreRound {
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
-        var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key.id, $0) })
-        var unknown: [AppID: (count: Int, sentence: String)] = [:]
+        var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0) })
+        var unknown: [AppKey: (count: Int, sentence: String)] = [:]
         var last: DueInquiry?
         let now = ports.now()
         while !askable.isEmpty {
             let page = try obtain(
-                port.due(project, askable.keys.sorted(), now, last, StoreRound.page))
+                port.due(project, askable.keys.map(\.id).sorted(), now, last, StoreRound.page))
             for due in page {
                 let purchases = try readablePurchases(of: due.stream, by: now)
                 try ask(about: purchases, by: now, &askable, &unknown)
@@ -26,13 +26,13 @@ extension StoreRound {
                 Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
             }, by: now, &askable, &unknown)
         for app in apps {
-            if let (count, sentence) = unknown[app.key.id] {
+            if let (count, sentence) = unknown[app.key] {
                 remark(
                     "The store says nothing about some subscriptions (\(count)); Deed asks about them "
                         + "again in a week: \(sentence)",
                     of: app)
             }
-            if let count = resting[app.key.id] {
+            if let count = resting[app.key] {
                 remark(
                     "The store said nothing about some subscriptions (\(count)); Deed leaves them "
                         + "alone for a week.",
@@ -43,16 +43,16 @@ extension StoreRound {
 
     /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
-        about purchases: [Asked], by now: Instant, _ askable: inout [AppID: App],
-        _ unknown: inout [AppID: (count: Int, sentence: String)]
+        about purchases: [Asked], by now: Instant, _ askable: inout [AppKey: App],
+        _ unknown: inout [AppKey: (count: Int, sentence: String)]
     ) throws(CommandError) {
         var due = purchases
         while let next = due.first {
             due.removeFirst()
-            guard let app = askable[next.app.key.id] else { continue }
+            guard let app = askable[next.app.key] else { continue }
             if callsLeft[app.key, default: 0] <= 0 {
                 remark("More subscriptions wait for the next run.", of: app)
-                askable[app.key.id] = nil
+                askable[app.key] = nil
                 continue
             }
             var told: Set<PurchaseID> = []
@@ -60,22 +60,16 @@ extension StoreRound {
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
                 } catch {
-                    guard case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store)
+                    guard case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown
                     else { throw error }
-                    unknown[app.key.id, default: (0, trouble.sentence)].count += 1
+                    unknown[app.key, default: (0, trouble.sentence)].count += 1
                     try leaveAlone(next, now)
                 }
             }
             if told.isEmpty { count { $0.lookedAt += 1 } }
             due.removeAll { told.contains($0.before.id) }
-            if !mayGoOn { askable[app.key.id] = nil }
+            if !mayGoOn { askable[app.key] = nil }
         }
-    }
-
-    /// Whether the store does not know the purchase. Whatever else it refuses is no word about that.
-    func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
-        guard case .refused(let code, _) = trouble else { return false }
-        return intake.stores[store]?.codes.purchaseUnknown.contains(code) ?? false
     }
 
     /// A purchase about which the store is asked.
@@ -112,7 +106,7 @@ extension StoreRound {
             if rests <= now {
                 due.append(Asked(place: place, customer: stream.customer, before: before))
             } else {
-                resting[app, default: 0] += 1
+                resting[place.app.key, default: 0] += 1
             }
         }
         return due
@@ -186,7 +180,7 @@ extension StoreRound {
     /// How the customer's subscriptions stand; the one that is asked about is among them.
     private func standing(_ asked: Asked, _ app: App) throws(StoreQuestionError) -> [ProvenPiece] {
         let answer = try questions.wholeAnswer(
-            to: .statuses(of: asked.before.id.original), asked.app, asked.place.environment)
+            to: .standings(of: asked.before.id.original), asked.app, asked.place.environment)
         let proven = try questions.prove(answer, app)
         let facts = proven.flatMap(\.proven).map(\.facts)
         guard answer.environment == asked.place.environment,

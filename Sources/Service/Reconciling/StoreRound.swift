@@ -22,7 +22,7 @@ final class StoreRound {
     /// What a rehearsal read, and a run would have recorded.
     var learned = LearnedPurchases()
     /// How many subscriptions are left alone, which the store did not know.
-    var resting: [AppID: Int] = [:]
+    var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
     /// How many questions about an app came to nothing since the store last gave an answer.
@@ -38,6 +38,8 @@ final class StoreRound {
 
     var intake: Intake { submissions.intake }
     var ports: Ports { intake.ports }
+
+    func profile(of app: App) -> (any StoreProfile)? { intake.stores[app.key.store]?.profile }
 
     init(
         _ submissions: Submissions, _ port: InquiryPort, _ wish: ReconcileWish,
@@ -59,7 +61,7 @@ final class StoreRound {
         (report, failures, unanswered, self.told) = (PartReport(), [:], [:], told)
         (expected, resting) = (nil, [:])
         do throws(CommandError) {
-            let apps = try askableApps()
+            let apps = try askableApps(in: step)
             callsLeft = Dictionary(
                 uniqueKeysWithValues: apps.map { ($0.key, storeCalls) })
             switch step {
@@ -140,11 +142,13 @@ final class StoreRound {
         told(report.counts, expected)
     }
 
-    /// The apps with a key for the store's API; of the others it is said that they were left out.
-    private func askableApps() throws(CommandError) -> [App] {
+    /// The apps whose store can be asked, with a key for its API; of those without it is said that they were
+    /// left out.
+    private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(ports.credentials.statuses(project))
         return try ports.ledger.existing(project).apps.filter { app in
-            if app.key.store == .apple, statuses[app.key]?.hasKey == true { return true }
+            guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
+            if statuses[app.key]?.hasKey == true { return true }
             remark(
                 "It was left out: it has no key for the store's API; set one with: deed app set",
                 of: app)
@@ -199,7 +203,7 @@ extension StoreRound {
         switch trouble {
         case .refused, .foreign, .endlessPages: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
-        case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .untrusted, .fault: false
+        case .unconfigured, .locked, .unauthorized, .limited, .untrusted, .fault: false
         }
     }
 

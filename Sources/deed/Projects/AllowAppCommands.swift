@@ -45,7 +45,7 @@ extension Invocation {
     private func allowance() throws(CommandEnd) -> AppAllowance {
         switch (positional(0), has("any")) {
         case (let bundle?, false):
-            .app(AppKey(store: .apple, id: try id(bundle, named: "the bundle id")))
+            .app(AppKey(store: .unnamed, id: try id(bundle, named: "the bundle id")))
         case (nil, true): .any
         default: throw usage("give a bundle id or --any")
         }
