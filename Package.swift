@@ -73,8 +73,7 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
-        .target(
-            name: "Service", dependencies: ["Auditing", "Core", "Following"], swiftSettings: safe),
+        .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
@@ -98,9 +97,9 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-                "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-                "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+                "Service", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(

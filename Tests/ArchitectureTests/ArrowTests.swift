@@ -22,7 +22,7 @@ struct ArrowTests {
         "Machine": ["CProcess"],
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
-        "Service": ["Auditing", "Core", "Following"],
+        "Service": ["Auditing", "Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
         "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
@@ -36,9 +36,9 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-            "Threading",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following", "HTTPServer",
+            "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+            "Telemetry", "Threading",
         ],
         "deed": [
             "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
