@@ -75,8 +75,7 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
-        .target(
-            name: "Service", dependencies: ["Auditing", "Core", "Following"], swiftSettings: safe),
+        .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
@@ -103,9 +102,9 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-                "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-                "StoreAccess", "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+                "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(

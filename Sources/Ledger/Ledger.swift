@@ -13,7 +13,7 @@ package final class Ledger: Sendable {
     private let reads: ReadQueue
     private let announced: Announced
     private let running: Monitor<Int>
-    private let subscribers = LogSubscribers()
+    private let readers = LogReaders()
     let knownKeys: KnownKeys
     let clocks: Clocks
     /// What was seen of the log, against which each server is held.
@@ -70,12 +70,12 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, cache, subscribers, settings, clocks, condition, known, greet,
+                    announced, cache, readers, settings, clocks, condition, known, greet,
                     running
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
-                    subscribers: subscribers, settings: settings, clocks: clocks,
+                    readers: readers, settings: settings, clocks: clocks,
                     condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
@@ -107,19 +107,19 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Tells the subscriber of everything that is appended from now on.
-    package func subscribe(_ subscriber: any Subscriber) {
-        subscribers.add(subscriber)
+    /// Tells the reader of everything that is appended from now on.
+    package func follow(with reader: any LogReader) {
+        readers.add(reader)
         let isFirst = isFollowed.change { isFollowed in
             defer { isFollowed = true }
             return !isFollowed
         }
         if !isFirst { return }
         running.change { $0 += 1 }
-        startThread("log") { [subscribers, settings, known, greet, log, running, isClosing] in
-            var reader = LogReader(
-                subscribers, settings: settings, known: known, greet: greet, log: log)
-            reader.run { isMore in
+        startThread("log") { [readers, settings, known, greet, log, running, isClosing] in
+            var follower = Follower(
+                readers, settings: settings, known: known, greet: greet, log: log)
+            follower.run { isMore in
                 let milliseconds = isMore ? 0 : settings.tailMilliseconds
                 return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
             }

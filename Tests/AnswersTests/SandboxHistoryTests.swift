@@ -126,7 +126,7 @@ struct SandboxHistoryTests {
         for service in services {
             #expect(
                 eventually(within: 5000) {
-                    service.reads.cache.heard[Int(position.shard.number)] >= position.sequence
+                    service.reads.cache.place[Int(position.shard.number)] >= position.sequence
                 })
         }
     }

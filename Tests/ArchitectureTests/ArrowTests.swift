@@ -23,7 +23,7 @@ struct ArrowTests {
         "Machine": ["CProcess"],
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
-        "Service": ["Auditing", "Core", "Following"],
+        "Service": ["Auditing", "Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
         "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
@@ -38,8 +38,9 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "StoreAccess",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following", "HTTPServer",
+            "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+            "StoreAccess",
             "Telemetry", "Threading",
         ],
         "deed": [

@@ -62,6 +62,8 @@ create table deed.events (
     -- table the primary key would look as good, and be kept in plans that then read whole shards.
     constraint events_version_key unique (customer, project, environment, version, shard)
 );
+-- So that one project is followed without reading what is others'. It is filled at the end of a shard's part, too.
+create index events_of_project on deed.events (project, shard, seq);
 -- So that grants are found in the log without reading all of it. Narrow, and filled at the end of each
 -- shard: it costs a grant less than a row of a table would.
 create index events_of_grants on deed.events (shard, seq)

@@ -62,7 +62,7 @@ package struct Live: Sendable {
     /// `answers` follow the log where there are any.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
-        if let answers { ledger.subscribe(answers) }
+        if let answers { ledger.follow(with: answers) }
         self.ledger = ledger
         let store = LiveStore(ledger, outside)
         self.store = store
