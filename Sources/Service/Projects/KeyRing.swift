@@ -11,7 +11,7 @@ package final class KeyRing: Sendable {
     package init(_ ports: Ports) {
         self.ports = ports
         keys = Refreshing([:]) { () throws(Fault) in
-            Dictionary(try ports.directory.keys().map { ($0.digest, $0) }) { first, _ in first }
+            Dictionary(try ports.directory.liveKeys().map { ($0.digest, $0) }) { first, _ in first }
         }
     }
 
