@@ -65,6 +65,25 @@ struct NightGapTests {
         }
     }
 
+    @Test("A day that the store calls too far back behind one that it told is read by the next run")
+    func lateReach() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let bad = night.service.clock.now.advanced(byMilliseconds: -40 * Self.day)
+            let run = try night.reconcile([.notifications]) { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                throw .refused(code: 4_000_012, message: "Start date is too far in the past.")
+            }
+            #expect(run.errors.count == 1, "\(run.errors)")
+            #expect(self.counts(run, .notifications).found > 0)
+            let next = try night.reconcile([.notifications])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(self.counts(next, .notifications).found > 0)
+        }
+    }
+
     @Test("The sandbox is read as far back as it keeps notifications")
     func sandbox() async throws {
         try await aside {

@@ -10,7 +10,8 @@ final class Strikes: Sendable {
         .unavailable("what answered in its place is not JSON"), .unavailable("it answered 500"),
         .unreadable("\"data\" is missing"), .foreign("signature_invalid"),
         .refused(code: 4_000_000, message: "not today"), .refused(code: 4_290_001, message: ""),
-        .endlessPages(limit: 3), .unauthorized,
+        .refused(code: 4_000_012, message: "too far in the past"), .endlessPages(limit: 3),
+        .unauthorized,
     ]
 
     private struct State {

@@ -69,11 +69,13 @@ extension StoreRound {
         var isUnbroken = !isRehearsal
         while start < now {
             let end = min(start.advanced(byMilliseconds: length), now)
-            var window = Window(filter: NotificationFilter(start: start, end: end), known: known)
+            var window = Window(
+                filter: NotificationFilter(start: start, end: end), known: known, isFirst: !isBegun)
             do throws(StoreQuestionError) {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
-                guard error.isTooFarBack, end < now else { throw error }
+                // Of what lies behind a window that was read, the store has all: that answer is none.
+                guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
                 continue
@@ -118,14 +120,16 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try read(&window, of: app, name, environment)
             for _ in 1..<StoreRound.patience where !window.unproven.isEmpty && window.isWhole {
-                var again = Window(filter: window.filter, known: window.known.union(window.seen))
+                var again = Window(
+                    filter: window.filter, known: window.known.union(window.seen),
+                    isFirst: window.isFirst)
                 try read(&again, of: app, name, environment)
                 again.seen.formUnion(window.seen)
                 window = again
             }
             for trouble in window.unproven { note(trouble, of: app) }
         } catch {
-            guard case .trouble(let trouble) = error, !error.isTooFarBack,
+            guard case .trouble(let trouble) = error, !(window.isFirst && error.isTooFarBack),
                 mayGoOn(after: trouble, of: app)
             else { throw error }
             note(trouble, of: app)
@@ -159,6 +163,8 @@ extension StoreRound {
         /// Those of the window before, which may end with what this one begins with, and of longer windows that
         /// were given up.
         let known: Set<String>
+        /// Whether none before it was read: the store may keep less than was asked for.
+        let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
         /// Whether all of them were read, and recorded where they tell something new.
