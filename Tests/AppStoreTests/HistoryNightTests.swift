@@ -77,6 +77,44 @@ struct HistoryNightTests {
         }
     }
 
+    @Test("What was replaced once is not missing again while a day behind it cannot be read")
+    func replacedOnce() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            let customers = try night.customerCount()
+            let bad = night.service.clock.now.advanced(byMilliseconds: (2 - 180 * 24) * 3_600_000)
+            let ill: PracticeNight.Detour = { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                throw .foreign("signature_invalid")
+            }
+            let first = try night.reconcile(detour: ill)
+            #expect(!first.isSound && self.counts(first, .history).lookedAt == customers)
+            let again = try night.reconcile(detour: ill)
+            #expect(!again.isSound && self.counts(again, .history).lookedAt == 0)
+            #expect(try night.reconcile().isSound)
+            try expectTruth(night)
+        }
+    }
+
+    @Test("Notifications that are missing of the sandbox ask for no customer of production")
+    func ofOneEnvironment() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            try night.service.database.run(
+                """
+                insert into deed.purchases
+                select (jsonb_populate_record(p, '{"environment": "production"}')).*
+                from deed.purchases as p
+                """)
+            #expect(try !night.reconcile([.notifications]).isSound)
+            let asked = try night.service.database.text(
+                "select string_agg(distinct environment, ' ') from deed.history_questions")
+            #expect(asked == "sandbox")
+        }
+    }
+
     @Test(
         "What no night can know of, the run finds that asks for all histories",
         arguments: [([ReconcileStep.history], false), (ReconcileStep.allCases, true)])

@@ -69,7 +69,7 @@ extension StoreRound {
         // Questions may be made twice, and none is forgotten where this ends early.
         round.isFilled = false
         try obtain(port.histories.keepRound(round, name))
-        try obtain(port.histories.fill(name, nil))
+        try obtain(port.histories.fill(name, nil, nil))
         round.isFilled = true
         try obtain(port.histories.keepRound(round, name))
         return round

@@ -83,7 +83,11 @@ extension StoreRound {
             answering = window.answering ?? answering
             if !isBegun {
                 tellUnread(from: mark ?? earliest, until: start, of: app)
-                if let mark { try replace(from: mark, until: start, name) }
+                if let mark, mark < start, !isRehearsal {
+                    try replace(from: mark, until: start, name, window.answering)
+                    // Once replaced, it is not missing a second time.
+                    try asking(port.marks.keepNotifications(name, environment, start))
+                }
             }
             isBegun = true
             // What is not proven is read again the next time, with all behind it.
@@ -138,13 +142,14 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// What was told in between is known to be missing: every customer's history is asked for instead.
+    /// What was told in between is known to be missing: the history of every customer of the environment is
+    /// asked for instead; of both where it is not known who answers.
     private func replace(
-        from first: Instant, until start: Instant, _ app: StoreApp
+        from first: Instant, until start: Instant, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) {
-        if start <= first || isRehearsal { return }
         try asking(
-            port.histories.fill(app, "The notifications from \(first.text) until \(start.text)."))
+            port.histories.fill(
+                app, environment, "The notifications from \(first.text) until \(start.text)."))
     }
 
     /// Says what the store no longer tells.
