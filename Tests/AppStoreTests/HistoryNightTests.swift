@@ -147,6 +147,33 @@ struct HistoryNightTests {
         }
     }
 
+    @Test("A full run asks about everyone, whatever a slow round or a fault left open before it")
+    func everyone() async throws {
+        try await aside {
+            let night = try self.lateNight()
+            let customers = try night.customerCount()
+            let slow = try night.reconcile(storeCalls: 4)
+            #expect(self.counts(slow, .history).lookedAt < customers)
+            let damaged = try Stream.test("told-refunded", environment: .sandbox)
+            for _ in 0..<2 {
+                let full = try night.reconcile(
+                    full: true,
+                    change: { intake in
+                        let read = intake.ports.ledger.customer
+                        intake.ports.ledger.customer = { stream throws(Fault) in
+                            if stream == damaged { throw .broken("an event is damaged") }
+                            return try read(stream)
+                        }
+                    })
+                #expect(!full.isSound && self.counts(full, .history).lookedAt == customers)
+            }
+            let last = try night.reconcile(full: true)
+            #expect(last.isSound, "\(last.errors)")
+            #expect(self.counts(last, .history).lookedAt == customers)
+            try expectTruth(night)
+        }
+    }
+
     @Test(
         "A round goes on over many runs, the newest purchases first, and is told until it is done")
     func overRuns() async throws {

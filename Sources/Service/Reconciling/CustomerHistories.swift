@@ -62,10 +62,13 @@ extension StoreRound {
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.histories.round(name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
+        if round.isFilled {
+            if !plan.asksEveryHistory { return round }
+            let ahead = try obtain(port.histories.count(name, false))
+            // One that was asked for goes on while some of its questions were not asked yet.
+            if !round.isSlow, ahead.all > ahead.missing { return round }
+        }
         if plan.asksEveryHistory { round.isSlow = false }
-        let ahead = try obtain(port.histories.count(name, false))
-        // Of one that is under way some questions were not asked yet.
-        if round.isFilled, !plan.asksEveryHistory || ahead.all > ahead.missing { return round }
         // Questions may be made twice, and none is forgotten where this ends early.
         round.isFilled = false
         try obtain(port.histories.keepRound(round, name))
@@ -126,8 +129,21 @@ extension StoreRound {
         try asking(port.histories.keep(question))
     }
 
-    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
     private func ask(
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
+    ) throws(StoreQuestionError) {
+        do throws(StoreQuestionError) {
+            try askForWhole(question, app, &unknown)
+        } catch {
+            // Questions without an obstacle are those that were not asked yet.
+            try keepMissing(
+                question.place, of: question.customer, newestAt: question.newestAt, because: error)
+            throw error
+        }
+    }
+
+    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
+    private func askForWhole(
         _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
     ) throws(StoreQuestionError) {
         var told: Set<PurchaseID> = []
