@@ -196,6 +196,22 @@ struct NightGapTests {
         }
     }
 
+    @Test(
+        "A run that used up its questions is not sound, and later ones go on",
+        arguments: [ReconcileStep.notifications, .subscriptions])
+    func outOfCalls(_ step: ReconcileStep) async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let run = try night.reconcile([step], storeCalls: 3)
+            #expect(
+                run.errors.count == 1 && run.errors[0].contains("used up its questions"),
+                "\(run.errors)")
+            let next = try night.reconcile([step])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(self.counts(next, step).found > 0)
+        }
+    }
+
     @Test("A store that is away is asked about a few, and left alone until the next run")
     func away() async throws {
         try await aside {

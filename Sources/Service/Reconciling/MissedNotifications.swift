@@ -94,7 +94,7 @@ extension StoreRound {
             isUnbroken = isUnbroken && window.isWhole
             switch window.end {
             case .outOfCalls:
-                remark("More notifications wait for the next run.", of: app)
+                noteOutOfCalls("notifications", of: app)
                 return answering
             case .tooManyPages:
                 known.formUnion(window.seen)

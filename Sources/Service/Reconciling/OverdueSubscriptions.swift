@@ -51,7 +51,7 @@ extension StoreRound {
             due.removeFirst()
             guard let app = askable[next.app.key.id] else { continue }
             if callsLeft[app.key, default: 0] <= 0 {
-                remark("More subscriptions wait for the next run.", of: app)
+                noteOutOfCalls("subscriptions", of: app)
                 askable[app.key.id] = nil
                 continue
             }

@@ -131,6 +131,13 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
+    /// What was not asked is not done, however sound all else is.
+    func noteOutOfCalls(_ rest: String, of app: App) {
+        note(
+            "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
+            of: app.key.id.text)
+    }
+
     func remark(_ sentence: String, of app: App) {
         report.notes.append("\(app.key.id): \(sentence)")
     }
