@@ -87,21 +87,83 @@ struct NightTroubleTests {
         }
     }
 
-    @Test("A purchase that the store does not know is left alone for a week, which is no error")
+    @Test(
+        "A purchase that the store does not know, of all it was asked about, is left alone for a week: no error"
+    )
     func unknown() async throws {
         try await aside {
             let night = try self.overdueNight()
+            let asked = Mutex<[TransactionID]>([])
             let first = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
-                if case .statuses = call { throw .refused(code: 4_040_010, message: "unknown") }
+                guard case .statuses(let id) = call else { return nil }
+                let isFirst = asked.withLock { asked in
+                    asked.append(id)
+                    return asked[0] == id
+                }
+                if isFirst { throw .refused(code: 4_040_010, message: "unknown") }
                 return nil
             }
-            #expect(first.isSound)
-            #expect(first.notes.contains { $0.contains("asks about them again in a week") })
-            let second = try night.reconcile([.subscriptions])
-            #expect(self.counts(second, .subscriptions).lookedAt == 0)
+            #expect(first.isSound, "\(first.errors)")
+            #expect(first.notes.contains { $0.contains("again in a week") }, "\(first.notes)")
+            let unknown = try #require(asked.withLock { $0.first })
+            #expect(asked.withLock { $0.count { $0 == unknown } } == 3)
+            #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.lookedAt == 0)
             try night.pass(days: 8)
-            let later = try night.reconcile([.subscriptions])
-            #expect(self.counts(later, .subscriptions).mended > 0)
+            asked.withLock { $0 = [] }
+            _ = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
+                if case .statuses(let id) = call { asked.withLock { $0.append(id) } }
+                return nil
+            }
+            #expect(asked.withLock { $0.contains(unknown) })
+        }
+    }
+
+    /// As if the key were one of another app.
+    private static let strange: PracticeNight.Detour = { call throws(StoreTrouble) in
+        if case .notifications = call { return nil }
+        throw .refused(code: 4_040_010, message: "unknown")
+    }
+
+    @Test("A store that knows none of many purchases is not believed, and asked again")
+    func strangers() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let first = try night.reconcile([.subscriptions], detour: Self.strange)
+            #expect(!first.isSound)
+            #expect(first.errors.contains { $0.contains("knows none of") }, "\(first.errors)")
+            let asked = self.counts(first, .subscriptions).lookedAt
+            let second = try night.reconcile([.subscriptions])
+            #expect(self.counts(second, .subscriptions).lookedAt == asked)
+            #expect(self.counts(second, .subscriptions).mended > 0)
+        }
+    }
+
+    @Test("Nor does what it does not know end a round, or what is known to be missing")
+    func unknownHistories() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let customers = try night.customerCount()
+            for _ in 0..<2 {
+                let run = try night.reconcile([.history], detour: Self.strange)
+                #expect(run.errors.contains { $0.contains("knows none of") }, "\(run.errors)")
+                #expect(self.counts(run, .history).lookedAt == customers)
+            }
+            // Of one of them something is known to be missing.
+            try night.service.database.run(
+                """
+                update deed.history_questions set obstacle = 'something'
+                where customer = 'told-refunded'
+                """)
+            let original = try night.service.database.text(
+                "select original from deed.purchases where customer = 'told-refunded'")
+            let ofOne: PracticeNight.Detour = { call throws(StoreTrouble) in
+                guard case .history(let id, _, _) = call, id.text == original else { return nil }
+                throw .refused(code: 4_040_010, message: "unknown")
+            }
+            for _ in 0..<2 { #expect(try !night.reconcile([.history], detour: ofOne).isSound) }
+            let last = try night.reconcile()
+            #expect(last.isSound, "\(last.errors)")
+            try expectTruth(night)
         }
     }
 

@@ -32,7 +32,7 @@ extension StoreRound {
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: StoreRound.slowCalls) }
-        var unknown = 0
+        var unknown = UnknownPurchases()
         var last: HistoryQuestion?
         asking: while ahead.all > 0 {
             let page = try obtain(port.histories.next(name, last, StoreRound.historyPage))
@@ -47,11 +47,14 @@ extension StoreRound {
             last = page.last
             if page.count < StoreRound.historyPage { break }
         }
-        if unknown > 0 {
+        let strangers = unknown.believed(of: app.key)
+        for place in strangers { try obtain(port.histories.end(place)) }
+        if !strangers.isEmpty {
             remark(
-                "The store does not know some purchases (\(unknown)); they stay as they are.",
-                of: app)
+                "The store does not know the purchases of some customers (\(strangers.count)); they stay as "
+                    + "they are.", of: app)
         }
+        noteDoubted(unknown, of: app)
         let left = try obtain(port.histories.count(name, false))
         round.wasWhole = round.wasWhole || left.all == 0
         try obtain(port.histories.keepRound(round, name))
@@ -130,7 +133,7 @@ extension StoreRound {
     }
 
     private func ask(
-        _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
         do throws(StoreQuestionError) {
             try askForWhole(question, app, &unknown)
@@ -144,23 +147,27 @@ extension StoreRound {
 
     /// Asks for all that one customer bought. Several accounts of the store may belong to one.
     private func askForWhole(
-        _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
         var told: Set<PurchaseID> = []
-        var (isNew, isAnswered) = (false, true)
+        var (isNew, isAnswered, isKnown) = (false, true, true)
         for purchase in try asking(purchases(question, of: app)) where !told.contains(purchase) {
             let place = StorePurchase(
                 app: question.place.app, environment: question.place.environment, purchase: purchase
             )
             do throws(StoreQuestionError) {
-                let answer = try believing { () throws(StoreQuestionError) in
+                let answer = try believing(app) { () throws(StoreQuestionError) in
                     try recordHistory(of: place, app)
                 }
+                unknown.learnKnown(place)
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                if case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store) {
-                    unknown += 1
+                // Where something is known to be missing, that is no answer.
+                if case .trouble(let trouble) = error, question.obstacle == nil,
+                    isUnknown(trouble, to: app.key.store)
+                {
+                    isKnown = false
                     continue
                 }
                 try keepMissing(
@@ -172,7 +179,8 @@ extension StoreRound {
                 isAnswered = isAnswered && place != question.place
             }
         }
-        if isAnswered { try asking(port.histories.end(question.place)) }
+        if isAnswered, isKnown { try asking(port.histories.end(question.place)) }
+        if isAnswered, !isKnown { unknown.learnUnknown(question.place) }
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 

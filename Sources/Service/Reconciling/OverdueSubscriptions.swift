@@ -8,7 +8,7 @@ extension StoreRound {
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
         var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key.id, $0) })
-        var unknown: [AppID: (count: Int, sentence: String)] = [:]
+        var unknown = UnknownPurchases()
         var last: DueInquiry?
         let now = ports.now()
         while !askable.isEmpty {
@@ -26,12 +26,15 @@ extension StoreRound {
                 Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
             }, by: now, &askable, &unknown)
         for app in apps {
-            if let (count, sentence) = unknown[app.key.id] {
+            let strangers = unknown.believed(of: app.key)
+            for place in strangers { try leaveAlone(place, now) }
+            if !strangers.isEmpty {
                 remark(
-                    "The store says nothing about some subscriptions (\(count)); Deed asks about them "
-                        + "again in a week: \(sentence)",
+                    "The store does not know some subscriptions (\(strangers.count)); Deed asks about "
+                        + "them again in a week.",
                     of: app)
             }
+            noteDoubted(unknown, of: app)
             if let count = resting[app.key.id] {
                 remark(
                     "The store said nothing about some subscriptions (\(count)); Deed leaves them "
@@ -44,7 +47,7 @@ extension StoreRound {
     /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
         about purchases: [Asked], by now: Instant, _ askable: inout [AppID: App],
-        _ unknown: inout [AppID: (count: Int, sentence: String)]
+        _ unknown: inout UnknownPurchases
     ) throws(CommandError) {
         var due = purchases
         while let next = due.first {
@@ -59,23 +62,17 @@ extension StoreRound {
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
+                    unknown.learnKnown(next.place)
                 } catch {
                     guard case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store)
                     else { throw error }
-                    unknown[app.key.id, default: (0, trouble.sentence)].count += 1
-                    try leaveAlone(next, now)
+                    unknown.learnUnknown(next.place)
                 }
             }
             if told.isEmpty { count { $0.lookedAt += 1 } }
             due.removeAll { told.contains($0.before.id) }
             if !mayGoOn { askable[app.key.id] = nil }
         }
-    }
-
-    /// Whether the store does not know the purchase. Whatever else it refuses is no word about that.
-    func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
-        guard case .refused(let code, _) = trouble else { return false }
-        return intake.stores[store]?.codes.purchaseUnknown.contains(code) ?? false
     }
 
     /// A purchase about which the store is asked.
@@ -118,11 +115,11 @@ extension StoreRound {
         return due
     }
 
-    private func leaveAlone(_ asked: Asked, _ now: Instant) throws(StoreQuestionError) {
+    private func leaveAlone(_ place: StorePurchase, _ now: Instant) throws(CommandError) {
         if isRehearsal { return }
-        var mark = try asking(port.marks.history(asked.place)) ?? HistoryMark()
+        var mark = try obtain(port.marks.history(place)) ?? HistoryMark()
         mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
-        try asking(port.marks.keepHistory(mark, asked.place))
+        try obtain(port.marks.keepHistory(mark, place))
     }
 
     /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
@@ -132,7 +129,7 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
         let environment = asked.place.environment
-        let proven = try believing { () throws(StoreQuestionError) in try standing(asked, app) }
+        let proven = try believing(app) { () throws(StoreQuestionError) in try standing(asked, app) }
         let facts = proven.flatMap(\.proven).map(\.facts)
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
@@ -141,7 +138,7 @@ extension StoreRound {
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
             do throws(StoreQuestionError) {
-                let (more, mark) = try believing { () throws(StoreQuestionError) in
+                let (more, mark) = try believing(app) { () throws(StoreQuestionError) in
                     try history(of: one, app)
                 }
                 earlier += more

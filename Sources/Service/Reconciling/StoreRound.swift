@@ -210,15 +210,20 @@ extension StoreRound {
         }
     }
 
-    /// Asks again where an answer is not believed: what stands in between may have spoilt it.
+    /// Asks again where an answer is not believed: what stands in between may have spoilt it. That a purchase is
+    /// not known, a store says three times before anything follows from it.
     func believing<Answer>(
-        _ ask: () throws(StoreQuestionError) -> Answer
+        _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {
         for _ in 1..<StoreRound.patience {
             do throws(StoreQuestionError) {
                 return try ask()
             } catch {
-                guard case .trouble(.foreign) = error else { throw error }
+                switch error {
+                case .trouble(.foreign): break
+                case .trouble(let trouble) where isUnknown(trouble, to: app.key.store): break
+                default: throw error
+                }
             }
         }
         return try ask()
