@@ -59,6 +59,30 @@ struct HistoryNightTests {
         }
     }
 
+    @Test("An app that had no customer at first has its round when it has some")
+    func emptyFirst() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "empty at first"))
+            let night = try PracticeNight(lives: 3, ofEachState: true, &random)
+            let empty = try night.reconcile()
+            #expect(empty.isSound, "\(empty.errors)")
+            #expect(self.counts(empty, .history).lookedAt == 0)
+            try night.pass(days: 42)
+            night.cutOff(true)
+            try night.pass(days: 63)
+            // As if all had been read, also what never came.
+            try night.service.database.run(
+                "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
+            )
+            let run = try night.reconcile()
+            #expect(run.isSound, "\(run.errors)")
+            let customers = try night.customerCount()
+            #expect(self.counts(run, .history).lookedAt == customers)
+            try expectTruth(night)
+            try self.expectNothingMore(night)
+        }
+    }
+
     @Test("Notifications that the store keeps no more are said, and replaced by the histories")
     func tooLate() async throws {
         try await aside {

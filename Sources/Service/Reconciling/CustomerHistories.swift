@@ -56,7 +56,7 @@ extension StoreRound {
         }
         noteDoubted(unknown, of: app)
         let left = try obtain(port.histories.count(name, false))
-        round.wasWhole = round.wasWhole || left.all == 0
+        round.wasWhole = round.wasWhole || round.isFilled && left.all == 0
         try obtain(port.histories.keepRound(round, name))
         tellRest(left, after: round, of: app)
     }
@@ -71,12 +71,13 @@ extension StoreRound {
             // One that was asked for goes on while some of its questions were not asked yet.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
-        if plan.asksEveryHistory { round.isSlow = false }
+        round.isSlow = !plan.asksEveryHistory
         // Questions may be made twice, and none is forgotten where this ends early.
         round.isFilled = false
         try obtain(port.histories.keepRound(round, name))
         try obtain(port.histories.fill(name, nil, nil))
-        round.isFilled = true
+        // While an app has no customer, its round is still ahead.
+        round.isFilled = try obtain(port.histories.count(name, false)).all > 0
         try obtain(port.histories.keepRound(round, name))
         return round
     }
