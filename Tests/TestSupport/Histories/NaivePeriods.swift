@@ -60,8 +60,9 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    /// Another product that begins before the end is an upgrade, flagged or not; unless that happens
-    /// so late that it may be the renewal, and the store said of the former one since that it is none.
+    /// Another product that begins before the end is an upgrade, flagged or not; unless the store had
+    /// announced it for the renewal, or it happens so late that it may be the renewal, and the store said
+    /// of the former one since that it is none.
     private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
@@ -70,6 +71,13 @@ extension NaiveModel {
             next.fact.product != former.fact.product
         else { return false }
         if let revoked = former.revoked, revoked.at.milliseconds < next.start { return false }
+        let wasAnnounced = facts.renewals.contains { word in
+            word.original == former.fact.original && word.product != nil
+                && word.nextProduct == next.fact.product && word.nextProduct != word.product
+                && word.signedAt.milliseconds < next.start
+                && word.signedAt.milliseconds >= former.start - lead(former)
+        }
+        if wasAnnounced { return false }
         let isLate = next.start >= expires - lead(former)
         return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
     }
@@ -91,10 +99,13 @@ extension NaiveModel {
         return revoked.at.milliseconds <= weighed.start
     }
 
-    /// How long before a period its renewal may be charged.
+    /// How long before a period its renewal may be charged, by the store's pages: up to a day of the
+    /// period that was sold, which lasts a week or more. What is shorter stands for such a one at another
+    /// pace, as a week does that lasts three minutes in the sandbox.
     private func lead(_ period: Weighed) -> Int64 {
-        guard let expires = period.expires else { return 86_400_000 }
-        return max(0, min(86_400_000, (expires - period.start) / 3))
+        let week = 7 * day
+        guard let expires = period.expires, expires - period.start < week else { return day }
+        return max(0, (expires - period.start) * day / week)
     }
 
     private func newest(_ periods: [Weighed]) -> Weighed? {
