@@ -158,7 +158,7 @@ struct NightGapTests {
 
     @Test(
         "A day of notifications that cannot be read ends nothing else, and is read by the next run",
-        arguments: ill.dropLast())
+        arguments: ill)
     func unreadableDay(_ trouble: StoreTrouble) async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -174,6 +174,32 @@ struct NightGapTests {
             let next = try night.reconcile()
             #expect(next.isSound, "\(next.errors)")
             try expectTruth(night)
+        }
+    }
+
+    @Test("A minute of which the pages do not end is told, and all behind it is read")
+    func endlessMinute() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let bad = night.service.clock.now.advanced(byMilliseconds: -40 * Self.day)
+            let asked = Mutex(0)
+            let run = try night.reconcile([.notifications]) { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                var page = StoreAnswer(environment: .sandbox)
+                page.next = asked.withLock { asked in
+                    asked += 1
+                    return "page \(asked)"
+                }
+                return page
+            }
+            #expect(run.errors.count == 1, "\(run.errors)")
+            #expect(run.errors.first?.contains("do not end") == true, "\(run.errors)")
+            #expect(self.counts(run, .notifications).found > 0)
+            let next = try night.reconcile([.notifications])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(try night.complaints() == [])
         }
     }
 

@@ -67,6 +67,7 @@ extension StoreRound {
         var answering: Environment?
         var known = Set<String>()
         var isUnbroken = !isRehearsal
+        var endless = 0
         while start < now {
             let end = min(start.advanced(byMilliseconds: length), now)
             var window = Window(
@@ -83,11 +84,7 @@ extension StoreRound {
             answering = window.answering ?? answering
             if !isBegun {
                 tellUnread(from: mark ?? earliest, until: start, of: app)
-                if let mark, mark < start, !isRehearsal {
-                    try replace(from: mark, until: start, name, window.answering)
-                    // Once replaced, it is not missing a second time.
-                    try asking(port.marks.keepNotifications(name, environment, start))
-                }
+                try replace(from: mark, until: start, name, environment, window.answering)
             }
             isBegun = true
             // What is not proven is read again the next time, with all behind it.
@@ -99,12 +96,14 @@ extension StoreRound {
             case .tooManyPages:
                 known.formUnion(window.seen)
                 crowdedUntil = max(crowdedUntil, end)
-                length = (end.milliseconds - start.milliseconds) / 2
-                if length < StoreRound.shortestWindow {
-                    throw .trouble(.endlessPages(limit: StoreRound.pageLimit))
+                let half = (end.milliseconds - start.milliseconds) / 2
+                if half >= StoreRound.shortestWindow {
+                    length = half
+                    continue
                 }
-                continue
-            case .reached: break
+                try passOverEndless(&endless, of: app)
+                isUnbroken = false
+            case .reached: endless = 0
             }
             if isUnbroken { try asking(port.marks.keepNotifications(name, environment, end)) }
             known = end < crowdedUntil ? known.union(window.seen) : window.seen
@@ -114,6 +113,15 @@ extension StoreRound {
             start = end
         }
         return answering
+    }
+
+    /// Notes a time of which the pages do not end, so that what was told behind it is read; after some in a row the
+    /// store's part ends.
+    private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
+        count += 1
+        let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
+        if count >= StoreRound.patience { throw .trouble(trouble) }
+        note(trouble, of: app)
     }
 
     /// Reads a window, and again where some of it is not believed. Notes what cannot be read where what comes
@@ -142,14 +150,17 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// What was told in between is known to be missing: the history of every customer of the environment is
-    /// asked for instead; of both where it is not known who answers.
+    /// What was told since the mark is known to be missing: the history of every customer in the environment that
+    /// answers is asked for instead, of both where none has. The mark moves on, so that this happens once.
     private func replace(
-        from first: Instant, until start: Instant, _ app: StoreApp, _ environment: Environment?
+        from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
+        _ answering: Environment?
     ) throws(StoreQuestionError) {
+        guard let mark, mark < start, !isRehearsal else { return }
         try asking(
             port.histories.fill(
-                app, environment, "The notifications from \(first.text) until \(start.text)."))
+                app, answering, "The notifications from \(mark.text) until \(start.text)."))
+        try asking(port.marks.keepNotifications(app, environment, start))
     }
 
     /// Says what the store no longer tells.
