@@ -161,9 +161,16 @@ struct HistoryNightTests {
             }
             #expect(self.counts(ahead, .history).lookedAt == customers)
             #expect(calls.withLock { $0 } == 0)
-            let run = try night.reconcile(steps, full: full)
+            let told = Mutex<[ReconcileProgress]>([])
+            let run = try night.reconcile(
+                steps, full: full, progress: { one in told.withLock { $0.append(one) } })
             #expect(run.isSound, "\(run.errors)")
             #expect(self.counts(run, .history).lookedAt == customers)
+            // The estimate comes before the first question: the sandbox allows 5 calls a second.
+            let first = try #require(told.withLock { $0.first { $0.step == .history } })
+            let left = try #require(first.millisecondsLeft)
+            #expect(first.counts.lookedAt == 0 && first.ahead?.customers == customers)
+            #expect(left > customers * 200 && left < customers * 250)
             // How a subscription stands that was bought again, the step behind it asks.
             if steps == [.history] { #expect(try night.reconcile().isSound) }
             try expectTruth(night)

@@ -199,7 +199,8 @@ final class PracticeNight: Sendable {
     func reconcile(
         _ steps: [ReconcileStep] = ReconcileStep.allCases, rehearsing: Bool = false,
         full: Bool = false, storeCalls: Int? = nil,
-        detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in }
+        detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in },
+        progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
         var wish = ReconcileWish(project: try ProjectID("default"))
         wish.plan.steps = steps
@@ -214,7 +215,7 @@ final class PracticeNight: Sendable {
             }
         }
         change(&intake)
-        return try service.reconcile(wish, over: intake)
+        return try service.reconcile(wish, over: intake, progress: progress)
     }
 
     /// The entitlements of which the last that was published is that they ended.

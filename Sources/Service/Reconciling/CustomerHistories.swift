@@ -6,8 +6,6 @@ extension StoreRound {
     private static let historyPage = 200
     /// How many customers a run asks about in a round that began by itself.
     private static let slowCalls = 5000
-    /// How long a call takes mostly, in milliseconds.
-    private static let usualCall: Int64 = 150
 
     func askForHistories(of apps: [App]) throws(CommandError) {
         for app in apps {
@@ -28,7 +26,11 @@ extension StoreRound {
     private func askAll(of app: App, _ name: StoreApp) throws(CommandError) {
         var round = try round(of: name)
         let ahead = try obtain(port.histories.count(name, false))
-        expected = (expected ?? 0) + ahead.all
+        let others = self.ahead ?? WorkAhead(customers: 0, milliseconds: 0)
+        self.ahead = WorkAhead(
+            customers: others.customers + ahead.all,
+            milliseconds: others.milliseconds + ahead.milliseconds)
+        // The first word about it is the estimate.
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: StoreRound.slowCalls) }
@@ -84,14 +86,9 @@ extension StoreRound {
 
     private func tellEstimate(_ ahead: HistoryCount, of app: App) {
         if ahead.all == 0 { return }
-        let pace = ahead.ofEnvironment.map { environment, calls in
-            let allowed = StoreEndpoint.history.budget(in: environment).pause / 1000
-            return calls * max(allowed, StoreRound.usualCall)
-        }
-        let minutes = pace.reduce(0, +) / 60_000 + 1
         remark(
             "The histories of \(ahead.all) customers are to be asked for: \(ahead.all) calls or more, about "
-                + "\(minutes) min.", of: app)
+                + "\(ahead.milliseconds / 60_000 + 1) min.", of: app)
     }
 
     /// What is known to be missing, or was never read whole, is no sound end of a run.
@@ -213,6 +210,19 @@ extension StoreRound {
         }
         let facts = proven.flatMap(\.proven).flatMap(\.facts.transactions)
         return (Set(facts.map(\.purchase)), try questions.recordNews(proven, of: project))
+    }
+}
+
+extension HistoryCount {
+    /// How long a call takes mostly, in milliseconds.
+    private static let usualCall: Int64 = 150
+
+    /// How long it takes to ask for all of them, one call for each, within the store's limits.
+    package var milliseconds: Int64 {
+        ofEnvironment.reduce(0) { sum, one in
+            let allowed = StoreEndpoint.history.budget(in: one.key).pause / 1000
+            return sum + one.value * max(allowed, HistoryCount.usualCall)
+        }
     }
 }
 

@@ -17,8 +17,8 @@ final class StoreRound {
     let plan: ReconcilePlan
     let isRehearsal: Bool
     private let storeCalls: Int
-    /// How many customers a step will ask about, where that is known.
-    var expected: Int64?
+    /// What a step will ask about, where that is known.
+    var ahead: WorkAhead?
     /// What a rehearsal read, and a run would have recorded.
     var learned = LearnedPurchases()
     /// How many subscriptions are left alone, which the store did not know.
@@ -28,7 +28,7 @@ final class StoreRound {
     /// How many questions about an app came to nothing since the store last gave an answer.
     private var unanswered: [AppKey: Int] = [:]
     private let isWanted: () -> Bool
-    private var told: (StepCounts, _ expected: Int64?) -> Void = { _, _ in }
+    private var told: (StepCounts, WorkAhead?) -> Void = { _, _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
 
     private struct Failure: Hashable {
@@ -54,10 +54,10 @@ final class StoreRound {
 
     /// Does one of its steps.
     func reconcile(
-        _ step: ReconcileStep, told: @escaping (StepCounts, _ expected: Int64?) -> Void
+        _ step: ReconcileStep, told: @escaping (StepCounts, WorkAhead?) -> Void
     ) throws(Fault) -> PartReport {
         (report, failures, unanswered, self.told) = (PartReport(), [:], [:], told)
-        (expected, resting) = (nil, [:])
+        (ahead, resting) = (nil, [:])
         do throws(CommandError) {
             let apps = try askableApps()
             callsLeft = Dictionary(
@@ -144,7 +144,7 @@ final class StoreRound {
 
     func count(_ change: (inout StepCounts) -> Void) {
         change(&report.counts)
-        told(report.counts, expected)
+        told(report.counts, ahead)
     }
 
     /// The apps with a key for the store's API; of the others it is said that they were left out.
