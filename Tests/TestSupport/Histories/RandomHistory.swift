@@ -1,4 +1,4 @@
-package import Core
+import Core
 
 /// Random numbers that the same seed brings back (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {

@@ -196,7 +196,7 @@ package struct StoreLife: CustomStringConvertible {
     private mutating func someGrace() -> Int64 {
         if random.chance(40) { return 0 }
         if month < 7 * day { return month }
-        let days = [3, 16, 28][Int(random.number(0...2))]
+        let days: Int64 = [3, 16, 28][Int(random.number(0...2))]
         return month == 7 * day ? min(days, 6) * day : days * day
     }
 
