@@ -141,7 +141,7 @@ struct ReconcilingTests {
     /// others. In production the calls one after the other take longer than that.
     @Test(
         "The time for histories is estimated by what the store allows, and by how long a call takes",
-        arguments: [(Environment.production, 150), (.sandbox, 222)])
+        arguments: [(Environment.production, Int64(150)), (.sandbox, Int64(222))])
     func pace(_ environment: Environment, milliseconds: Int64) {
         var count = HistoryCount()
         count.ofEnvironment = [environment: 3600]
