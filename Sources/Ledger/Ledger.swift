@@ -15,6 +15,7 @@ package final class Ledger: Sendable {
     private let running: Monitor<Int>
     private let subscribers = LogSubscribers()
     let knownKeys: KnownKeys
+    let unread: UnreadStreams
     let clocks: Clocks
     /// What was seen of the log, against which each server is held.
     package let known: LogGuard
@@ -62,6 +63,7 @@ package final class Ledger: Sendable {
         running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
+        unread = UnreadStreams(log: log)
         startCommitters(log, measures)
         startReaders(measures)
         addGauges(to: metrics)
@@ -91,10 +93,10 @@ package final class Ledger: Sendable {
         let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
         let reading = Monitor(settings.readers)
         for (index, hand) in hands.enumerated() {
-            startThread("reader-\(index)") { [reads, cache, known, settings, greet] in
+            startThread("reader-\(index)") { [reads, cache, known, unread, settings, greet] in
                 var reader = StateReader(
-                    queue: reads, hand: hand, cache: cache, known: known, settings: settings,
-                    greet: greet, sizes: measures.readSizes)
+                    queue: reads, hand: hand, cache: cache, known: known, unread: unread,
+                    settings: settings, greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
             }

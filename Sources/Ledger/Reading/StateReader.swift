@@ -21,18 +21,20 @@ struct StateReader: ~Copyable {
     private let hand: ReadsInHand
     private let cache: StateCache
     private let known: LogGuard
+    private let unread: UnreadStreams
     private let sizes: Histogram
     private var link: Link
 
     init(
         queue: ReadQueue, hand: ReadsInHand, cache: StateCache, known: LogGuard,
-        settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
+        unread: UnreadStreams, settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
     ) {
         self.sizes = sizes
         self.queue = queue
         self.hand = hand
         self.cache = cache
         self.known = known
+        self.unread = unread
         link = Link(settings.connection, greet: greet)
     }
 
@@ -61,6 +63,7 @@ struct StateReader: ~Copyable {
             } else if error.isPassing, !error.isTooLong, !isAgain, hand.isWaiting(first) {
                 read(streams, from: first, isAgain: true)
             } else {
+                unread.tell(streams[0], error.fault)
                 hand.answer(first, .failure(error))
             }
         }
