@@ -43,7 +43,8 @@ extension PracticeWorld {
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again.
+    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again. The store's
+    /// pages do not say so of a period that had expired; that it is the same is assumed.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
