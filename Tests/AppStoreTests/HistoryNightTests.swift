@@ -205,6 +205,41 @@ struct HistoryNightTests {
         }
     }
 
+    @Test("A requested run asks for every history where its body says so")
+    func requested() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            try night.call(
+                "POST", "/v1/reconciliations", ["only": ["history", "projections"], "full": true])
+            var wish = ReconcileWish(project: try ProjectID("default"))
+            let requested = try #require(
+                try night.service.ledger.project(wish.project).requestedReconciliation)
+            (wish.plan, wish.requested) = (requested.started.plan, requested.id)
+            let customers = try night.customerCount()
+            let run = try night.service.reconcile(wish)
+            #expect(run.isSound, "\(run.errors)")
+            #expect(run.reconciliation == requested.id)
+            #expect(self.counts(run, .history).lookedAt == customers)
+            #expect(self.counts(run, .history).found > 0)
+        }
+    }
+
+    @Test("A round that began by itself takes few calls of a run, and says what is left")
+    func slowly() async throws {
+        try await aside {
+            #expect(ReconcileWish(project: try ProjectID("default")).slowCalls == 5000)
+            let night = try self.lateNight()
+            let customers = try night.customerCount()
+            let first = try night.reconcile(slowCalls: 4)
+            #expect(self.counts(first, .history).lookedAt == 4)
+            let left = "The histories of \(customers - 4) customers are still to be asked for"
+            #expect(first.errors.contains { $0.contains(left) }, "\(first.errors)")
+            // One that was asked for does not take its time.
+            let run = try night.reconcile([.history], slowCalls: 4)
+            #expect(run.isSound && self.counts(run, .history).lookedAt == customers)
+        }
+    }
+
     @Test(
         "A round goes on over many runs, the newest purchases first, and is told until it is done")
     func overRuns() async throws {
@@ -252,7 +287,9 @@ struct HistoryNightTests {
             var isSound = false
             while !isSound, runs < 60 {
                 if runs == 50 { strikes.end() }
-                isSound = try night.reconcile(detour: strikes.strike).isSound
+                isSound = try night.reconcile(
+                    storeCalls: runs % 3 == 0 ? 60 : nil, detour: strikes.strike
+                ).isSound
                 runs += 1
                 if isSound { try expectTruth(night, "after \(runs) runs") }
             }
@@ -288,7 +325,6 @@ struct HistoryNightTests {
             try night.suffer(Self.ill)
             let strikes = Strikes(0.01, seed: seed)
             for number in 1...3 {
-                if number == 3 { strikes.end() }
                 let run = try night.reconcile(full: number == 2, detour: strikes.strike)
                 let left = try night.complaints()
                 print(

@@ -61,6 +61,24 @@ struct NightTroubleTests {
         }
     }
 
+    @Test("A key that was taken a moment ago is shown again before it is given up")
+    func rejectedOnce() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let asked = Mutex(0)
+            let run = try night.reconcile([.subscriptions]) { _ throws(StoreTrouble) in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                if number == 2 { throw .unauthorized }
+                if number == 4 { throw .untrusted("another certificate") }
+                return nil
+            }
+            #expect(run.isSound, "\(run.errors)")
+        }
+    }
+
     /// An environment rejects the key; the other one answers.
     private static func refuse(_ refusing: Environment, _ intake: inout Intake) {
         guard let ask = intake.stores[.apple]?.asking.ask else { return }
@@ -201,6 +219,24 @@ struct NightTroubleTests {
             #expect(self.counts(first, .subscriptions).mended > 0)
             // Nothing of what it signed was thrown away: nothing is due any more.
             #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.lookedAt == 0)
+        }
+    }
+
+    @Test("A pause that the store wants beyond the run is obeyed by the next one")
+    func longPause() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            try night.suffer(#"{"limit":1,"limit_for":"1h","seed":3}"#)
+            let first = try night.reconcile([.subscriptions])
+            #expect(first.errors.count == 1 && first.errors[0].contains("ask again after"))
+            #expect(self.counts(first, .subscriptions).lookedAt == 1)
+            try night.suffer("{}")
+            let second = try night.reconcile([.subscriptions])
+            #expect(second.errors.count == 1 && second.errors[0].contains("ask again after"))
+            night.machine.advance(byMilliseconds: 3_600_000)
+            let third = try night.reconcile([.subscriptions])
+            #expect(third.isSound, "\(third.errors)")
+            #expect(self.counts(third, .subscriptions).mended > 0)
         }
     }
 

@@ -27,6 +27,8 @@ final class PracticeNight: Sendable {
     private let admin: NewKey
     private let backend: NewKey
     private let lives: [PracticeLife]
+    /// The machine's clock, which the store goes by when it wants a pause.
+    let machine = TestClock()
     private let posted: Posted
 
     /// The bodies that were posted since they were handed on last.
@@ -50,7 +52,6 @@ final class PracticeNight: Sendable {
         let roots = try [practice.receipts.root, practice.transactions.root].map {
             try Certificate(der: $0.der)
         }
-        let machine = TestClock()
         service = try TestService(machineClock: machine, asking: roots)
         var shop = Shop.example
         shop.app.notificationURL = "http://127.0.0.1:1/notifications"
@@ -198,7 +199,7 @@ final class PracticeNight: Sendable {
 
     func reconcile(
         _ steps: [ReconcileStep] = ReconcileStep.allCases, rehearsing: Bool = false,
-        full: Bool = false, storeCalls: Int? = nil,
+        full: Bool = false, storeCalls: Int? = nil, slowCalls: Int? = nil,
         detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in },
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
@@ -206,6 +207,7 @@ final class PracticeNight: Sendable {
         wish.plan.steps = steps
         wish.plan.isFull = full
         wish.storeCalls = storeCalls ?? wish.storeCalls
+        wish.slowCalls = slowCalls ?? wish.slowCalls
         wish.isRehearsal = rehearsing
         var intake = service.intake
         if let ask = intake.stores[.apple]?.asking.ask {

@@ -11,7 +11,8 @@ final class Strikes: Sendable {
         .unreadable("\"data\" is missing"), .foreign("signature_invalid"),
         .refused(code: 4_000_000, message: "not today"), .refused(code: 4_290_001, message: ""),
         .refused(code: 4_000_012, message: "too far in the past"), .endlessPages(limit: 3),
-        .unauthorized,
+        .unauthorized, .untrusted("another certificate"), .limited(until: Instant(milliseconds: 0)),
+        .refused(code: 4_040_010, message: "not found"),
     ]
 
     private struct State {

@@ -4,9 +4,6 @@ import Core
 /// answer that was none, and in rounds of everyone.
 extension StoreRound {
     private static let historyPage = 200
-    /// How many customers a run asks about in a round that began by itself.
-    private static let slowCalls = 5000
-
     func askForHistories(of apps: [App]) throws(CommandError) {
         for app in apps {
             let name = StoreApp(project: project, key: app.key)
@@ -33,7 +30,7 @@ extension StoreRound {
         // The first word about it is the estimate.
         count { _ in }
         tellEstimate(ahead, of: app)
-        if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: StoreRound.slowCalls) }
+        if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
         var unknown = UnknownPurchases()
         var last: HistoryQuestion?
         asking: while ahead.all > 0 {

@@ -10,6 +10,8 @@ package struct ReconcileWish: Sendable {
     package var parallel = 1
     /// How often an app's store is asked in one step; the rest waits for the next run.
     package var storeCalls = 20_000
+    /// The same for histories in a round that began by itself: it takes its time.
+    package var slowCalls = 5000
     /// The run that was requested, where this is to do it.
     package var requested: ReconciliationID?
 

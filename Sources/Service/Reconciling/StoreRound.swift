@@ -17,6 +17,7 @@ final class StoreRound {
     let plan: ReconcilePlan
     let isRehearsal: Bool
     private let storeCalls: Int
+    let slowCalls: Int
     /// What a step will ask about, where that is known.
     var ahead: WorkAhead?
     /// What a rehearsal read, and a run would have recorded.
@@ -25,6 +26,8 @@ final class StoreRound {
     var resting: [AppID: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
+    /// Who gave an answer in this run: a key and a certificate that were good a moment ago are not given up at once.
+    private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app came to nothing since the store last gave an answer.
     private var unanswered: [AppKey: Int] = [:]
     private let isWanted: () -> Bool
@@ -47,7 +50,7 @@ final class StoreRound {
         self.port = port
         project = wish.project
         plan = wish.plan
-        storeCalls = wish.storeCalls
+        (storeCalls, slowCalls) = (wish.storeCalls, wish.slowCalls)
         isRehearsal = wish.isRehearsal
         self.isWanted = isWanted
     }
@@ -179,6 +182,7 @@ extension StoreRound {
             do throws(StoreTrouble) {
                 let answer = try intake.ask(call, app, environment)
                 unanswered[app.key] = nil
+                answering[app.key, default: []].insert(environment)
                 return answer
             } catch {
                 switch error {
@@ -187,6 +191,10 @@ extension StoreRound {
                     limits -= 1
                     if wait > StoreRound.longestPause || limits < 0 { throw error }
                     try rest(wait)
+                case .unauthorized, .untrusted:
+                    let hasAnswered = answering[app.key]?.contains(environment) ?? false
+                    guard hasAnswered, let usual = pauses.popFirst() else { throw error }
+                    try rest(usual)
                 case .unavailable, .unreadable:
                     guard let usual = pauses.popFirst() else {
                         unanswered[app.key, default: 0] += 1
