@@ -213,7 +213,7 @@ struct HistoryNightTests {
                 "POST", "/v1/reconciliations", ["only": ["history", "projections"], "full": true])
             var wish = ReconcileWish(project: try ProjectID("default"))
             let requested = try #require(
-                try night.service.ledger.project(wish.project).requestedReconciliation)
+                try night.service.ports.ledger.project(wish.project).requestedReconciliation)
             (wish.plan, wish.requested) = (requested.started.plan, requested.id)
             let customers = try night.customerCount()
             let run = try night.service.reconcile(wish)

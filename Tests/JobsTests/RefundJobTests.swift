@@ -15,6 +15,8 @@ struct RefundJobTests {
             "PATCH", "/v1/settings", key: try service.key(.admin),
             body: #"{"refund_reports":{"customers_consented":true}}"#)
         #expect(set.status == 200, "\(set.text)")
+        let ledger = service.database.ledger(clock: service.clock.reading)
+        defer { ledger.close() }
         for name in ["u1", "u2"] {
             var sold = TransactionFact(
                 store: .apple, environment: .production, app: try AppID("com.example.game"),
@@ -29,7 +31,7 @@ struct RefundJobTests {
                     try NewsID("ask-\(name)"), .requested(.other), of: sold,
                     signedAt: service.clock.now, rank: .notification)
             ]
-            _ = try service.ledger.append(.record(facts, for: .test(name), key: name))
+            _ = try ledger.append(.record(facts, for: .test(name), key: name))
         }
         try service.database.run(
             """
