@@ -1,6 +1,7 @@
 import Core
 import Foundation
 import Histories
+import JSON
 import Service
 import Synchronization
 import TestSupport
