@@ -250,12 +250,14 @@ private struct BackupFiles {
     ) throws -> [Ended] {
         let path = "\(folder)/ended"
         let settings = variables.map { "export \($0.key)=\"\($0.value)\"\n" }.joined()
-        let deed = "deed() { c=0; \"$PROGRAM\" \"$@\" || c=$?; echo \"$1 $c\" >>'\(path)'; return $c; }"
+        let deed =
+            "deed() { c=0; \"$PROGRAM\" \"$@\" || c=$?; echo \"$1 $c\" >>'\(path)'; return $c; }"
         try "".write(toFile: path, atomically: true, encoding: .utf8)
         let lines = try block(holding: words)
         try BackupFiles.sh(
             "cd '\(folder)'\n\(settings)\(deed)\n( set -e\n\(lines) )\ntrue\n")
-        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in
+        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+            line in
             let parts = line.split(separator: " ")
             return Ended(command: String(parts[0]), code: try #require(Int32(parts[1])))
         }

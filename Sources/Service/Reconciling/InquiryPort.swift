@@ -40,8 +40,7 @@ package struct HistoryQuestionsPort: Sendable {
     package var round: @Sendable (StoreApp) throws(Fault) -> HistoryRound?
     package var keepRound: @Sendable (HistoryRound, StoreApp) throws(Fault) -> Void
     /// Makes a question of each customer with a purchase of the app, in one environment or in each.
-    package var fill:
-        @Sendable (StoreApp, Environment?, _ obstacle: String?) throws(Fault) -> Void
+    package var fill: @Sendable (StoreApp, Environment?, _ obstacle: String?) throws(Fault) -> Void
     /// How many there are, or would be after filling.
     package var count: @Sendable (StoreApp, _ filled: Bool) throws(Fault) -> HistoryCount
     /// Some of them, the newest first.
