@@ -38,8 +38,7 @@ extension PracticeWorld {
     }
 
     /// Pays a renewal back whose period has not begun, and takes the shares of it away.
-    private mutating func undoRenewals(of original: String) -> (charged: String?, shared: [String])
-    {
+    private mutating func undoRenewals(of original: String) -> (String?, shared: [String]) {
         guard let charged = undoRenewal(of: original) else { return (nil, []) }
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }

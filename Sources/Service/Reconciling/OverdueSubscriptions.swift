@@ -129,7 +129,8 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
         let environment = asked.place.environment
-        let proven = try believing(app) { () throws(StoreQuestionError) in try standing(asked, app)
+        let proven = try believing(app) { () throws(StoreQuestionError) in
+            try standing(asked, app)
         }
         let facts = proven.flatMap(\.proven).map(\.facts)
         let told = ([asked] + others).filter { other in
