@@ -44,10 +44,7 @@ package struct Purchase: Hashable, Sendable {
 
     /// Where that stands among the transactions.
     var newestPlace: Int? {
-        let began = transactions.indices.last { index in
-            !transactions[index].neverBegan && transactions.changeBeforeStart(of: index) == nil
-        }
-        return began ?? transactions.indices.last
+        transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
     /// Whether another product took the place of that transaction's period, told by the flag or not.

@@ -41,6 +41,7 @@ extension [Transaction] {
     /// before the next one began. It shares the fate of its period, and it is over when the next
     /// one begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
+        if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
         let named = graces.filter { grace in
             start <= grace.signedAt && next.map { grace.signedAt < $0 } ?? true
@@ -53,9 +54,15 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// When the period after that one begins.
+    /// When the next period after that one begins.
     private func start(after index: Int) -> Instant? {
-        index + 1 < endIndex ? self[index + 1].start : nil
+        indices[(index + 1)...].first(where: begins).map { self[$0].start }
+    }
+
+    /// Whether that period came to begin. A renewal that was charged and then taken back, or gave way to a
+    /// change, did not.
+    func begins(_ index: Int) -> Bool {
+        !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 

@@ -30,7 +30,9 @@ extension NaiveModel {
             // Of several graces that follow one period the longest counts.
             let named = facts.renewals.filter { fact in
                 fact.original.text == original
-                    && all.last { $0.start <= fact.signedAt.milliseconds }?.id == period.id
+                    && all.last {
+                        $0.start <= fact.signedAt.milliseconds && begins($0, among: all)
+                    }?.id == period.id
             }
             if let until = named.compactMap(\.graceUntil?.milliseconds).max(), expires < until {
                 var grace = source
@@ -38,7 +40,9 @@ extension NaiveModel {
                 (grace.isGrace, grace.stateInside) = (true, "grace")
                 grace.stateAfter =
                     next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
-                if let next { grace.end(at: next.start, as: grace.stateAfter) }
+                if let next = all[(index + 1)...].first(where: { begins($0, among: all) }) {
+                    grace.end(at: next.start, as: grace.stateAfter)
+                }
                 if let revoked = period.revoked {
                     grace.end(at: revoked.at.milliseconds, as: "revoked")
                 }
@@ -91,6 +95,10 @@ extension NaiveModel {
             }
     }
 
+    private func begins(_ period: Weighed, among all: [Weighed]) -> Bool {
+        !neverBegan(period) && !givesWay(period, among: all)
+    }
+
     private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
 
     /// A renewal that was taken back before its period began.
@@ -113,8 +121,7 @@ extension NaiveModel {
     }
 
     private func newestPlace(_ periods: [Weighed]) -> Int? {
-        periods.lastIndex { !neverBegan($0) && !givesWay($0, among: periods) }
-            ?? periods.indices.last
+        periods.lastIndex { begins($0, among: periods) } ?? periods.indices.last
     }
 
     private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {

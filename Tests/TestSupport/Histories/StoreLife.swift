@@ -17,6 +17,8 @@ package struct StoreLife: CustomStringConvertible {
         let product: Offered
         let start: Int64
         var end: Int64
+        /// When it was paid for: before it began, or within the grace before it.
+        let paidAt: Int64
         /// Unknown where a change that waited for the renewal began before it, and the store had not said
         /// so.
         package var isUpgrade: Bool? = false
@@ -109,6 +111,9 @@ package struct StoreLife: CustomStringConvertible {
 
     private var last: Sale { sales[sales.count - 1] }
 
+    /// From when on something may happen to the newest period.
+    private var opening: Int64 { max(last.start, last.paidAt) }
+
     /// How early the store may charge for the next period.
     private mutating func lead() -> Int64 {
         random.number(0...min(shortDay, (last.end - last.start) / 2))
@@ -124,9 +129,9 @@ package struct StoreLife: CustomStringConvertible {
         let early = lead()
         let isAnnounced = product.name != former.product.name && random.chance(60)
         // A few begin when they are charged.
-        guard random.chance(20), former.start < former.end - early else {
+        guard random.chance(20), opening < former.end - early else {
             if isAnnounced { announce(product, before: former.end) }
-            sell(product, at: former.end, signed: former.end - early)
+            sell(product, at: former.end, signed: max(opening, former.end - early))
             return
         }
         if isAnnounced { announce(product, before: former.end - early) }
@@ -143,7 +148,8 @@ package struct StoreLife: CustomStringConvertible {
     /// The customer chose what comes with the next renewal.
     private mutating func announce(_ next: Offered, before moment: Int64) {
         let former = last
-        say(at: random.number(former.start...moment - 1), of: former.product) {
+        if opening >= moment { return }
+        say(at: random.number(opening...moment - 1), of: former.product) {
             $0.nextProduct = id(next.name)
         }
     }
@@ -164,7 +170,7 @@ package struct StoreLife: CustomStringConvertible {
         let former = last
         let (grace, retry) = (someGrace(), month < 7 * day ? 2 * month : 60 * day)
         let until = Instant(milliseconds: former.end + grace)
-        say(at: former.end - min(lead(), former.end - former.start - 1), of: former.product) {
+        say(at: max(opening, former.end - lead()), of: former.product) {
             $0.isInBillingRetry = true
             $0.graceUntil = grace > 0 ? until : nil
         }
@@ -208,13 +214,13 @@ package struct StoreLife: CustomStringConvertible {
         guard product.level > former.product.level || isSame else { return renew(as: product) }
         let length = former.end - former.start
         let moment = former.end - (isLate ? 1 + lead() : random.number(1...length - 1))
-        guard moment > former.start, sales.dropLast().allSatisfy({ $0.end <= moment }) else {
+        guard moment > opening, sales.dropLast().allSatisfy({ $0.end <= moment }) else {
             return
         }
         var charged: TransactionFact?
         if isLate, random.chance(50) {
             // The next period was paid for already, and begins no more.
-            let signed = max(former.start, moment - random.number(1...max(1, length / 50)))
+            let signed = max(opening, moment - random.number(1...max(1, length / 50)))
             if signed < moment {
                 charged = fact(former.product, at: former.end, signed: signed)
                 if let charged { told.append(charged) }
@@ -256,7 +262,7 @@ package struct StoreLife: CustomStringConvertible {
 
     private mutating func refund() {
         let former = last
-        let moment = random.number(former.start + 1...max(former.start + 1, former.end - 1))
+        let moment = random.number(opening + 1...max(opening + 1, former.end - 1))
         guard moment < former.end,
             var fact = told.last(where: { $0.transaction == former.transaction })
         else { return }
@@ -292,7 +298,7 @@ package struct StoreLife: CustomStringConvertible {
         sales.append(
             Sale(
                 transaction: sold.transaction, product: product, start: start,
-                end: start + product.length * month))
+                end: start + product.length * month, paidAt: signed))
     }
 }
 
