@@ -15,6 +15,7 @@ package final class Ledger: Sendable {
     private let running: Monitor<Int>
     private let readers = LogReaders()
     let knownKeys: KnownKeys
+    let unread: UnreadStreams
     let clocks: Clocks
     /// What was seen of the log, against which each server is held.
     package let known: LogGuard
@@ -60,6 +61,7 @@ package final class Ledger: Sendable {
         running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
+        unread = UnreadStreams(log: log)
         startCommitters(log, measures)
         startReaders(measures)
         addGauges(to: metrics)
@@ -88,9 +90,9 @@ package final class Ledger: Sendable {
         let heavy = BoundedQueue<StateReader.Given>(limit: settings.queueLimit)
         let reading = Monitor(settings.readers)
         for number in 0..<settings.readers {
-            startThread("reader-\(number)") { [reads, cache, known, settings, greet] in
+            startThread("reader-\(number)") { [reads, cache, known, unread, settings, greet] in
                 var reader = StateReader(
-                    number, queue: reads, heavy: heavy, cache: cache, known: known,
+                    number, queue: reads, heavy: heavy, cache: cache, known: known, unread: unread,
                     settings: settings, greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }

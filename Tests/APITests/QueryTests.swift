@@ -72,8 +72,17 @@ struct QueryTests {
             #expect(answers[place]["error"]?["code"]?.string == "internal")
             #expect(answers[place]["entitlements"] == nil)
         }
+        func toldOf(_ service: TestService) -> [String] {
+            service.logged.all.filter { $0.contains(#""event":"stream_unread""#) }
+        }
+        // Named twice and asked about again, it is told once.
         let alone = other.send("GET", "/v1/customers/bad/entitlements", key: reader)
         #expect(answers[1]["error"]?.text == alone.text)
+        #expect(toldOf(other).count == 1)
+        #expect(toldOf(other).first?.contains(#""customer":"bad""#) == true)
+        let third = try TestService(beside: service)
+        #expect(third.send("GET", "/v1/customers/bad/entitlements", key: reader).status == 500)
+        #expect(toldOf(third).count == 1)
     }
 
     @Test("A write is seen by who asks after its position, from any instance")

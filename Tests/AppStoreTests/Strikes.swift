@@ -11,7 +11,9 @@ final class Strikes: Sendable {
         .unavailable("what answered in its place is not JSON"), .unavailable("it answered 500"),
         .unreadable("\"data\" is missing"), .foreign("signature_invalid"),
         .refused(byAppStore: 4_000_000, "not today"), .refused(byAppStore: 4_290_001, ""),
-        .endlessPages(limit: 3), .unauthorized,
+        .refused(byAppStore: 4_000_012, "too far in the past"), .endlessPages(limit: 3),
+        .unauthorized, .untrusted("another certificate"), .limited(until: Instant(milliseconds: 0)),
+        .refused(byAppStore: 4_040_010, "not found"),
     ]
 
     private struct State {

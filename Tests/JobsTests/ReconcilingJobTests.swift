@@ -138,7 +138,7 @@ extension InquiryPort {
             history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
             keepNotifications: { _, _, _ in }),
         histories: HistoryQuestionsPort(
-            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _ in },
+            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _, _ in },
             count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
             end: { _ in }))
 }

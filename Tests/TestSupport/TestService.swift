@@ -105,13 +105,15 @@ package final class TestService: Sendable {
 
     /// Reconciles a project; where a store wants a pause, the machine's clock passes it.
     package func reconcile(
-        _ wish: ReconcileWish, over intake: Intake? = nil
+        _ wish: ReconcileWish, over intake: Intake? = nil,
+        progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
         var port = ReconcilePort(wish, log)
         // The database hears a moment later that the run before has closed its connection.
         _ = try eventually(within: 30_000) { try !ports.directory.isReconciling() }
         port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
-        return try (intake ?? self.intake).reconcile(wish, port, by: sender)
+        return try (intake ?? self.intake).reconcile(
+            wish, port, by: sender, progress: progress)
     }
 
     /// A project whose keys may add any app, as most tests do.

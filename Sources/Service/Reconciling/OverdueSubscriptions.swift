@@ -8,7 +8,7 @@ extension StoreRound {
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
         var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0) })
-        var unknown: [AppKey: (count: Int, sentence: String)] = [:]
+        var unknown = UnknownPurchases()
         var last: DueInquiry?
         let now = ports.now()
         while !askable.isEmpty {
@@ -26,12 +26,15 @@ extension StoreRound {
                 Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
             }, by: now, &askable, &unknown)
         for app in apps {
-            if let (count, sentence) = unknown[app.key] {
+            let strangers = unknown.believed(of: app.key)
+            for place in strangers { try leaveAlone(place, now) }
+            if !strangers.isEmpty {
                 remark(
-                    "The store says nothing about some subscriptions (\(count)); Deed asks about them "
-                        + "again in a week: \(sentence)",
+                    "The store does not know some subscriptions (\(strangers.count)); Deed asks about "
+                        + "them again in a week.",
                     of: app)
             }
+            noteDoubted(unknown, of: app)
             if let count = resting[app.key] {
                 remark(
                     "The store said nothing about some subscriptions (\(count)); Deed leaves them "
@@ -44,14 +47,14 @@ extension StoreRound {
     /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
         about purchases: [Asked], by now: Instant, _ askable: inout [AppKey: App],
-        _ unknown: inout [AppKey: (count: Int, sentence: String)]
+        _ unknown: inout UnknownPurchases
     ) throws(CommandError) {
         var due = purchases
         while let next = due.first {
             due.removeFirst()
             guard let app = askable[next.app.key] else { continue }
             if callsLeft[app.key, default: 0] <= 0 {
-                remark("More subscriptions wait for the next run.", of: app)
+                noteOutOfCalls("subscriptions", of: app)
                 askable[app.key] = nil
                 continue
             }
@@ -59,11 +62,11 @@ extension StoreRound {
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
+                    unknown.learnKnown(next.place)
                 } catch {
                     guard case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown
                     else { throw error }
-                    unknown[app.key, default: (0, trouble.sentence)].count += 1
-                    try leaveAlone(next, now)
+                    unknown.learnUnknown(next.place)
                 }
             }
             if told.isEmpty { count { $0.lookedAt += 1 } }
@@ -112,11 +115,11 @@ extension StoreRound {
         return due
     }
 
-    private func leaveAlone(_ asked: Asked, _ now: Instant) throws(StoreQuestionError) {
+    private func leaveAlone(_ place: StorePurchase, _ now: Instant) throws(CommandError) {
         if isRehearsal { return }
-        var mark = try asking(port.marks.history(asked.place)) ?? HistoryMark()
+        var mark = try obtain(port.marks.history(place)) ?? HistoryMark()
         mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
-        try asking(port.marks.keepHistory(mark, asked.place))
+        try obtain(port.marks.keepHistory(mark, place))
     }
 
     /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
@@ -126,7 +129,9 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
         let environment = asked.place.environment
-        let proven = try believing { () throws(StoreQuestionError) in try standing(asked, app) }
+        let proven = try believing(app) { () throws(StoreQuestionError) in
+            try standing(asked, app)
+        }
         let facts = proven.flatMap(\.proven).map(\.facts)
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
@@ -135,7 +140,7 @@ extension StoreRound {
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
             do throws(StoreQuestionError) {
-                let (more, mark) = try believing { () throws(StoreQuestionError) in
+                let (more, mark) = try believing(app) { () throws(StoreQuestionError) in
                     try history(of: one, app)
                 }
                 earlier += more

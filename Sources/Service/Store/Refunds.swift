@@ -17,6 +17,8 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
     package let environment: Environment
     package let at: Instant
     package let requests: [RefundRequest]
+    /// How many customers asked for a refund whose events cannot be read.
+    package let unread: Int
     /// Where the next page begins; `nil` when there is no more.
     package let next: RefundPlace?
 }
@@ -51,12 +53,17 @@ package struct Refunds: Sendable {
             Stream(project: project, environment: environment, customer: $0.customer)
         }
         let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
-        let requests = zip(streams, snapshots).flatMap { stream, snapshot in
-            (try? snapshot.get())?.customer.refundRequests(of: stream, at: now, by: catalog) ?? []
+        var (requests, unread): ([RefundRequest], Int) = ([], 0)
+        for (stream, snapshot) in zip(streams, snapshots) {
+            switch snapshot {
+            case .success(let snapshot):
+                requests += snapshot.customer.refundRequests(of: stream, at: now, by: catalog)
+            case .failure: unread += 1
+            }
         }
         return RefundRequestsAnswer(
             project: project, environment: environment, at: now, requests: requests,
-            next: places.count > limit ? places[limit - 1] : nil)
+            unread: unread, next: places.count > limit ? places[limit - 1] : nil)
     }
 
     /// The customers whose evidence names that account.

@@ -57,11 +57,13 @@ private let findCommand = CommandSpec(
 
 extension RefundRequestsAnswer {
     fileprivate var table: String {
-        if requests.isEmpty {
+        var lines = requests.map(\.line)
+        if unread > 0 { lines.append("Some customers cannot be read (\(unread)); see: deed audit") }
+        if lines.isEmpty {
             return "No refund of \(project) in \(environment) waits for an answer."
         }
-        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
-        return (requests.map(\.line) + more).joined(separator: "\n")
+        if let next { lines.append("There is more; see: --after \(next.text)") }
+        return lines.joined(separator: "\n")
     }
 }
 

@@ -218,7 +218,7 @@ extension ReconcileProgress {
     fileprivate var line: String {
         let place = parts > 1 ? "\(partsDone) of \(parts) shards, " : ""
         let left = millisecondsLeft.map { ", about \(($0 + 999) / 1000) s left" } ?? ""
-        let all = expected.map { " of \($0)" } ?? ""
+        let all = ahead.map { " of \($0.customers)" } ?? ""
         let done = "\(counts.lookedAt)\(all) looked at (\(rate) a second)"
         return "\(step.rawValue): \(place)\(done)\(left)"
     }
