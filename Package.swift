@@ -42,6 +42,8 @@ let package = Package(
         .target(name: "Following", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
+        .target(
+            name: "Commands", dependencies: ["Core", "JSON", "Threading"], swiftSettings: common),
         .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
@@ -109,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto",
+                "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
                 "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -126,7 +128,7 @@ let package = Package(
             swiftSettings: common),
         .executableTarget(
             name: "deed-practice",
-            dependencies: ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
+            dependencies: ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
             path: "Sources/PracticeTool", swiftSettings: common),
         .executableTarget(
             name: "deed-bench",
@@ -226,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Core", "Evidence", "Histories", "JSON", "Ledger",
+                "deed", "deed-practice", "Commands", "Core", "Evidence", "Histories", "JSON",
+                "Ledger",
                 "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",

@@ -39,12 +39,12 @@ extension Response {
 extension JSON {
     /// An answer about a customer: whose it is, up to where in the log it holds, and what it says.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
-        var object = JSONObject()
-        object.append("customer", .string(stream.customer.text))
-        object.append("environment", .string(stream.environment.rawValue))
-        if let position { object.append("position", .string(position.description)) }
-        for member in rest.object?.members ?? [] { object.append(member.name, member.value) }
-        return .object(object)
+        let head: JSON = [
+            "customer": .string(stream.customer.text),
+            "environment": .string(stream.environment.rawValue),
+        ]
+        return head.with("position", position.map { .string($0.description) })
+            .followed(by: rest)
     }
 
     static func instant(_ instant: Instant?) -> JSON { .optional(instant?.text) }
@@ -60,7 +60,8 @@ extension JSONMembers {
     }
 }
 
-extension Entitlement {
+/// An entitlement as answers have it: one that was never held reads as not active.
+extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
         append(to: &object, in: stream)
@@ -68,37 +69,20 @@ extension Entitlement {
     }
 
     func append(to object: inout some JSONMembers, in stream: Stream) {
-        object.append(.active, isActive)
-        object.append(.since, run.start)
-        object.append(.until, run.end)
-        object.append(.state, state.rawValue)
-        object.append(.code, code)
-        object.append(.willRenew, willRenew)
-        object.append(.product, product?.text)
-        object.append(.kind, kind?.rawValue)
-        object.append(.source, source.name)
-        object.append(.purchase, purchase?.description)
-        object.append(.grant, grant?.text)
-        object.append(.sandbox, isSandbox || stream.environment == .sandbox)
-        object.append(.nextProduct, nextProduct?.text)
-        object.append(.expirationReason, expirationReason?.name)
-    }
-
-    static func neverHeld(in stream: Stream) -> JSONObject {
-        var object = JSONObject(capacity: 14)
-        object.append(.active, false)
-        for name in [JSONName.since, .until] { object.append(name, nil as String?) }
-        object.append(.state, "none")
-        object.append(.code, "0.0")
-        object.append(.willRenew, false)
-        for name in [JSONName.product, .kind, .source, .purchase, .grant] {
-            object.append(name, nil as String?)
-        }
-        object.append(.sandbox, stream.environment == .sandbox)
-        for name in [JSONName.nextProduct, .expirationReason] {
-            object.append(name, nil as String?)
-        }
-        return object
+        object.append(.active, self?.isActive ?? false)
+        object.append(.since, self?.run.start)
+        object.append(.until, self?.run.end)
+        object.append(.state, self?.state.rawValue ?? "none")
+        object.append(.code, self?.code ?? "0.0")
+        object.append(.willRenew, self?.willRenew ?? false)
+        object.append(.product, self?.product?.text)
+        object.append(.kind, self?.kind?.rawValue)
+        object.append(.source, self?.source.name)
+        object.append(.purchase, self?.purchase?.description)
+        object.append(.grant, self?.grant?.text)
+        object.append(.sandbox, self?.isSandbox == true || stream.environment == .sandbox)
+        object.append(.nextProduct, self?.nextProduct?.text)
+        object.append(.expirationReason, self?.expirationReason?.name)
     }
 }
 

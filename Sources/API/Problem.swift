@@ -25,17 +25,12 @@ package struct Problem: Error, Sendable {
 
     /// The same without the headers, as a part of an answer.
     var json: JSON {
-        var body: JSON = [
+        let body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
             "status": .integer(status), "code": .string(code), "detail": .string(detail),
             "retryable": .bool(isRetryable),
         ]
-        if var object = body.object {
-            if let member { object.append("member", .string(member)) }
-            for member in extensions.members { object.append(member.name, member.value) }
-            body = .object(object)
-        }
-        return body
+        return body.with("member", member.map(JSON.string)).followed(by: .object(extensions))
     }
 
     private static func title(of status: Int) -> String {

@@ -47,10 +47,11 @@ final class Route: Sendable {
     let cost: Cost
 
     /// A call for keys with a permission. A write may be repeated unless it says otherwise.
-    init(
+    init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
-        _ permission: Permission, _ cost: Cost, _ work: @escaping Work
+        _ permission: Permission, _ cost: Cost,
+        _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
     ) {
         self.method = method
         self.pattern = pattern
@@ -58,20 +59,9 @@ final class Route: Sendable {
         self.headers = headers ?? (method == "GET" ? [] : [.idempotencyKey])
         self.bodyLimit = bodyLimit
         self.cost = cost
-        callers = .keys(Role.all(with: permission), work)
-    }
-
-    /// The same, whose work gives what comes to a reaction.
-    convenience init<Outcome: Reacting>(
-        _ method: String, _ pattern: String, parameters: [String] = [],
-        headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
-        _ permission: Permission, _ cost: Cost,
-        _ work: @escaping @Sendable (Call) throws(Problem) -> Outcome
-    ) {
-        self.init(
-            method, pattern, parameters: parameters, headers: headers, bodyLimit: bodyLimit,
-            permission, cost
-        ) { call throws(Problem) in try work(call).reaction }
+        callers = .keys(Role.all(with: permission)) { call throws(Problem) in
+            try work(call).reaction
+        }
     }
 
     /// A call for anyone.

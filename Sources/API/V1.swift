@@ -7,8 +7,7 @@ extension Surface {
         _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions,
         _ operations: Operations
     ) -> Surface {
-        let measures = NotificationMeasures(operations.metrics)
-        return Surface(
+        Surface(
             prefix: "/v1",
             routes: EntitlementsRoutes(ports: ports, reads: reads).routes
                 + ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
@@ -21,7 +20,7 @@ extension Surface {
                 + BalanceRoutes(ports: ports).routes
                 + MoveRoutes(ports: ports).routes + UnclaimedRoutes(ports: ports).routes
                 + RefundRoutes(ports: ports).routes
-                + SubmissionRoutes(submissions, measures: measures).routes
+                + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes
                 + ReconciliationRoutes(ports: ports).routes
                 + ClockRoutes(clock: operations.testClock).routes)

@@ -19,6 +19,10 @@ protocol Reacting: SendableMetatype {
     var reaction: Reaction { get }
 }
 
+extension Reaction: Reacting {
+    var reaction: Reaction { self }
+}
+
 extension Response: Reacting {
     var reaction: Reaction { .answered(.success(self)) }
 }

@@ -18,7 +18,7 @@ func serve(_ options: BenchOptions) -> Int32 {
         let server = try Server(
             settings, metrics: Metrics(), bodyLimit: { _, _ in 65_536 },
             refusal: { _, _ in Response(status: 503) },
-            handler: { _ in isLater ? .later { response } : .now(response) })
+            handler: { _ in isLater ? .eventually { $0(response) } : .now(response) })
         waitForEnd()
         return server.drain(milliseconds: 1000) ? 0 : 3
     } catch {

@@ -249,7 +249,6 @@ final class Connection: @unchecked Sendable {
             suspend()
             begin(reply(in: .known))
             return .YES
-        case .later(let room, let work): return suspend(line, in: room) { reply in reply(work()) }
         case .eventually(let room, let work): return suspend(line, in: room, work)
         }
     }

@@ -21,10 +21,11 @@ final class Reception: Sendable {
     private let limitPerAddress: Int
     let proxies: TrustedProxies
     private let shares = Mutex(ConnectionShares())
-    private let strangers = Mutex(StrangersMemory())
+    /// Of the memory for bodies of strangers.
+    private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
     /// Of the requests that wait for a worker in the strangers' room.
-    private let turns = Mutex(AddressShares())
+    private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
     /// Connections beyond the limit that get an answer. As many more may be there while others are ended for
     /// them; any further one is only closed.
@@ -186,12 +187,14 @@ final class Reception: Sendable {
         guard room == .strangers, let stranger = stranger() else {
             return pool(room).submit(prepare: prepare, work)
         }
-        guard turns.withLock({ $0.take(stranger, limit: turnsPerAddress) }) else { return false }
+        guard turns.withLock({ $0.take(for: stranger, limit: turnsPerAddress) }) else {
+            return false
+        }
         let isQueued = pool(room).submit(prepare: prepare) { [self] in
-            turns.withLock { $0.giveBack(stranger) }
+            turns.withLock { $0.giveBack(of: stranger) }
             work()
         }
-        if !isQueued { turns.withLock { $0.giveBack(stranger) } }
+        if !isQueued { turns.withLock { $0.giveBack(of: stranger) } }
         return isQueued
     }
 
@@ -204,13 +207,15 @@ final class Reception: Sendable {
         return false
     }
 
-    /// The same for a stranger's.
+    /// The same for a stranger's: one address has an eighth of what all may have.
     func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
-        strangers.withLock { $0.reserve(bytes, for: client, of: strangersMemory) }
+        strangers.withLock {
+            $0.take(bytes, for: client, limit: strangersMemory / 8, of: strangersMemory)
+        }
     }
 
     func release(_ bytes: Int, of client: ClientAddress) {
-        if bytes > 0 { strangers.withLock { $0.release(bytes, of: client) } }
+        if bytes > 0 { strangers.withLock { $0.giveBack(bytes, of: client) } }
     }
 
     func release(_ bytes: Int) {

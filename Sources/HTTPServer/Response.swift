@@ -50,8 +50,6 @@ package struct Header: Hashable, Sendable {
 package enum Answer {
     /// Immediately, on the thread that serves the connection: for what needs no waiting.
     case now(Response)
-    /// By a worker, while the connection rests.
-    case later(in: Room = .known, @Sendable () -> Response)
     /// Begun immediately and given by the thread that has it, maybe before `begin` returns: for what begins in no
     /// time and then waits for others.
     case underway(_ begin: (LateReply) -> Void)

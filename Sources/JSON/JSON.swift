@@ -113,6 +113,20 @@ extension JSON {
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
+    /// The object with the members of another one behind its own.
+    package func followed(by other: JSON) -> JSON {
+        guard var object, let others = other.object else { return self }
+        for member in others.members { object.append(member.name, member.value) }
+        return .object(object)
+    }
+
+    /// The object with one more member, if there is a value for it.
+    package func with(_ name: String, _ value: JSON?) -> JSON {
+        guard let value, var object else { return self }
+        object.append(name, value)
+        return .object(object)
+    }
+
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }

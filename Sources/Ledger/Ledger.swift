@@ -33,9 +33,6 @@ package final class Ledger: Sendable {
     /// Whether the database may be found at several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition
-    /// The pauses between two looks at whether readers get on: while they read, and else.
-    private static let patiencePause: Int64 = 5
-    private static let longPatiencePause: Int64 = 100
 
     /// A ledger over a database whose schema is right (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
@@ -87,27 +84,22 @@ package final class Ledger: Sendable {
     }
 
     private func startReaders(_ measures: LedgerMeasures) {
-        let heavy = BoundedQueue<ReadsInHand.Given>(limit: settings.queueLimit)
-        let hands = (0..<settings.readers).map { _ in ReadsInHand(heavy: heavy) }
+        let heavy = BoundedQueue<StateReader.Given>(limit: settings.queueLimit)
         let reading = Monitor(settings.readers)
-        for (index, hand) in hands.enumerated() {
-            startThread("reader-\(index)") { [reads, cache, known, settings, greet] in
+        for number in 0..<settings.readers {
+            startThread("reader-\(number)") { [reads, cache, known, settings, greet] in
                 var reader = StateReader(
-                    queue: reads, hand: hand, cache: cache, known: known, settings: settings,
-                    greet: greet, sizes: measures.readSizes)
+                    number, queue: reads, heavy: heavy, cache: cache, known: known,
+                    settings: settings, greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
             }
         }
         heavy.startGiving("heavy-answers") { [running] in running.change { $0 -= 1 } }
         startThread("patience") { [reads, running] in
-            var pause = Ledger.longPatiencePause
-            while reading.wait(milliseconds: pause, for: { $0 == 0 ? () : nil }) == nil {
-                pause = reads.passBy() ? Ledger.patiencePause : Ledger.longPatiencePause
-                let time = monotonicMilliseconds()
-                let overdue = reads.remove { $0.deadline <= time }
-                for read in overdue { read.respond(.failure(.noReader)) }
-                for hand in hands { hand.endOverdue(at: time) }
+            var isBusy = false
+            while reading.wait(milliseconds: isBusy ? 5 : 100, for: { $0 == 0 ? () : nil }) == nil {
+                isBusy = reads.passBy()
             }
             heavy.close()
             running.change { $0 -= 1 }
@@ -210,10 +202,8 @@ package final class Ledger: Sendable {
     }
 
     private func ask(_ stream: Stream, respond: @escaping @Sendable (PendingRead.Answer) -> Void) {
-        let pending = PendingRead(
-            stream: stream, deadline: monotonicMilliseconds() + settings.readPatienceMilliseconds,
-            respond: respond)
-        if !reads.add(pending) { respond(.failure(.noReader)) }
+        let deadline = monotonicMilliseconds() + settings.readPatienceMilliseconds
+        reads.add(PendingRead(stream, deadline: deadline, respond: respond))
     }
 
     /// Up to `limit` events of a stream after a version.

@@ -62,7 +62,7 @@ private struct Routes: Sendable {
         switch call.parts.first {
         case "practice"?:
             if let stranger = Routes.stranger(request) { return .now(stranger) }
-            return .later { control.answer(call) }
+            return .eventually { $0(control.answer(call)) }
         case "inApps"?:
             return troubled(APIError(5_000_000).response, spoil: api.spoil) { api.answer(call) }
         case "verifyReceipt"? where call.parts.count == 1:
@@ -98,12 +98,12 @@ private struct Routes: Sendable {
     ) -> Answer {
         let stroke = api.store.read { $0.nextStroke() }
         let retryAt = api.now().advanced(byMilliseconds: 60_000)
-        return .later {
+        return .eventually { reply in
             switch stroke {
-            case .internalError?: broken
-            case .limit?: APIError(4_290_000, retryAt: retryAt).response
-            case .wrongSignature(let which)?: spoil(answer(), which)
-            case nil: answer()
+            case .internalError?: reply(broken)
+            case .limit?: reply(APIError(4_290_000, retryAt: retryAt).response)
+            case .wrongSignature(let which)?: reply(spoil(answer(), which))
+            case nil: reply(answer())
             }
         }
     }

@@ -1,125 +1,116 @@
+import Commands
 import Core
 import Practice
 
-extension PracticeTool {
-    /// Runs the store until it receives a signal to stop.
-    static func serve(_ words: [String]) throws(ToolEnd) {
-        let arguments = try Arguments(
-            words,
-            valued: [
-                "listen", "data-dir", "notify", "clock", "pace", "seed", "service-url",
-                "service-key",
-            ], bare: [])
-        guard let path = arguments["data-dir"] else {
-            throw .usage("--data-dir is missing; see: deed-practice --help")
-        }
-        if let url = arguments["notify"], !Shop.isAddress(url) {
-            throw .usage("--notify is \"\(url)\"; \(Shop.addressHint)")
-        }
-        let service = try ServiceClock(arguments)
-        let serviceStart = try service?.now()
-        StopSignal.hold()
-        do throws(PracticeError) {
-            let folder = try DataFolder(path)
-            let lock = try FolderLock(folder)
-            defer { withExtendedLifetime(lock) {} }
-            let authority = try Authority(in: folder)
-            var world = try world(in: folder, arguments, beside: serviceStart)
-            if let url = arguments["notify"] { world.send(to: url) }
-            let postman = try Postman()
-            var port = PracticePort(now: machineClock, send: { postman.send($0, $1) })
-            if let service {
-                port.follow = { instant throws(PracticeError) in
-                    try follow(instant, with: service)
-                }
-            }
-            let store = PracticeStore(world, authority: authority, folder: folder, port: port)
-            let server = try PracticeServer(
-                store, listen: arguments["listen"] ?? "127.0.0.1:9090", now: machineClock)
-            // Where the same folder stood before that, it goes there; where it was ahead, it stays.
-            if let start = try start(arguments), store.read({ $0.now }) < start {
-                try store.advance(to: start)
-            }
-            write("serving on http://127.0.0.1:\(server.port)")
-            write("roots for Deed: \(path)/roots (deed serve --extra-roots \(path)/roots)")
-            write("server API: issuer \(authority.issuer), key id \(authority.keyID)")
-            write("            \(path)/keys/AuthKey_\(authority.keyID).p8")
-            write("the app is \(world.shop.app.bundleID); what it sells is in \(path)/shop.json")
-            StopSignal.wait()
-            server.stop()
-        } catch {
-            switch error {
-            case .invalid(let text): throw .usage(text)
-            case .refused(let text): throw .refused(text)
-            case .broken(let text): throw .fault(text)
-            }
-        }
+let serveCommand = CommandSpec(
+    path: ["serve"], summary: "Runs the store until it receives a signal to stop.",
+    options: [
+        .dataDir,
+        .setting("listen", "ADDRESS", "where the store listens", fallback: "127.0.0.1:9090"),
+        .value("notify", "URL", "where Deed takes notifications"),
+        .value("clock", "INSTANT", "a clock that stands there until it is advanced"),
+        .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
+        .value("seed", "NUMBER", "what chance begins with"),
+        .value("service-url", "URL", "a Deed with a test clock, which follows the store's clock"),
+        .value(
+            "service-key", "FILE",
+            "an admin key of that Deed; without it, DEED_PRACTICE_SERVICE_KEY is the key"),
+    ],
+    example: "deed-practice serve --data-dir ~/practice"
+) { invocation throws(CommandEnd) in
+    let path = invocation["data-dir"] ?? ""
+    if let url = invocation["notify"], !Shop.isAddress(url) {
+        throw .usage("--notify is \"\(url)\"; \(Shop.addressHint)")
     }
+    let start = try invocation.instant("clock")
+    let service = try ServiceClock(invocation)
+    let serviceStart = try service?.now()
+    StopSignal.install()
+    try playing { () throws(PracticeError) in
+        let folder = try DataFolder(path)
+        let lock = try FolderLock(folder)
+        defer { withExtendedLifetime(lock) {} }
+        let authority = try Authority(in: folder)
+        var world = try world(in: folder, invocation, from: start, beside: serviceStart)
+        if let url = invocation["notify"] { world.send(to: url) }
+        let postman = try Postman()
+        var port = PracticePort(now: machineClock, send: { postman.send($0, $1) })
+        if let service {
+            port.follow = { instant throws(PracticeError) in try follow(instant, with: service) }
+        }
+        let store = PracticeStore(world, authority: authority, folder: folder, port: port)
+        let server = try PracticeServer(
+            store, listen: invocation["listen"] ?? "", now: machineClock)
+        // Where the same folder stood before that, it goes there; where it was ahead, it stays.
+        if let start, store.read({ $0.now }) < start { try store.advance(to: start) }
+        printText(
+            """
+            serving on http://127.0.0.1:\(server.port)
+            roots for Deed: \(path)/roots (deed serve --extra-roots \(path)/roots)
+            server API: issuer \(authority.issuer), key id \(authority.keyID)
+                        \(path)/keys/AuthKey_\(authority.keyID).p8
+            the app is \(world.shop.app.bundleID); what it sells is in \(path)/shop.json
+            """)
+        StopSignal.wait()
+        server.stop()
+    }
+}
 
-    /// Makes the roots that Deed must trust, unless they are there.
-    static func roots(_ words: [String]) throws(ToolEnd) {
-        let arguments = try Arguments(words, valued: ["data-dir"], bare: [])
-        guard let path = arguments["data-dir"] else {
-            throw .usage("--data-dir is missing; see: deed-practice --help")
-        }
-        do throws(PracticeError) {
-            _ = try Authority(in: try DataFolder(path))
-        } catch {
-            throw .fault(error.description)
-        }
-        write("\(path)/roots")
-    }
+let rootsCommand = CommandSpec(
+    path: ["roots"],
+    summary: "Makes the folder with the roots that Deed must trust, unless they are there.",
+    options: [.dataDir], example: "deed-practice roots --data-dir ~/practice"
+) { invocation throws(CommandEnd) in
+    let path = invocation["data-dir"] ?? ""
+    try playing { () throws(PracticeError) in _ = try Authority(in: try DataFolder(path)) }
+    printText("\(path)/roots")
+}
 
-    /// Takes a Deed along whose clock follows the store's.
-    @Sendable
-    private static func follow(
-        _ instant: Instant, with service: ServiceClock
-    ) throws(PracticeError) {
-        do throws(ToolEnd) {
-            try service.follow(instant)
-        } catch {
-            complain(error)
-            throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")
-        }
-    }
+/// Runs the store; what it throws becomes the command's end.
+private func playing(_ body: () throws(PracticeError) -> Void) throws(CommandEnd) {
+    try rethrowing(as: CommandEnd.init, body)
+}
 
-    private static func start(_ arguments: Arguments) throws(PracticeError) -> Instant? {
-        try arguments["clock"].map { text throws(PracticeError) in
-            guard let instant = Instant(text: text) else {
-                throw .invalid("--clock must be an instant like 2026-01-01T00:00:00Z")
-            }
-            return instant
-        }
+/// Takes a Deed along whose clock follows the store's.
+@Sendable
+private func follow(
+    _ instant: Instant, with service: ServiceClock
+) throws(PracticeError) {
+    do throws(CommandEnd) {
+        try service.follow(instant)
+    } catch {
+        printError("error: \(error.sentence)")
+        throw .broken("Deed's clock did not follow, and what is due waits: \(error.sentence)")
     }
+}
 
-    /// The world that the folder keeps, or a new one that begins now: with a Deed with a test clock,
-    /// when it is now there, and standing as that does.
-    private static func world(
-        in folder: DataFolder, _ arguments: Arguments, beside serviceStart: Instant?
-    ) throws(PracticeError) -> PracticeWorld {
-        if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
-        let shop = try Shop(try folder.bytes("shop.json"))
-        let start = try start(arguments)
-        let pace = try arguments["pace"].map { text throws(PracticeError) in
-            guard let pace = text == "sandbox" ? .sandbox : Pace(text) else {
-                throw .invalid("--pace must be calendar, or the length of a month like 5m")
-            }
-            return pace
+/// The world that the folder keeps, or a new one that begins now: with a Deed with a test clock,
+/// when it is now there, and standing as that does.
+private func world(
+    in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
+    beside serviceStart: Instant?
+) throws(PracticeError) -> PracticeWorld {
+    if !folder.holds("shop.json") { try folder.write("shop.json", Shop.example.text) }
+    let shop = try Shop(try folder.bytes("shop.json"))
+    let pace = try invocation["pace"].map { text throws(PracticeError) in
+        guard let pace = text == "sandbox" ? .sandbox : Pace(text) else {
+            throw .invalid("--pace must be calendar, or the length of a month like 5m")
         }
-        let seed = try arguments["seed"].map { text throws(PracticeError) in
-            guard let seed = UInt64(text) else {
-                throw .invalid("--seed must be a whole number from 0 on")
-            }
-            return seed
-        }
-        if var kept = try PracticeStore.world(in: folder) {
-            try kept.takeUp(shop, pace: pace, clock: start, seed: seed)
-            return kept
-        }
-        var world = PracticeWorld(
-            shop, from: start ?? serviceStart ?? machineClock(), pace: pace ?? .calendar,
-            seed: seed ?? UInt64.random(in: 0...UInt64.max))
-        if start == nil, serviceStart == nil { world.runWithMachine() }
-        return world
+        return pace
     }
+    let seed = try invocation["seed"].map { text throws(PracticeError) in
+        guard let seed = UInt64(text) else {
+            throw .invalid("--seed must be a whole number from 0 on")
+        }
+        return seed
+    }
+    if var kept = try PracticeStore.world(in: folder) {
+        try kept.takeUp(shop, pace: pace, clock: start, seed: seed)
+        return kept
+    }
+    var world = PracticeWorld(
+        shop, from: start ?? serviceStart ?? machineClock(), pace: pace ?? .calendar,
+        seed: seed ?? UInt64.random(in: 0...UInt64.max))
+    if start == nil, serviceStart == nil { world.runWithMachine() }
+    return world
 }

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import Foundation
 import JSON
@@ -12,16 +13,16 @@ struct ServiceClock: Sendable {
     private let key: String
 
     /// `nil` where no service is named.
-    init?(_ arguments: Arguments) throws(ToolEnd) {
-        guard let url = arguments["service-url"] else {
-            if arguments["service-key"] != nil {
-                throw .usage("--service-key goes with --service-url")
+    init?(_ invocation: Invocation) throws(CommandEnd) {
+        guard let url = invocation["service-url"] else {
+            if invocation["service-key"] != nil {
+                throw invocation.usage("--service-key goes with --service-url")
             }
             return nil
         }
         base = url.hasSuffix("/") ? String(url.dropLast()) : url
         let variable = ProcessInfo.processInfo.environment["DEED_PRACTICE_SERVICE_KEY"]
-        if let file = arguments["service-key"] {
+        if let file = invocation["service-key"] {
             guard let data = FileManager.default.contents(atPath: file) else {
                 throw .refused("\(file) cannot be read; it should hold an admin key of Deed")
             }
@@ -30,17 +31,17 @@ struct ServiceClock: Sendable {
         } else if let variable, !variable.isEmpty {
             key = variable
         } else {
-            throw .usage(
+            throw invocation.usage(
                 "--service-url needs an admin key of Deed: --service-key FILE, or "
                     + "DEED_PRACTICE_SERVICE_KEY")
         }
     }
 
-    func now() throws(ToolEnd) -> Instant { try ask("GET").now }
+    func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
     /// Moves the service's clock there, with a stop at everything that is due on the way. One that is
     /// ahead stays where it is.
-    func follow(_ target: Instant) throws(ToolEnd) {
+    func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
             // Nothing passes by that is due and not done yet.
@@ -56,7 +57,7 @@ struct ServiceClock: Sendable {
 
     private func ask(
         _ method: String, _ body: JSON? = nil
-    ) throws(ToolEnd) -> (now: Instant, due: Instant?, isCaughtUp: Bool) {
+    ) throws(CommandEnd) -> (now: Instant, due: Instant?, isCaughtUp: Bool) {
         var request = OutboundRequest(
             method, "\(base)/v1/test/clock",
             headers: [

@@ -1,5 +1,5 @@
+import Commands
 import Core
-import Foundation
 import JSON
 import Outbound
 import Threading
@@ -11,12 +11,15 @@ struct StoreClient {
 
     private let base: String
 
-    init(_ arguments: Arguments) {
-        let variable = ProcessInfo.processInfo.environment["DEED_PRACTICE_STORE"]
-        base = arguments["store"] ?? variable ?? "http://127.0.0.1:9090"
+    init(_ invocation: Invocation) {
+        base = invocation["store"] ?? ""
     }
 
-    func ask(_ method: String, _ target: String, _ body: JSON? = nil) throws(ToolEnd) -> JSON {
+    func notificationURL() throws(CommandEnd) -> String? {
+        try ask("GET", "/practice/state?customer=-")["notification_url"]?.string
+    }
+
+    func ask(_ method: String, _ target: String, _ body: JSON? = nil) throws(CommandEnd) -> JSON {
         var request = OutboundRequest(
             method, base + target, headers: [("Content-Type", "application/json")],
             body: body?.bytes ?? [])
@@ -42,7 +45,7 @@ struct StoreClient {
     }
 
     /// A store that was started a moment ago is waited for.
-    private func send(_ request: OutboundRequest) throws(ToolEnd) -> OutboundResponse {
+    private func send(_ request: OutboundRequest) throws(CommandEnd) -> OutboundResponse {
         let deadline = machineClock().advanced(byMilliseconds: StoreClient.patience)
         while true {
             do throws(OutboundError) {

@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 
-exit(PracticeTool.run(Array(CommandLine.arguments.dropFirst())))
+exit(PracticeTool.program.run(Array(CommandLine.arguments.dropFirst())))

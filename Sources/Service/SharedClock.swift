@@ -31,11 +31,11 @@ package final class SharedClock: Sendable {
     private let milliseconds: Atomic<Int64>
     private let port: ClockPort
     private let onMove: Mutex<@Sendable (Instant) -> Void>
-    private let jobs = Mutex<[CatchUp]>([])
+    private let jobs = Mutex<CatchUp>({ _ in true })
 
     /// Does what is due by the clock as it stands, and waits for that; false when it takes longer.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
-    /// How long all jobs together may take before an answer says that they have not caught up.
+    /// How long the jobs may take before an answer says that they have not caught up.
     private static let patience: Int64 = 10_000
 
     package init(at instant: Instant, _ port: ClockPort) {
@@ -44,9 +44,9 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// Each answer about the clock waits for these.
-    package func attend(_ job: @escaping CatchUp) {
-        jobs.withLock { $0.append(job) }
+    /// Each answer about the clock waits for the jobs.
+    package func attend(_ jobs: @escaping CatchUp) {
+        self.jobs.withLock { $0 = jobs }
     }
 
     package var now: Instant {
@@ -73,8 +73,8 @@ package final class SharedClock: Sendable {
 
     package func answer() throws(CommandError) -> ClockAnswer {
         try obtain(follow())
-        let jobs = jobs.withLock { $0 }
-        let isCaughtUp = jobs.allSatisfy { $0(SharedClock.patience / Int64(jobs.count)) }
+        let catchUp = jobs.withLock { $0 }
+        let isCaughtUp = catchUp(SharedClock.patience)
         let now = now
         return ClockAnswer(
             now: now, nextDue: try obtain(port.nextDue(now)), isCaughtUp: isCaughtUp)

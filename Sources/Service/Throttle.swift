@@ -1,87 +1,111 @@
 package import Core
-import Synchronization
+
+/// How many of something may come: a burst, and so many per second.
+package struct Rate: Sendable {
+    let burst: Double
+    let perSecond: Double
+
+    package init(_ burst: Double, perSecond: Double) {
+        self.burst = burst
+        self.perSecond = perSecond
+    }
+}
+
+/// The limits on strangers. `docs/security.md` lists them.
+extension Rate {
+    /// Keys that no project has, of an address.
+    package static let unknownKeys = Rate(50, perSecond: 5)
+    /// Notifications whose certificates were not followed before, of an address and of all.
+    static let newSigners = Rate(10, perSecond: 2)
+    static let allNewSigners = Rate(60, perSecond: 20)
+    /// Unproven notifications of an address that has sent genuine ones.
+    static let unprovenNotifications = Rate(200, perSecond: 10)
+    /// Looks into the database for a key or an app that memory lacks.
+    static let reloads = Rate(20, perSecond: 20)
+}
+
+/// What is left of a rate.
+struct Allowance {
+    private let rate: Rate
+    private var rest: Double
+    private var filledAt: Instant?
+
+    init(_ rate: Rate) {
+        self.rate = rate
+        rest = rate.burst
+    }
+
+    /// How many may be taken.
+    func left(at now: Instant) -> Double {
+        let elapsed = filledAt.map { max(0, now.milliseconds - $0.milliseconds) } ?? 0
+        return min(rate.burst, rest + Double(elapsed) * rate.perSecond / 1000)
+    }
+
+    func isFull(at now: Instant) -> Bool { left(at: now) >= rate.burst }
+
+    mutating func take(at now: Instant) -> Bool {
+        rest = left(at: now)
+        filledAt = now
+        if rest < 1 { return false }
+        rest -= 1
+        return true
+    }
+
+    mutating func giveBack() { rest = min(rate.burst, rest + 1) }
+}
 
 /// What each of many strangers may ask for, and all of them together.
-package final class Throttle: Sendable {
-    /// A burst, and a rate per second.
-    package struct Rate: Sendable {
-        let most: Double
-        let perSecond: Double
-
-        package init(_ most: Double, perSecond: Double) {
-            self.most = most
-            self.perSecond = perSecond
-        }
-
-        fileprivate var allowance: RateAllowance { RateAllowance(most: most, perSecond: perSecond) }
-    }
+package struct Throttle: Sendable {
     /// Of how many the share is remembered. All others have one share together, so that many who come once
     /// win nothing.
     private static let limit = 10_000
 
-    private struct State {
-        var each: [String: RateAllowance] = [:]
-        var others: RateAllowance
-        var all: RateAllowance?
-        var sweptAt: Instant?
-
-        func own(_ who: String) -> RateAllowance? {
-            each[who] ?? (each.count < Throttle.limit ? nil : others)
-        }
-    }
-    private let state: Mutex<State>
     private let each: Rate
+    private var own: [String: Allowance] = [:]
+    private var others: Allowance
+    private var all: Allowance?
+    private var sweptAt: Instant?
 
     package init(each: Rate, all: Rate? = nil) {
         self.each = each
-        state = Mutex(State(others: each.allowance, all: all?.allowance))
-    }
-
-    /// Whether `who` may have one more, which it then has.
-    package func take(_ who: String, at now: Instant) -> Bool {
-        state.withLock { state in
-            if state.each[who] == nil { Throttle.makeRoom(in: &state, at: now) }
-            var own = state.own(who) ?? each.allowance
-            guard own.holdsAny(at: now), state.all?.take(at: now) ?? true else { return false }
-            _ = own.take(at: now)
-            if state.each[who] == nil, state.each.count >= Throttle.limit {
-                state.others = own
-            } else {
-                state.each[who] = own
-            }
-            return true
-        }
-    }
-
-    /// What `who` took was not used.
-    package func giveBack(_ who: String) {
-        state.withLock { state in
-            if state.each[who] != nil {
-                state.each[who]?.giveBack()
-            } else {
-                state.others.giveBack()
-            }
-            state.all?.giveBack()
-        }
+        others = Allowance(each)
+        self.all = all.map(Allowance.init)
     }
 
     /// Whether `who` may have one more.
-    package func allows(_ who: String, at now: Instant) -> Bool {
-        state.withLock { state in
-            if state.each[who] == nil { Throttle.makeRoom(in: &state, at: now) }
-            var own = state.own(who)
-            return own?.holdsAny(at: now) ?? true
+    package mutating func allows(_ who: String, at now: Instant) -> Bool {
+        makeRoom(for: who, at: now)
+        return self[who].left(at: now) >= 1
+    }
+
+    /// Whether `who` may have one more, which it then has.
+    package mutating func take(_ who: String, at now: Instant) -> Bool {
+        guard allows(who, at: now), all?.take(at: now) ?? true else { return false }
+        return self[who].take(at: now)
+    }
+
+    /// What `who` took was not used.
+    package mutating func giveBack(_ who: String) {
+        self[who].giveBack()
+        all?.giveBack()
+    }
+
+    private subscript(who: String) -> Allowance {
+        get { own[who] ?? (own.count < Throttle.limit ? Allowance(each) : others) }
+        set {
+            if own[who] != nil || own.count < Throttle.limit {
+                own[who] = newValue
+            } else {
+                others = newValue
+            }
         }
     }
 
     /// Forgets those who took nothing lately, once a second at most: it looks at all of them.
-    private static func makeRoom(in state: inout State, at now: Instant) {
-        guard state.each.count >= limit else { return }
-        if let last = state.sweptAt, now.milliseconds - last.milliseconds < 1000 { return }
-        state.sweptAt = now
-        state.each = state.each.filter { entry in
-            var allowance = entry.value
-            return !allowance.isFull(at: now)
-        }
+    private mutating func makeRoom(for who: String, at now: Instant) {
+        guard own.count >= Throttle.limit, own[who] == nil else { return }
+        if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }
+        sweptAt = now
+        own = own.filter { !$0.value.isFull(at: now) }
     }
 }

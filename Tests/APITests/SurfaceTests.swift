@@ -9,7 +9,7 @@ import Testing
 
 @testable import API
 
-/// Two surfaces beside `/v1`: one with a key in a header and a dialect of its own, one with a key in a cookie,
+/// Two surfaces beside `/v1`: one with a dialect of its own, one with a key in a cookie,
 /// and with files.
 @Suite("Surfaces of the API", .timeLimit(.minutes(10)))
 struct SurfaceTests {
@@ -24,7 +24,7 @@ struct SurfaceTests {
             .json(["project": .string(call.access.project.text), "at": .string(call.arguments[0])])
         }
         let plain = Surface(
-            prefix: "/plain", keys: .header("X-Api-Key"),
+            prefix: "/plain",
             refusal: { problem in
                 Response(status: problem.status, body: Array("no: \(problem.code)".utf8))
             },
@@ -53,7 +53,8 @@ struct SurfaceTests {
     @Test("A key opens a surface from the place that the surface names, and from no other")
     func places() throws {
         let headers: [String: (String, String)] = [
-            "/plain": ("X-Api-Key", key), "/pages": ("Cookie", "a=b; deed=\(key); c=d"),
+            "/plain": ("Authorization", "Bearer \(key)"),
+            "/pages": ("Cookie", "a=b; deed=\(key); c=d"),
         ]
         for (surface, own) in headers {
             let (status, text) = ask("GET", "\(surface)/things/x%2Fy", [own])
@@ -61,9 +62,7 @@ struct SurfaceTests {
             for (other, header) in headers where other != surface {
                 #expect(ask("GET", "\(surface)/things/1", [header]).status == 401)
             }
-            #expect(
-                ask("GET", "\(surface)/things/1", [("Authorization", "Bearer \(key)")]).status
-                    == 401)
+            #expect(ask("GET", "\(surface)/things/1", [("X-Api-Key", key)]).status == 401)
             #expect(ask("GET", "\(surface)/things/1", [(own.0, "x")]).status == 401)
             // One that was shown before opens again.
             #expect(ask("GET", "\(surface)/things/2", [own]).status == 200)
@@ -73,9 +72,11 @@ struct SurfaceTests {
     @Test("A key that was revoked opens no surface any more")
     func revoked() throws {
         let new = try service.key(.reader)
-        #expect(ask("GET", "/plain/things/1", [("X-Api-Key", new.text)]).status == 200)
+        #expect(
+            ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 200)
         try service.revoke(new)
-        #expect(ask("GET", "/plain/things/1", [("X-Api-Key", new.text)]).status == 401)
+        #expect(
+            ask("GET", "/plain/things/1", [("Authorization", "Bearer \(new.text)")]).status == 401)
     }
 
     @Test("A cookie that is there twice, or by another name, is no key")
@@ -116,7 +117,7 @@ struct SurfaceTests {
         var client = try HTTPClient()
         let url = "http://127.0.0.1:\(server.port)"
         var request = OutboundRequest(
-            "POST", "\(url)/plain/things/1", headers: [("X-Api-Key", key)])
+            "POST", "\(url)/plain/things/1", headers: [("Authorization", "Bearer \(key)")])
         request.body = Array("eleven chars".utf8)
         let refused = try client.send(request)
         #expect(refused.status == 413)

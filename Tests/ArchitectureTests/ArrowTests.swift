@@ -9,6 +9,7 @@ struct ArrowTests {
         "Following": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
+        "Commands": ["Core", "JSON", "Threading"],
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],
@@ -42,7 +43,7 @@ struct ArrowTests {
             "Telemetry", "Threading",
         ],
         "deed": [
-            "API", "Assembly", "Auditing", "CatalogFile", "Core", "Crypto", "Evidence",
+            "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Evidence",
             "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
             "Service", "StoreAccess", "Telemetry", "Threading",
         ],
@@ -55,7 +56,7 @@ struct ArrowTests {
             "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Minting", "Outbound", "Telemetry",
             "Threading",
         ],
-        "PracticeTool": ["Core", "JSON", "Outbound", "Practice", "Telemetry", "Threading"],
+        "PracticeTool": ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
         "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
     /// What of the toolchain a target may import; Core, none of it.
@@ -70,8 +71,9 @@ struct ArrowTests {
 
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
-        "Following": "LedgerTests", "Machine": "DeedTests", "OpenAPI": "APITests",
-        "SQL": "LedgerTests", "StoreAccess": "AppStoreTests", "deed": "DeedTests",
+        "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests",
+        "OpenAPI": "APITests", "SQL": "LedgerTests", "StoreAccess": "AppStoreTests",
+        "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
     /// Run by `scripts/bench` and `scripts/fuzz`.

@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 import Testing
 import Threading
 
@@ -6,22 +7,42 @@ import Threading
 
 @Suite("The queue of reads")
 struct ReadQueueTests {
-    private let queue = ReadQueue(limit: 1000)
+    private final class Clock: Sendable {
+        let time = Atomic<Int64>(1000)
+    }
+    private let clock = Clock()
+    private let queue: ReadQueue
 
-    private func add(_ count: Int = 1) throws {
+    init() {
+        queue = ReadQueue(limit: 1000) { [clock] in clock.time.load(ordering: .relaxed) }
+    }
+
+    /// Adds reads, and tells how many of them have been ended.
+    @discardableResult
+    private func add(_ count: Int = 1, deadline: Int64 = .max) throws -> Monitor<Int> {
+        let ended = Monitor(0)
         for number in 0..<count {
             let stream = Stream(
                 project: try ProjectID("game"), environment: .production,
                 customer: try CustomerID("u\(number)"))
-            #expect(queue.add(PendingRead(stream: stream, deadline: 0) { _ in }))
+            queue.add(
+                PendingRead(stream, deadline: deadline) { answer in
+                    #expect((try? answer.get()) == nil)
+                    ended.change { $0 += 1 }
+                })
         }
+        return ended
+    }
+
+    private func pass(_ milliseconds: Int64) {
+        clock.time.add(milliseconds, ordering: .relaxed)
     }
 
     /// A reader on a thread of its own that takes one batch, and how many reads it got: -1 for the end.
-    private func startReader() -> Monitor<Int?> {
+    private func startReader(_ number: Int) -> Monitor<Int?> {
         let taken = Monitor<Int?>(nil)
         startThread("reader") { [queue] in
-            let count = queue.take()?.reads.count ?? -1
+            let count = queue.take(number)?.count ?? -1
             taken.change { $0 = count }
         }
         return taken
@@ -38,60 +59,92 @@ struct ReadQueueTests {
     @Test("What comes while a reader is at work waits for it, up to a crowd")
     func oneReader() throws {
         try add()
-        let first = try #require(queue.take())
-        #expect(first.reads.count == 1)
+        #expect(queue.take(0)?.count == 1)
         try add(ReadQueue.crowd - 1)
-        let second = startReader()
+        let second = startReader(1)
         #expect(stillWaits(second))
         try add()
         #expect(taken(second) == ReadQueue.crowd)
-        queue.finish(first)
     }
 
-    @Test("A reader that takes nothing while reads wait is not waited for")
-    func stuckReader() throws {
+    @Test("A reader that takes all it may leaves the rest to another one")
+    func wholeBatch() throws {
         try add()
-        _ = try #require(queue.take())
+        #expect(queue.take(0)?.count == 1)
+        try add(ReadQueue.batchLimit + ReadQueue.crowd)
+        #expect(queue.take(0)?.count == ReadQueue.batchLimit)
+        #expect(taken(startReader(1)) == ReadQueue.crowd)
+    }
+
+    @Test("A reader that is long at its batch is not waited for, and counts again when it is back")
+    func slowReader() throws {
         try add()
-        let second = startReader()
+        #expect(queue.take(0)?.count == 1)
+        try add()
+        let second = startReader(1)
+        #expect(stillWaits(second))
+        pass(4)
         #expect(queue.passBy())
         #expect(stillWaits(second))
+        pass(1)
         #expect(queue.passBy())
         #expect(taken(second) == 1)
-    }
-
-    @Test("A reader that was given up counts again when it is back; the other one is not blamed")
-    func recoveredReader() throws {
+        // Both are at work, and the slow one holds up no one any more.
         try add()
-        let slow = try #require(queue.take())
+        let third = startReader(2)
+        #expect(stillWaits(third))
+        pass(5)
+        #expect(queue.passBy())
+        #expect(taken(third) == 1)
+        pass(5)
         try add()
-        _ = queue.passBy()
-        _ = queue.passBy()
-        let quick = try #require(queue.take())
-        queue.finish(slow)
+        #expect(queue.take(0)?.count == 1)
         try add()
-        let again = startReader()
+        let again = startReader(1)
         #expect(stillWaits(again))
-        queue.finish(quick)
-        #expect(queue.take()?.reads.count == 1)
         queue.close()
-        #expect(taken(again) == -1)
+        #expect(taken(again) == 1)
     }
 
-    @Test("A closed queue takes no more and gives what waits to whoever asks")
-    func closed() throws {
+    @Test("A deadline ends a read that waits and one that a reader is at, each once")
+    func deadlines() throws {
+        let inHand = try add(2, deadline: 1400)
+        let reads = try #require(queue.take(0))
+        let waiting = try add(3, deadline: 1500)
+        pass(399)
+        _ = queue.passBy()
+        #expect(inHand.change { $0 } == 0)
+        pass(1)
+        _ = queue.passBy()
+        #expect(inHand.change { $0 } == 2 && waiting.change { $0 } == 0)
+        #expect(reads.allSatisfy { !$0.isWaiting } && queue.depth == 3)
+        pass(100)
+        _ = queue.passBy()
+        #expect(waiting.change { $0 } == 3 && queue.depth == 0)
+        // The reader comes back too late.
+        for read in reads { read.answer(.failure(.logShrunk)) }
+        #expect(inHand.change { $0 } == 2)
+    }
+
+    @Test("A full queue and a closed one answer at once; what waits is given to whoever asks")
+    func bounds() throws {
+        let first = try add(1001)
+        #expect(first.change { $0 } == 1)
+        queue.close()
+        #expect(try add().change { $0 } == 1)
+        var count = 0
+        while let reads = queue.take(0) { count += reads.count }
+        #expect(count == 1000)
+    }
+
+    @Test("Nothing happens where nothing was read for a while")
+    func idle() throws {
+        #expect(!queue.passBy())
         try add()
-        _ = try #require(queue.take())
-        try add(2)
-        queue.close()
-        let stream = Stream.ofProject(try ProjectID("game"))
-        #expect(!queue.add(PendingRead(stream: stream, deadline: 0) { _ in }))
-        #expect(queue.take()?.reads.count == 2)
-        #expect(queue.take() == nil)
-    }
-
-    @Test("Nothing happens where nothing is read")
-    func idle() {
+        #expect(queue.take(0)?.count == 1)
+        pass(99)
+        #expect(queue.passBy())
+        pass(1)
         #expect(!queue.passBy())
     }
 }

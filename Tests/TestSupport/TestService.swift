@@ -180,7 +180,6 @@ extension Router {
     ) -> (response: Response, isImmediate: Bool) {
         switch answer(request) {
         case .now(let response): (response, true)
-        case .later(_, let work): (work(), false)
         case .underway(let begin): (awaited(begin), false)
         case .eventually(_, let work): (awaited(work), false)
         }
@@ -190,6 +189,15 @@ extension Router {
         let given = Monitor<Response??>(nil)
         begin(LateReply { response in given.change { $0 = .some(response) } })
         return given.wait { $0 } ?? Response(status: 0)
+    }
+}
+
+extension Answer {
+    /// Given by a worker that has it when it comes back.
+    package static func later(
+        in room: Room = .known, _ response: @escaping @Sendable () -> Response
+    ) -> Answer {
+        .eventually(in: room) { $0(response()) }
     }
 }
 

@@ -5,10 +5,8 @@ package import Service
 extension RecordedMovement {
     /// `POST /v1/customers/{c}/balances/{currency}/spend` and `…/adjust`
     package func json(of stream: Stream) -> JSON {
-        var object = JSONObject()
-        object.append("currency", .string(movement.currency.text))
-        for member in members.object?.members ?? [] { object.append(member.name, member.value) }
-        return .answer(about: stream, at: recorded.position, .object(object))
+        let head: JSON = ["currency": .string(movement.currency.text)]
+        return .answer(about: stream, at: recorded.position, head.followed(by: members))
     }
 
     fileprivate var members: JSON {

@@ -5,25 +5,21 @@ package import Service
 extension CustomerAnswer {
     /// `GET /v1/customers/{c}`: the entitlements as they are answered alone, and what they rest on.
     package var json: JSON {
-        var object = entitlements.json.object ?? JSONObject()
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
-        object.append("subscriptions", .array(subscriptions.map { $0.json(in: view.stream) }))
-        object.append(
-            "purchases", .array(customer.purchases.compactMap { $0.json(by: catalog) }))
-        object.append("grants", .array(customer.grants.map(\.json)))
-        object.append("balances", customer.balances.json)
-        if let balances = view.sandboxBalances {
-            object.append("sandbox_balances", balances.json)
-        }
-        object.append("orders", .array(customer.orders.map { $0.json(at: at) }))
-        return .object(object)
+        return entitlements.json
+            .with("subscriptions", .array(subscriptions.map { $0.json(in: view.stream) }))
+            .with("purchases", .array(customer.purchases.compactMap { $0.json(by: catalog) }))
+            .with("grants", .array(customer.grants.map(\.json)))
+            .with("balances", customer.balances.json)
+            .with("sandbox_balances", view.sandboxBalances?.json)
+            .with("orders", .array(customer.orders.map { $0.json(at: at) }))
     }
 }
 
 extension SubscriptionStatus {
     fileprivate func json(in stream: Stream) -> JSON {
-        let members: JSON = [
+        let json: JSON = [
             "purchase": .string(purchase.description), "product": .string(product.text),
             "kind": .string(kind.rawValue), "group": .optional(group),
             "current": .bool(isCurrent), "active": .bool(isActive),
@@ -33,9 +29,7 @@ extension SubscriptionStatus {
             "expiration_reason": .optional(expirationReason?.name),
             "sandbox": .bool(isSandbox || stream.environment == .sandbox),
         ]
-        guard let commitment, var object = members.object else { return members }
-        object.append("commitment", commitment.json)
-        return .object(object)
+        return json.with("commitment", commitment?.json)
     }
 }
 
@@ -51,10 +45,8 @@ extension SubscriptionStatus.Committed {
 extension Purchase {
     /// The purchase by its newest transaction.
     func json(by catalog: Catalog) -> JSON? {
-        guard let newest, let first = evidence.first?.effective else {
-            return nil
-        }
-        let members: JSON = [
+        guard let newest, let first = evidence.first?.effective else { return nil }
+        let json: JSON = [
             "purchase": .string(id.description), "app": .string(newest.app.text),
             "product": .string(newest.product.text),
             "kind": .optional(kind(by: catalog)?.rawValue),
@@ -65,20 +57,15 @@ extension Purchase {
             "came_from": .optional(arrival?.from.text), "came_at": .instant(arrival?.at),
             "sandbox": .bool(newest.environment == .sandbox),
         ]
-        guard let previous = newest.previous, var object = members.object else {
-            return members.marked(newest.transaction)
-        }
-        object.append("previous", .string(previous.description))
-        return JSON.object(object).marked(newest.transaction)
+        return json.with("previous", newest.previous.map { .string($0.description) })
+            .marked(newest.transaction)
     }
 }
 
 extension JSON {
     /// With the mark of what Xcode signed on a developer's machine, where that made the transaction.
     func marked(_ transaction: TransactionID) -> JSON {
-        guard transaction.isOfXcode, var object else { return self }
-        object.append("xcode", true)
-        return .object(object)
+        with("xcode", transaction.isOfXcode ? true : nil)
     }
 }
 

@@ -15,23 +15,14 @@ extension UnclaimedListAnswer {
 
 extension UnclaimedAnswer {
     /// The purchase as a customer's answer shows it, since when it waits and under which tokens.
-    package var json: JSON { .object(object) }
-
-    private var object: JSONObject {
-        var object = purchase.json(by: catalog)?.object ?? JSONObject()
-        if object["purchase"] == nil {
-            object.append("purchase", .string(purchase.id.description))
-        }
-        object.append("since", .instant(since))
-        object.append("tokens", .array(tokens.map(JSON.string)))
-        return object
+    package var json: JSON {
+        (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
+            .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))
     }
 
     /// `GET /v1/unclaimed/{p}`: with each of its transactions.
     package var wholeJSON: JSON {
-        var object = object
-        object.append("history", .array(purchase.evidence.map(\.effective.json)))
-        return .object(object)
+        json.with("history", .array(purchase.evidence.map(\.effective.json)))
     }
 }
 

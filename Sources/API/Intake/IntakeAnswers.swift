@@ -27,17 +27,13 @@ extension IntakeItem {
 
 extension IntakeResult {
     package var json: JSON {
-        var object = JSONObject()
-        object.append("purchase", .optional(purchase))
-        object.append("transaction", .optional(transaction))
-        object.append("outcome", .string(outcome))
-        if let order { object.append("order", .string(order)) }
-        object.append("code", .optional(reason?.code))
-        object.append("detail", .optional(reason?.sentence))
-        if let unknownProduct {
-            object.append("warning", "product_unknown")
-            object.append("product", .string(unknownProduct))
-        }
-        return .object(object)
+        let head: JSON = [
+            "purchase": .optional(purchase), "transaction": .optional(transaction),
+            "outcome": .string(outcome),
+        ]
+        return head.with("order", order.map(JSON.string))
+            .with("code", .optional(reason?.code)).with("detail", .optional(reason?.sentence))
+            .with("warning", unknownProduct.map { _ in "product_unknown" })
+            .with("product", unknownProduct.map(JSON.string))
     }
 }

@@ -8,15 +8,11 @@ extension SubmissionAnswer {
 
     /// `POST /v1/customers/{c}/receipts` and `…/restore`
     package var json: JSON {
-        var object = JSONObject()
-        object.append("items", .array(items.map(\.json)))
-        for member in entitlements.json.object?.members ?? [] {
-            object.append(member.name, member.value)
-        }
-        object.append("balances", balances.json)
-        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
-        if let order { object.append("order", order.json(at: entitlements.entitlements.at)) }
-        return .object(object)
+        let head: JSON = ["items": .array(items.map(\.json))]
+        return head.followed(by: entitlements.json)
+            .with("balances", balances.json)
+            .with("sandbox_balances", sandboxBalances?.json)
+            .with("order", order?.json(at: entitlements.entitlements.at))
     }
 }
 

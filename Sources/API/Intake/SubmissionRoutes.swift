@@ -1,6 +1,7 @@
 import Core
 import HTTPServer
 import Service
+import Telemetry
 
 /// The calls that bring evidence.
 struct SubmissionRoutes: Sendable {
@@ -11,13 +12,13 @@ struct SubmissionRoutes: Sendable {
     private let handIns: [HandIn]
     private let gates: [(store: Store, gate: NotificationGate)]
 
-    init(_ submissions: Submissions, measures: NotificationMeasures) {
+    init(_ submissions: Submissions, _ metrics: Metrics) {
         self.submissions = submissions
-        self.measures = measures
+        measures = NotificationMeasures(metrics)
         handIns = submissions.intake.adapters.flatMap(\.profile.handIns)
         gates = submissions.intake.adapters.compactMap { adapter in
             adapter.profile.news.map {
-                (adapter.profile.store, NotificationGate(submissions.intake, of: $0))
+                (adapter.profile.store, NotificationGate(submissions, of: $0))
             }
         }
     }
@@ -41,7 +42,7 @@ struct SubmissionRoutes: Sendable {
             let body = call.body
             return (
                 entry.isTrusted ? .proven : .strangers,
-                .waiting { () throws(Problem) in try lookAt(body, entry, gate) }
+                .waiting { () throws(Problem) in try notify(body, entry, gate) }
             )
         }
     }
@@ -58,49 +59,19 @@ struct SubmissionRoutes: Sendable {
         }
     }
 
-    private func lookAt(
+    private func notify(
         _ body: [UInt8], _ entry: NotificationGate.Entry, _ gate: NotificationGate
     ) throws(Problem) -> Reaction {
-        switch gate.judge(body, entry) {
-        case .open(let raw, let isCounted):
-            return try notify(raw, entry, gate, isCounted: isCounted)
-        case .refused(let refusal): throw problem(.unproven(refusal))
-        case .unreadable(let refusal): throw problem(.unreadable(refusal))
-        case .throttled: throw throttled()
-        }
-    }
-
-    private func problem(_ error: NotificationError) -> Problem {
-        measures.count(NotificationMeasures.Outcome(error))
-        return Problem(error)
-    }
-
-    private func throttled() -> Problem {
-        measures.count(.throttled)
-        return .throttled(
-            "Too many notifications with unknown signers are arriving; send this one again later.",
-            after: 60)
-    }
-
-    private func notify(
-        _ raw: RawEvidence, _ entry: NotificationGate.Entry, _ gate: NotificationGate,
-        isCounted: Bool
-    ) throws(Problem) -> Reaction {
         do throws(NotificationError) {
-            let wish = try submissions.recordingNotification(raw)
-            gate.noteGenuine(entry)
-            let counted = wish.then { [measures] result in
+            let counted = try gate.recording(body, entry).then { [measures] result in
                 let answer = try? result.get()
                 measures.count(answer.map(NotificationMeasures.Outcome.init) ?? .unstored)
                 return .answered(result)
             }
             return .writing(counted.response { .json($0.json) })
         } catch {
-            switch error {
-            case .unreadable: if isCounted { gate.noteUnfollowed(entry) }
-            case .unproven, .unknownApp, .fault: break
-            }
-            throw problem(error)
+            measures.count(NotificationMeasures.Outcome(error))
+            throw Problem(error)
         }
     }
 }
@@ -154,6 +125,10 @@ extension Problem {
                 detail: "No project here has the app \"\(app)\"; add it with: deed app set "
                     + "--bundle-id \(app)",
                 isRetryable: true)
+        case .throttled:
+            self = .throttled(
+                "Too many notifications with unknown signers are arriving; send this one again later.",
+                after: 60)
         case .fault(let fault): self.init(fault)
         }
     }

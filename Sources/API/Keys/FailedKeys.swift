@@ -12,7 +12,7 @@ final class FailedKeys: Sendable {
     /// Of how many addresses there is a line in that time; the others share one.
     private static let limit = 60
 
-    private let throttle = Throttle(each: .init(50, perSecond: 5))
+    private let throttle = Mutex(Throttle(each: .unknownKeys))
     private let told = Mutex(Told())
     private let refused: Counter
     private let log: Log
@@ -27,7 +27,8 @@ final class FailedKeys: Sendable {
 
     /// Refuses an address from where too many came lately. Keys that memory knows are not asked.
     func requirePatience(with client: ClientAddress?) throws(Problem) {
-        guard let client, !throttle.allows(client.description, at: now()) else { return }
+        guard let client, !throttle.withLock({ $0.allows(client.description, at: now()) })
+        else { return }
         throw .throttled("Too many unknown keys came from your address; check the key.")
     }
 
@@ -35,7 +36,7 @@ final class FailedKeys: Sendable {
         refused.add()
         guard let client else { return }
         let now = now()
-        _ = throttle.take(client.description, at: now)
+        _ = throttle.withLock { $0.take(client.description, at: now) }
         let lines = told.withLock { $0.lines(after: client, at: now) }
         for line in lines { log.warning("key_refused", line) }
     }

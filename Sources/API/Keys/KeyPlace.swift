@@ -4,8 +4,6 @@ import HTTPServer
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A header that holds the key and nothing else.
-    case header(StaticString)
     /// A cookie. A browser sends it along with whatever another site makes it ask for, so that it opens no
     /// call that changes anything unless the browser says that the call came from Deed's own pages.
     case cookie(String)
@@ -14,7 +12,6 @@ enum KeyPlace: Sendable {
     var header: StaticString {
         switch self {
         case .bearer: "Authorization"
-        case .header(let name): name
         case .cookie: "Cookie"
         }
     }
@@ -30,7 +27,6 @@ enum KeyPlace: Sendable {
     func key(in value: String) -> String? {
         switch self {
         case .bearer: bearerKey(in: value)
-        case .header: trimmed(value.utf8.span)
         case .cookie(let name): cookieValue(name, in: value)
         }
     }
@@ -39,7 +35,6 @@ enum KeyPlace: Sendable {
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
-        case .header(let name): .noKey("Send a key of the project in the header \(name).")
         case .cookie: .noKey("Sign in; your browser then sends the key by itself.")
         }
     }

@@ -36,6 +36,7 @@ extension NotificationMeasures.Outcome {
         case .unreadable: self = .unreadable
         case .unproven: self = .unproven
         case .unknownApp: self = .unknownApp
+        case .throttled: self = .throttled
         case .fault: self = .unstored
         }
     }

@@ -24,12 +24,11 @@ extension ReconciliationFinished {
 
 extension Reconciliation {
     package var json: JSON {
-        var object = JSONObject()
-        object.append("reconciliation", .string(id.text))
-        object.append("started_at", .string(startedAt.text))
-        object.append("finished_at", .optional(finishedAt?.text))
-        for member in finished?.members ?? [] { object.append(member.name, member.value) }
-        return .object(object)
+        let head: JSON = [
+            "reconciliation": .string(id.text), "started_at": .string(startedAt.text),
+            "finished_at": .optional(finishedAt?.text),
+        ]
+        return (finished?.members ?? []).reduce(head) { $0.with($1.name, $1.value) }
     }
 }
 

@@ -70,14 +70,9 @@ extension ProjectSettings {
 extension AppAnswer {
     /// `PUT /v1/apps/{bundle}` and `DELETE`
     package var json: JSON {
-        var object = JSONObject()
-        object.append("project", .string(project.text))
-        if let app {
-            object.append("app", app.json(credentials))
-        } else {
-            object.append("removed", .string(key.id.text))
-        }
-        return .object(object)
+        let head: JSON = ["project": .string(project.text)]
+        return head.with("app", app?.json(credentials))
+            .with("removed", app == nil ? .string(key.id.text) : nil)
     }
 }
 

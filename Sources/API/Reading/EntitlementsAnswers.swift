@@ -11,7 +11,7 @@ extension EntitlementsAnswer {
             position: { $0.append(text: position.description) })
         var members = JSONObject()
         for entitlement in entitlements.all {
-            members.append(entitlement.id.text, .object(entitlement.members(of: stream)))
+            members.append(entitlement.id.text, .object(Optional(entitlement).members(of: stream)))
         }
         object.append("entitlements", .object(members))
         return .object(object)
@@ -44,7 +44,7 @@ extension EntitlementsAnswer {
                     var start = 0
                     members.append(named: entitlement.id.text) { object in
                         start = object.end
-                        entitlement.append(to: &object, in: stream)
+                        Optional(entitlement).append(to: &object, in: stream)
                     }
                     body.parts.append(AnswerBody.Part(entitlement.id, start..<members.end))
                 }

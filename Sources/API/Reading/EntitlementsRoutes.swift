@@ -132,7 +132,8 @@ extension FilledAnswer {
         if let part = body.parts.first(where: { $0.entitlement == entitlement }) {
             bytes += body.bytes[part.members]
         } else {
-            bytes += JSON.object(Entitlement.neverHeld(in: ready.stream)).bytes.dropFirst()
+            let neverHeld = (nil as Entitlement?).members(of: ready.stream)
+            bytes += JSON.object(neverHeld).bytes.dropFirst()
         }
         return bytes
     }

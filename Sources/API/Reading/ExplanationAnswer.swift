@@ -11,8 +11,7 @@ extension ExplanationAnswer {
             "entitlement": .string(entitlement.text), "at": .instant(at),
             "position": .string(position.description),
             "next_change": .instant(explanation.nextChange),
-            "answer": .object(
-                explanation.answer?.members(of: stream) ?? Entitlement.neverHeld(in: stream)),
+            "answer": .object(explanation.answer.members(of: stream)),
             "words": .array(sentences.map(JSON.string)),
             "reasons": .array(explanation.reasons.map(\.json)),
             "ignored": .array(explanation.ignored.map(\.json)),
@@ -24,10 +23,9 @@ extension ExplanationAnswer {
 extension BalancesAnswer {
     /// `GET /v1/customers/{c}/balances`
     package var json: JSON {
-        var object = JSONObject()
-        object.append("balances", balances.json)
-        if let sandboxBalances { object.append("sandbox_balances", sandboxBalances.json) }
-        return .answer(about: stream, at: position, .object(object))
+        let json: JSON = ["balances": balances.json]
+        return .answer(
+            about: stream, at: position, json.with("sandbox_balances", sandboxBalances?.json))
     }
 }
 

@@ -19,44 +19,29 @@ package enum Admission: Sendable {
     case asking(@Sendable () -> Admission)
 }
 
-/// What bodies of strangers may take, in all and for each address.
-struct StrangersMemory {
+/// How much of something each of many holds at a time, and all together.
+struct Shares<Holder: Hashable> {
+    private var each: [Holder: Int] = [:]
     private var total = 0
-    private var each: [ClientAddress: Int] = [:]
 
-    /// One address has an eighth of it.
-    mutating func reserve(_ bytes: Int, for client: ClientAddress, of limit: Int) -> Bool {
-        let own = each[client, default: 0] + bytes
-        guard total + bytes <= limit, own <= limit / 8 else { return false }
-        total += bytes
-        each[client] = own
+    func held(by holder: Holder) -> Int { each[holder, default: 0] }
+
+    /// Takes some, unless that is more than one may hold, or all together.
+    mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
+        -> Bool
+    {
+        let own = held(by: holder) + amount
+        guard own <= limit, total + amount <= most else { return false }
+        each[holder] = own
+        total += amount
         return true
     }
 
-    mutating func release(_ bytes: Int, of client: ClientAddress) {
-        total -= bytes
-        let own = each[client, default: 0] - bytes
-        each[client] = own > 0 ? own : nil
+    mutating func giveBack(_ amount: Int = 1, of holder: Holder) {
+        let own = held(by: holder) - amount
+        each[holder] = own > 0 ? own : nil
+        total -= amount
     }
-}
-
-/// How much of something each address has.
-struct AddressShares {
-    private var each: [ClientAddress: Int] = [:]
-
-    mutating func take(_ client: ClientAddress, limit: Int) -> Bool {
-        let count = each[client, default: 0] + 1
-        guard count <= limit else { return false }
-        each[client] = count
-        return true
-    }
-
-    mutating func giveBack(_ client: ClientAddress) {
-        let count = each[client, default: 0] - 1
-        each[client] = count > 0 ? count : nil
-    }
-
-    func count(of client: ClientAddress) -> Int { each[client, default: 0] }
 }
 
 /// How many connections each address has, and each network.
@@ -64,23 +49,24 @@ struct ConnectionShares {
     enum Standing { case fine, closed }
     /// Connections beyond the limit of an address that get an answer; any further one is only closed.
     private static let headroom = 16
-    private var each = AddressShares()
-    private var networks: [ClientNetwork: Int] = [:]
+    private var addresses = Shares<ClientAddress>()
+    private var networks = Shares<ClientNetwork>()
 
     mutating func admit(_ client: ClientAddress, limit: Int) -> Standing {
-        guard each.take(client, limit: limit + ConnectionShares.headroom) else { return .closed }
-        networks[client.network, default: 0] += 1
+        guard addresses.take(for: client, limit: limit + ConnectionShares.headroom) else {
+            return .closed
+        }
+        _ = networks.take(for: client.network, limit: .max)
         return .fine
     }
 
     /// A network may have twice what one of its addresses may.
     func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
-        each.count(of: client) > limit || networks[client.network, default: 0] > 2 * limit
+        addresses.held(by: client) > limit || networks.held(by: client.network) > 2 * limit
     }
 
     mutating func dismiss(_ client: ClientAddress) {
-        each.giveBack(client)
-        let count = networks[client.network, default: 0] - 1
-        networks[client.network] = count > 0 ? count : nil
+        addresses.giveBack(of: client)
+        networks.giveBack(of: client.network)
     }
 }

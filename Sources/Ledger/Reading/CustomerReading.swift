@@ -6,8 +6,6 @@ extension Ledger {
     /// Up to `limit` customers of a project after a stream, with their states: shard by shard, in an
     /// order that stays the same. There are no more when none comes.
     ///
-    /// The states are read from the log and not kept: a walk through all customers must not push those
-    /// out of memory who are in use.
     package func customers(
         of project: ProjectID, after stream: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer] {
@@ -27,22 +25,8 @@ extension Ledger {
 
     func read(_ streams: [Stream]) throws(Fault) -> [ListedCustomer] {
         if streams.isEmpty { return [] }
-        let unread = [Int64](repeating: 0, count: streams.count)
-        let call = Statement.loadStreams(
-            of: streams, after: unread, seenHeads: StateCache.noHeads)
-        let rows = try list(call) { rows, row throws(LedgerError) in try EventRow(rows, row) }
-        var (states, unreadable) = ([Stream: CustomerState](), Set<Stream>())
-        for row in rows where !unreadable.contains(row.stream) {
-            do throws(LedgerError) {
-                states[row.stream, default: CustomerState()].apply(try row.recorded())
-            } catch {
-                unreadable.insert(row.stream)
-            }
-        }
-        return streams.map { stream in
-            let state = states[stream] ?? CustomerState()
-            return ListedCustomer(
-                stream: stream, state: unreadable.contains(stream) ? nil : state)
+        return zip(streams, try customers(streams)).map { stream, snapshot in
+            ListedCustomer(stream: stream, state: try? snapshot.get().customer)
         }
     }
 }

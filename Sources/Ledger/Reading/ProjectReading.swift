@@ -39,29 +39,13 @@ extension Ledger {
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
         let streams = projects.map { Stream.ofProject($0) }
-        do throws(LedgerError) {
-            let folds = try watching.settled { connection throws(LedgerError) in
-                let seenHeads = cache.seenHeads
-                var folds: [Stream: Fold] = [:]
-                for stream in streams { folds[stream] = cache[stream] ?? Fold(emptyFor: stream) }
-                let versions = streams.map { folds[$0]?.version ?? 0 }
-                let heads = try connection.load(streams, after: versions, seenHeads: seenHeads) {
-                    row throws(LedgerError) in
-                    let recorded = try row.recorded(after: folds[row.stream]?.version ?? 0)
-                    folds[row.stream]?.apply(recorded, causeDigest: row.causeDigest)
-                }
-                try cache.observe(heads.ends, askedAfter: seenHeads)
-                return folds
+        let folds = try faulting { () throws(LedgerError) in
+            try watching.settled { connection throws(LedgerError) in
+                try connection.folds(of: streams, cache: cache, known: known).0
             }
-            for (stream, fold) in folds { cache.keep(fold, of: stream) }
-            return Dictionary(
-                folds.compactMap { stream, fold in
-                    fold.state.project.map { (stream.project, $0) }
-                }
-            ) { first, _ in first }
-        } catch {
-            throw error.fault
         }
+        return Dictionary(
+            uniqueKeysWithValues: zip(projects, folds.map { $0.state.project ?? ProjectState() }))
     }
 
     /// Every live key that its project's own stream records.

@@ -10,89 +10,87 @@ struct PlacedState {
     let position: Position
 }
 
+extension CustomerSnapshot {
+    init(_ reading: PlacedState) throws(Fault) {
+        guard let customer = reading.state.customer else {
+            throw .broken("the stream of a project was read as a customer's")
+        }
+        self.init(customer: customer, project: reading.project, position: reading.position)
+    }
+}
+
 /// Reads the states that are asked for: all that wait in one round trip.
 ///
 /// While it reads, the next batch gathers. A batch that is refused is read again one by one, so that
-/// only the stream to blame has no answer; one that takes too long is ended for all in it.
+/// only the stream to blame has no answer.
 struct StateReader: ~Copyable {
-    static let batchLimit = 64
+    typealias Given = GivenAnswer<PendingRead.Answer>
 
+    /// What is made of a state with more events takes a while, and is not made by a reader.
+    private static let lightVersions: Int64 = 500
+
+    private let number: Int
     private let queue: ReadQueue
-    private let hand: ReadsInHand
+    /// Answers that another thread gives, so that the next batch need not wait.
+    private let heavy: BoundedQueue<Given>
     private let cache: StateCache
     private let known: LogGuard
     private let sizes: Histogram
     private var link: Link
 
     init(
-        queue: ReadQueue, hand: ReadsInHand, cache: StateCache, known: LogGuard,
-        settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
+        _ number: Int, queue: ReadQueue, heavy: BoundedQueue<Given>, cache: StateCache,
+        known: LogGuard, settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
     ) {
-        self.sizes = sizes
+        self.number = number
         self.queue = queue
-        self.hand = hand
+        self.heavy = heavy
         self.cache = cache
         self.known = known
+        self.sizes = sizes
         link = Link(settings.connection, greet: greet)
     }
 
     /// Reads until the queue is closed and empty.
     mutating func run() {
-        while let batch = queue.take() {
-            sizes.record(Int64(batch.reads.count))
-            hand.take(batch.reads)
-            read(batch.reads.map(\.stream), from: 0)
-            queue.finish(batch)
+        while let reads = queue.take(number) {
+            sizes.record(Int64(reads.count))
+            read(reads)
         }
     }
 
-    /// Reads the streams and answers those who wait for them: the first one's place in the hand is
-    /// `first`.
-    private mutating func read(_ streams: [Stream], from first: Int, isAgain: Bool = false) {
+    private mutating func read(_ reads: [PendingRead], isAgain: Bool = false) {
         do throws(LedgerError) {
-            for (place, reading) in try attempt(streams).enumerated() {
-                hand.answer(first + place, .success(reading))
+            for (read, state) in zip(reads, try states(of: reads.map(\.stream))) {
+                answer(read, state)
             }
         } catch {
-            if streams.count > 1 {
-                for (place, stream) in streams.enumerated() where hand.isWaiting(first + place) {
-                    read([stream], from: first + place)
-                }
-            } else if error.isPassing, !error.isTooLong, !isAgain, hand.isWaiting(first) {
-                read(streams, from: first, isAgain: true)
-            } else {
-                hand.answer(first, .failure(error))
+            if reads.count > 1 {
+                for one in reads where one.isWaiting { read([one]) }
+                return
+            }
+            let isWorthwhile = error.isPassing && !error.isTooLong && !isAgain
+            for one in reads where one.isWaiting {
+                if isWorthwhile { read([one], isAgain: true) } else { one.answer(.failure(error)) }
             }
         }
     }
 
-    private mutating func attempt(_ wanted: [Stream]) throws(LedgerError) -> [PlacedState] {
-        let asked = AskedStreams(wanted)
-        var seenHeads: [Int64] = []
-        var folds: [Fold] = []
-        var changed = Set<Int>()
-        var epoch = 0
-        let heads = try link.settled { connection throws(LedgerError) -> LoadedHeads in
-            // Only now: a connection that had to be opened again may be to another log.
-            (folds, seenHeads) = cache.folds(of: asked.streams)
-            epoch = known.epoch
-            let versions = folds.map(\.version)
-            let heads = try connection.load(
-                asked.streams, after: versions, seenHeads: seenHeads
-            ) {
-                row throws(LedgerError) in
-                guard let place = asked.place(of: row.stream) else {
-                    throw .unreadable("an event of a stream that was not asked for")
-                }
-                let recorded = try row.recorded(after: folds[place].version)
-                folds[place].apply(recorded, causeDigest: row.causeDigest)
-                changed.insert(place)
-            }
-            try cache.observe(heads.ends, askedAfter: seenHeads)
-            return heads
+    private func answer(_ read: PendingRead, _ state: PlacedState) {
+        if state.state.version > StateReader.lightVersions {
+            // No limit: its callers count among the requests in flight, which have one.
+            heavy.add([Given(answer: .success(state)) { read.answer($0) }])
+        } else {
+            read.answer(.success(state))
         }
-        known.note(heads.marks, askedIn: epoch)
-        for place in changed { cache.keep(folds[place], of: asked.streams[place]) }
+    }
+
+    private mutating func states(of wanted: [Stream]) throws(LedgerError) -> [PlacedState] {
+        let asked = AskedStreams(wanted)
+        let (folds, heads) = try link.settled { connection throws(LedgerError) in
+            // Only now: a connection that had to be opened again may be to another log.
+            try connection.folds(of: asked.streams, cache: cache, known: known)
+        }
         return asked.places.map { own, project in
             let stream = asked.streams[own]
             return PlacedState(
@@ -121,10 +119,8 @@ private struct AskedStreams {
         }
     }
 
-    func place(of stream: Stream) -> Int? { streams.firstIndex(of: stream) }
-
     private mutating func add(_ stream: Stream) -> Int {
-        if let place = place(of: stream) { return place }
+        if let place = streams.firstIndex(of: stream) { return place }
         streams.append(stream)
         return streams.endIndex - 1
     }

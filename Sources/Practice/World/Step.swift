@@ -28,7 +28,9 @@ package struct Step: Codable, Hashable, Sendable {
         case testNotification = "test_notification"
 
         /// The members that mean something to it, in addition to the customer.
-        fileprivate var takes: [CodingKeys] {
+        package var takes: [String] { keys.map(\.rawValue) }
+
+        fileprivate var keys: [CodingKeys] {
             switch self {
             case .install: [.version]
             case .buy: [.product, .quantity, .offer, .token, .version, .ask]
@@ -47,6 +49,9 @@ package struct Step: Codable, Hashable, Sendable {
                 []
             }
         }
+
+        /// Whether it is about the shop, not about one customer.
+        package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
     /// Why a customer wants money back, as the store asks the back end about it.
@@ -111,7 +116,7 @@ package struct Step: Codable, Hashable, Sendable {
     /// What is wrong with it, whatever the store has sold, if anything is.
     var mistake: String? {
         let name = self.do.rawValue
-        if let member = given.first(where: { !self.do.takes.contains($0) }) {
+        if let member = given.first(where: { !self.do.keys.contains($0) }) {
             return "\(name) takes no \(member.rawValue)"
         }
         if let token, AccountToken(token) == nil {
@@ -140,7 +145,4 @@ package struct Step: Codable, Hashable, Sendable {
         ]
         return all.filter(\.1).map(\.0)
     }
-
-    /// Whether it is about the shop, not about one customer.
-    var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(`do`) }
 }

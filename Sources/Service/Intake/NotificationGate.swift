@@ -12,31 +12,22 @@ package final class NotificationGate: Sendable {
         package let isTrusted: Bool
     }
 
-    package enum Verdict: Sendable {
-        /// It may be looked at. For some the certificates are then followed, which was counted.
-        case open(RawEvidence, isCounted: Bool)
-        /// Its signer was refused lately.
-        case refused(RefusedEvidence)
-        case unreadable(RefusedEvidence)
-        /// Too many notifications with unknown signers came, from there or in all.
-        case throttled
-    }
-
-    private let intake: Intake
+    private let submissions: Submissions
     private let news: EvidenceKind
-    private let chains = Throttle(
-        each: .init(10, perSecond: 2), all: .init(60, perSecond: 20))
-    /// Those of trusted addresses that are not known to be genuine, or not yet.
-    private let unproven = Throttle(each: .init(200, perSecond: 10))
-    private let genuine = Mutex<[String: Instant]>([:])
-    /// Of how many addresses it is remembered that a genuine one came from there.
+    private let signers = Mutex(Throttle(each: .newSigners, all: .allNewSigners))
+    /// Of addresses from where genuine ones came.
+    private let unproven = Mutex(Throttle(each: .unprovenNotifications))
+    private let genuine = Mutex<Set<String>>([])
+    /// How many such addresses are remembered.
     private static let limit = 10_000
 
     /// Of what a store tells by itself.
-    package init(_ intake: Intake, of news: EvidenceKind) {
-        self.intake = intake
+    package init(_ submissions: Submissions, of news: EvidenceKind) {
+        self.submissions = submissions
         self.news = news
     }
+
+    private var now: Instant { submissions.intake.ports.machineClock() }
 
     /// Costs next to nothing, as the thread that serves connections asks. Whose signature it is tells
     /// little: any stranger can copy a signer's certificates, and few can send from where genuine ones
@@ -44,45 +35,52 @@ package final class NotificationGate: Sendable {
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
-            genuine.withLock { $0[client] != nil }
-            && unproven.take(client, at: intake.ports.machineClock())
+            genuine.withLock { $0.contains(client) }
+            && unproven.withLock { $0.take(client, at: now) }
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// Decides when it is the turn of one that waited.
-    package func judge(_ bytes: [UInt8], _ entry: Entry) -> Verdict {
-        do throws(RefusedEvidence) {
-            let bare = try intake.bare(RawEvidence(news, bytes))
-            switch intake.standing(of: bare) {
-            case .believed, .missing: return .open(bare, isCounted: false)
-            case .refused(let refusal): return .refused(refusal)
-            case .unknown:
-                guard let client = entry.client else { return .open(bare, isCounted: false) }
-                return chains.take(client, at: intake.ports.machineClock())
-                    ? .open(bare, isCounted: true) : .throttled
-            }
+    /// The wish to record one when it is its turn.
+    package func recording(
+        _ bytes: [UInt8], _ entry: Entry
+    ) throws(NotificationError) -> Wish<NotificationAnswer> {
+        let bare = try rethrowing(
+            as: NotificationError.unreadable, submissions.intake.bare(RawEvidence(news, bytes)))
+        let isCounted = try count(bare, entry)
+        do throws(NotificationError) {
+            let wish = try submissions.recordingNotification(bare)
+            noteGenuine(entry)
+            return wish
         } catch {
-            return .unreadable(error)
+            // Its certificates were not followed.
+            if isCounted, case .unreadable = error, let client = entry.client {
+                signers.withLock { $0.giveBack(client) }
+            }
+            throw error
+        }
+    }
+
+    /// Whether it counts among those with new signers. It throws when there were too many of them, or when its
+    /// signer was refused lately.
+    private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
+        switch submissions.intake.standing(of: bare) {
+        case .believed, .missing: return false
+        case .refused(let refusal): throw .unproven(refusal)
+        case .unknown:
+            guard let client = entry.client else { return false }
+            guard signers.withLock({ $0.take(client, at: now) }) else { throw .throttled }
+            return true
         }
     }
 
     /// The store signed it.
     package func noteGenuine(_ entry: Entry) {
         guard let client = entry.client else { return }
-        if entry.isTrusted { unproven.giveBack(client) }
-        let now = intake.ports.machineClock()
+        if entry.isTrusted { unproven.withLock { $0.giveBack(client) } }
         genuine.withLock { genuine in
-            if genuine[client] == nil, genuine.count >= NotificationGate.limit,
-                let oldest = genuine.min(by: { $0.value < $1.value })
-            {
-                genuine[oldest.key] = nil
-            }
-            genuine[client] = now
+            // Stores send from few.
+            if genuine.count >= NotificationGate.limit { genuine = [] }
+            genuine.insert(client)
         }
-    }
-
-    /// It was refused before its certificates were followed.
-    package func noteUnfollowed(_ entry: Entry) {
-        if let client = entry.client { chains.giveBack(client) }
     }
 }

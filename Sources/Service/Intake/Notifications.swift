@@ -16,6 +16,8 @@ package enum NotificationError: Error, Hashable, Sendable {
     case unproven(RefusedEvidence)
     /// No project has the app, so far.
     case unknownApp(AppID)
+    /// Too many with unknown signers came, from there or in all.
+    case throttled
     case fault(Fault)
 }
 

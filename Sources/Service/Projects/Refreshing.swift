@@ -8,7 +8,7 @@ final class Refreshing: Sendable {
     private static let pauseAfterFault: Int64 = 500
 
     private struct State {
-        var allowance = RateAllowance()
+        var allowance = Allowance(.reloads)
         var fault: (fault: Fault, at: Instant)?
     }
     private let state = Mutex(State())

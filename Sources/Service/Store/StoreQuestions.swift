@@ -244,6 +244,7 @@ package enum StoreQuestionError: Error, Hashable, Sendable {
         case .unreadable(let refused), .unproven(let refused):
             self = .trouble(.foreign("\(refused.code): \(refused.sentence)"))
         case .unknownApp(let app): self = .command(.refused(.appUnknown(app)))
+        case .throttled: self = .command(.fault(.busy))
         case .fault(let fault): self = .command(.fault(fault))
         }
     }

@@ -1,4 +1,5 @@
 import API
+import Commands
 import Core
 import Evidence
 import JSON

@@ -1,4 +1,5 @@
 import Assembly
+import Commands
 import Core
 import Evidence
 import JSON

@@ -1,5 +1,6 @@
 import Assembly
 import Auditing
+import Commands
 import Core
 import Crypto
 import Evidence

@@ -1,4 +1,5 @@
 import Assembly
+import Commands
 import Crypto
 import Evidence
 import HTTPServer

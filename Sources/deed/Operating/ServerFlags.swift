@@ -1,4 +1,5 @@
 import Assembly
+import Commands
 import HTTPServer
 
 extension Invocation {

@@ -1,5 +1,6 @@
 import API
 import Assembly
+import Commands
 import Core
 import JSON
 import Service

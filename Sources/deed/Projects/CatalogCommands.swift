@@ -1,5 +1,6 @@
 import API
 import CatalogFile
+import Commands
 import Core
 import Foundation
 import JSON

@@ -1,4 +1,5 @@
 import CatalogFile
+import Commands
 import Core
 import Service
 

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import JSON
 import Service
@@ -46,12 +47,5 @@ private let listProjectsCommand = CommandSpec(
                 ? "There is no project yet; create one with: deed project create default"
                 : projects.map { "\($0.project)   since \($0.createdAt.text)" }
                     .joined(separator: "\n"))
-    }
-}
-
-extension Invocation {
-    /// Prints the answer: the JSON when that was wanted, else the text.
-    func show(_ json: JSON, text: String) {
-        printText(isJSON ? json.text : text.withVisibleDirections)
     }
 }

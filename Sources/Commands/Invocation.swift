@@ -1,9 +1,10 @@
-import Core
-import Foundation
+package import Core
+package import JSON
 
 /// A command as it was called, its flags read.
-struct Invocation: Sendable {
-    let spec: CommandSpec
+package struct Invocation: Sendable {
+    package let spec: CommandSpec
+    private let program: String
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
     /// Those of the flags that stand on the command line and not in a variable.
@@ -14,8 +15,12 @@ struct Invocation: Sendable {
     private var mistake: CommandEnd?
 
     /// Reads the arguments behind the command's name; settings fall back to the variables.
-    init(_ spec: CommandSpec, _ arguments: [String], variables: [String: String]) {
+    package init(
+        _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
+        variables: [String: String]
+    ) {
         self.spec = spec
+        self.program = program
         var rest = arguments[...]
         // Behind two dashes alone, nothing is a flag.
         var isPlain = false
@@ -33,7 +38,7 @@ struct Invocation: Sendable {
             }
         }
         for option in spec.options where option.isSetting && values[option.name] == nil {
-            let variable = variables[option.variable].flatMap { $0.isEmpty ? nil : $0 }
+            let variable = variables[option.variable(of: program)].flatMap { $0.isEmpty ? nil : $0 }
             if option.valueName == nil {
                 readSwitch(option, variable)
             } else {
@@ -46,12 +51,14 @@ struct Invocation: Sendable {
         switch variable {
         case "1", "true": flags.insert(option.name)
         case nil, "0", "false": break
-        default: mistake = mistake ?? usage("\(option.variable) must be 1, 0, true or false")
+        default:
+            let name = option.variable(of: program)
+            mistake = mistake ?? usage("\(name) must be 1, 0, true or false")
         }
     }
 
     /// Throws unless the arguments are a call of the command.
-    func validate() throws(CommandEnd) {
+    package func validate() throws(CommandEnd) {
         if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
             throw usage("--\(option.name) is missing")
@@ -109,39 +116,40 @@ struct Invocation: Sendable {
     }
 
     /// A usage error that says where help is.
-    func usage(_ sentence: String) -> CommandEnd {
-        .usage("\(sentence); see: deed \(spec.name) --help")
+    package func usage(_ sentence: String) -> CommandEnd {
+        .usage("\(sentence); see: \(program) \(spec.name) --help")
     }
 }
 
 extension Invocation {
-    var isJSON: Bool { has("json") }
+    package var isJSON: Bool { has("json") }
 
-    func has(_ flag: String) -> Bool { flags.contains(flag) }
+    package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
     /// Whether the flag is wished for now, and not only by a variable that may have been left over.
-    func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
+    package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
-    subscript(name: String) -> String? { values[name] }
+    package subscript(name: String) -> String? { values[name] }
 
     /// All that stands without a flag.
-    var allPositionals: [String] { positionals }
+    package var allPositionals: [String] { positionals }
 
-    func positional(_ index: Int) -> String? {
+    package func positional(_ index: Int) -> String? {
         index < positionals.count ? positionals[index] : nil
     }
 
-    func id<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind>? {
+    package func id<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind>? {
         guard let text = values[name] else { return nil }
         return try id(text, named: "--\(name)")
     }
 
-    func requiredID<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind> {
+    package func requiredID<Kind>(_ name: String) throws(CommandEnd) -> Identifier<Kind> {
         guard let id: Identifier<Kind> = try id(name) else { throw usage("--\(name) is missing") }
         return id
     }
 
-    func id<Kind>(_ text: String, named name: String) throws(CommandEnd) -> Identifier<Kind> {
+    package func id<Kind>(_ text: String, named name: String) throws(CommandEnd) -> Identifier<Kind>
+    {
         do {
             return try Identifier(text)
         } catch {
@@ -149,7 +157,7 @@ extension Invocation {
         }
     }
 
-    func instant(_ name: String) throws(CommandEnd) -> Instant? {
+    package func instant(_ name: String) throws(CommandEnd) -> Instant? {
         guard let text = values[name] else { return nil }
         guard let instant = Instant(text: text) else {
             throw usage("--\(name) must be an instant like 2026-11-20T19:21:00Z")
@@ -157,7 +165,7 @@ extension Invocation {
         return instant
     }
 
-    func duration(_ name: String) throws(CommandEnd) -> CalendarDuration? {
+    package func duration(_ name: String) throws(CommandEnd) -> CalendarDuration? {
         guard let text = values[name] else { return nil }
         guard let duration = CalendarDuration(text) else {
             throw usage(
@@ -167,7 +175,7 @@ extension Invocation {
     }
 
     /// One of the words of an enumeration.
-    func word<Word: RawRepresentable<String> & CaseIterable>(
+    package func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(CommandEnd) -> Word? {
         guard let text = values[name] else { return nil }
@@ -178,7 +186,7 @@ extension Invocation {
         return word
     }
 
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandEnd) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandEnd) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw usage(
@@ -187,32 +195,8 @@ extension Invocation {
         return number
     }
 
-    func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
-
-    /// The customer that a flag or the first argument names, in the environment of the flag.
-    func stream() throws(CommandEnd) -> Core.Stream {
-        if values["customer"] != nil, positional(0) != nil {
-            throw usage("the customer is named twice: as an argument and with --customer")
-        }
-        guard let text = values["customer"] ?? positional(0) else {
-            throw usage("--customer is missing")
-        }
-        return try stream(of: text)
-    }
-
-    /// The customer of that name, in the environment of the flag.
-    func stream(of text: String) throws(CommandEnd) -> Core.Stream {
-        let customer: CustomerID = try id(text, named: "--customer")
-        if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
-        return Core.Stream(
-            project: try project(), environment: try environment(), customer: customer)
-    }
-
-    func environment() throws(CommandEnd) -> Environment {
-        guard let text = values["environment"] else { return .production }
-        guard let environment = Environment(rawValue: text) else {
-            throw usage("--environment must be production or sandbox")
-        }
-        return environment
+    /// Prints the answer: the JSON when that was wanted, else the text.
+    package func show(_ json: JSON, text: String) {
+        printText(isJSON ? json.text : text.withVisibleDirections)
     }
 }

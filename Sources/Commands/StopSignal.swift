@@ -3,7 +3,7 @@ import Synchronization
 
 /// Waits for SIGTERM, SIGINT or SIGHUP. Another one after a second ends the process immediately; sooner
 /// than that it is the same wish, sent to the group and to the process.
-enum StopSignal {
+package enum StopSignal {
     /// Read and write end of the pipe through which the handler wakes the waiter.
     private static let pipeEnds: (read: Int32, write: Int32) = {
         var ends: [Int32] = [0, 0]
@@ -14,7 +14,7 @@ enum StopSignal {
     /// In seconds of the clock that only moves forward; 0 before the first signal.
     fileprivate static let stoppingSince = Atomic(0)
 
-    static func install() {
+    package static func install() {
         _ = pipeEnds
         var wanted = sigset_t()
         sigemptyset(&wanted)
@@ -26,19 +26,19 @@ enum StopSignal {
         pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
-    static func wait() {
+    package static func wait() {
         var byte: UInt8 = 0
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
     /// Waits for at most that long, and says whether it is time to stop; so does every later wait.
-    static func wait(milliseconds: Int) -> Bool {
+    package static func wait(milliseconds: Int) -> Bool {
         var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
     /// Ends the wait, as a signal does.
-    static func raise() {
+    package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
     }

@@ -3,30 +3,32 @@ import Glibc
 import Threading
 
 /// Prints to standard output, with a line end.
-func printText(_ text: String) {
+package func printText(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
 }
 
 /// Prints to standard error, with a line end, in one piece.
-func printError(_ text: String) {
+package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
 /// A line on the terminal that the next one replaces; nothing if no person watches.
-func showProgress(_ text: String) {
+package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
 
 /// Progress that is shown once a command has taken a second, so that quick ones stay quiet.
-struct Progress {
+package struct Progress {
     private let started = monotonicMilliseconds()
 
-    func show(_ text: String) {
+    package init() {}
+
+    package func show(_ text: String) {
         if monotonicMilliseconds() - started > 1000 { showProgress(text) }
     }
 
     /// Takes the line away.
-    func end() { show("") }
+    package func end() { show("") }
 }
 
 private func write(_ text: String, to descriptor: Int32) {
@@ -43,7 +45,7 @@ private func write(_ text: String, to descriptor: Int32) {
 
 extension String {
     /// The text with the names of the characters that would turn what a terminal shows around.
-    var withVisibleDirections: String {
+    package var withVisibleDirections: String {
         if unicodeScalars.allSatisfy({ !$0.properties.isBidiControl }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in
             if scalar.properties.isBidiControl {

@@ -1,18 +1,18 @@
 /// Text as a terminal shows it: some letters take two columns, and some none. Terminals differ in what
 /// they make of pictures that are joined of several; here such a one is one picture.
 extension String {
-    var columns: Int {
+    package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
 
     /// The text with spaces after it, up to that many columns.
-    func padded(to width: Int) -> String {
+    package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
     /// As much of the text as fits into that many columns, with a mark where something is left out.
-    func cut(to width: Int) -> String {
+    package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)
         for letter in self {

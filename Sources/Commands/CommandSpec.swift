@@ -1,0 +1,116 @@
+/// What the command line says of one command: enough to parse it, to run it and to explain it.
+package struct CommandSpec: Sendable {
+    /// `["project", "create"]`
+    package let path: [String]
+    let summary: String
+    /// The values that stand without a flag, in their order.
+    let positionals: [Positional]
+    let options: [Option]
+    /// Whether it changes nothing in the database: then it follows a test clock unasked.
+    package let onlyReads: Bool
+    let example: String
+    let run: @Sendable (Invocation) throws(CommandEnd) -> Void
+
+    package init(
+        path: [String], summary: String, positionals: [Positional] = [], options: [Option] = [],
+        onlyReads: Bool = false, example: String,
+        run: @escaping @Sendable (Invocation) throws(CommandEnd) -> Void
+    ) {
+        self.path = path
+        self.summary = summary
+        self.positionals = positionals
+        self.options = options
+        self.onlyReads = onlyReads
+        self.example = example
+        self.run = run
+    }
+
+    package var name: String { path.joined(separator: " ") }
+}
+
+package struct Positional: Sendable {
+    let name: String
+    let help: String
+    let isRequired: Bool
+    /// Whether it may stand there more than once; only the last one can.
+    let isRepeated: Bool
+
+    package init(name: String, help: String, isRequired: Bool = true, isRepeated: Bool = false) {
+        self.name = name
+        self.help = help
+        self.isRequired = isRequired
+        self.isRepeated = isRepeated
+    }
+}
+
+/// A flag with a value, or without one when it names none.
+package struct Option: Sendable {
+    package let name: String
+    let valueName: String?
+    let help: String
+    var isRequired = false
+    /// Whether a variable of the program's name and its own gives its value where the flag does not.
+    var isSetting = false
+    var fallback: String?
+
+    /// As in `DEED_DATA_DIR`.
+    func variable(of program: String) -> String {
+        "\(program)_\(name)".uppercased().replacing("-", with: "_")
+    }
+
+    package static func flag(_ name: String, _ help: String) -> Option {
+        Option(name: name, valueName: nil, help: help)
+    }
+
+    /// A flag that the variable sets, too: with 1 or true.
+    package static func switchSetting(_ name: String, _ help: String) -> Option {
+        Option(name: name, valueName: nil, help: help, isSetting: true)
+    }
+
+    package static func value(
+        _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false
+    ) -> Option {
+        Option(name: name, valueName: valueName, help: help, isRequired: isRequired)
+    }
+
+    package static func setting(
+        _ name: String, _ valueName: String, _ help: String, fallback: String? = nil
+    ) -> Option {
+        Option(
+            name: name, valueName: valueName, help: help, isSetting: true, fallback: fallback)
+    }
+}
+
+extension Option {
+    static let help = flag("help", "print this")
+    package static let json = flag("json", "print JSON instead of text")
+}
+
+/// How a command ended that did not do what it was asked, by its exit code.
+package enum CommandEnd: Error {
+    case refused(code: String, sentence: String)
+    case usage(String)
+    case fault(String)
+
+    package var exitCode: Int32 {
+        switch self {
+        case .refused: 1
+        case .usage: 2
+        case .fault: 3
+        }
+    }
+
+    package var code: String {
+        switch self {
+        case .refused(let code, _): code
+        case .usage: "usage"
+        case .fault: "fault"
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .refused(_, let sentence), .usage(let sentence), .fault(let sentence): sentence
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import JSON
+
+/// Where Deed serves, by where it is notified.
+func service(notifiedAt url: String?) -> String {
+    let parts = url.flatMap { URLComponents(string: $0) }
+    guard let scheme = parts?.scheme, let host = parts?.host else {
+        return "http://127.0.0.1:8080"
+    }
+    return "\(scheme)://\(host)" + (parts?.port.map { ":\($0)" } ?? "")
+}
+
+/// What the store told about a step, and what came of that.
+func told(_ answer: JSON, at url: String?) -> [String] {
+    let all = answer["notifications"]?.array ?? []
+    guard let url else {
+        return all.isEmpty
+            ? [] : ["the store tells Deed nothing: it was started without --notify"]
+    }
+    return all.map { posting in
+        let words = ["type", "subtype", "customer"].compactMap { posting[$0]?.string }
+        return "the store tells \(url): " + words.joined(separator: " ") + ": "
+            + (posting["result"]?.string ?? "on its way")
+    }
+}
+
+/// What was done, and how to hand it to a back end, if the app has something to hand over.
+func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> String {
+    var lines: [String] = []
+    let customer = answer["customer"]?.string ?? ""
+    if let note = answer["note"]?.string { lines.append(note) }
+    if let transaction = answer["transaction"]?.string {
+        lines.append("transaction \(transaction)")
+    }
+    lines += told
+    let many = answer["signed_transactions"]?.array
+    let one = answer["signed_transaction"]?.string.map { [JSON.string($0)] }
+    guard let service, let signed = many ?? one, !signed.isEmpty else {
+        return lines.joined(separator: "\n")
+    }
+    let body: JSON = ["signed_transactions": .array(signed), "environment": "sandbox"]
+    lines += [
+        "", "hand it to your back end, which hands it to Deed:", "",
+        "curl -H \"Authorization: Bearer $DEED_KEY\" -H 'Content-Type: application/json' \\",
+        "    \(service)/v1/customers/\(encoded(customer))/receipts \\",
+        "    -d '\(body.text)'",
+    ]
+    return lines.joined(separator: "\n")
+}

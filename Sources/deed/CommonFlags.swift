@@ -1,0 +1,53 @@
+import Assembly
+import Commands
+import Core
+
+extension Option {
+    static let project = setting("project", "NAME", "the project", fallback: "default")
+    static let databaseURL = setting(
+        "database-url", "URL",
+        "the PostgreSQL to use; without it, a private one in the data folder")
+    static let dataDir = setting(
+        "data-dir", "FOLDER", "where the private PostgreSQL lives",
+        fallback: Settings.defaultDataFolder)
+    static let allowUnknown = flag(
+        "allow-unknown", "accept a name that the catalog does not know")
+    static let environment = setting(
+        "environment", "NAME", "production (the default) or sandbox")
+    static let idempotencyKey = value(
+        "idempotency-key", "KEY", "do it once, however often the command is run with this key")
+
+    /// What every command that needs the database takes.
+    static let database = [databaseURL, dataDir, testClock, json]
+}
+
+extension Invocation {
+    func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
+
+    /// The customer that a flag or the first argument names, in the environment of the flag.
+    func stream() throws(CommandEnd) -> Core.Stream {
+        if self["customer"] != nil, positional(0) != nil {
+            throw usage("the customer is named twice: as an argument and with --customer")
+        }
+        guard let text = self["customer"] ?? positional(0) else {
+            throw usage("--customer is missing")
+        }
+        return try stream(of: text)
+    }
+
+    /// The customer of that name, in the environment of the flag.
+    func stream(of text: String) throws(CommandEnd) -> Core.Stream {
+        let customer: CustomerID = try id(text, named: "--customer")
+        if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
+        return Core.Stream(
+            project: try project(), environment: try environment(), customer: customer)
+    }
+
+    func environment() throws(CommandEnd) -> Environment {
+        guard let text = self["environment"] else { return .production }
+        guard let environment = Environment(rawValue: text) else {
+            throw usage("--environment must be production or sandbox")
+        }
+        return environment
+    }
+}
