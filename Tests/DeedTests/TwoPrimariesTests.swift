@@ -94,7 +94,8 @@ extension ProgramTests {
                 #""elsewhere":{"active":true"#
             ),
             ("", #""elsewhere":{"active":true"#), ("/balances", #""coins":5"#),
-            ("/explain?entitlement=elsewhere", #""answer":{"active":true"#), ("/events", "elsewhere"),
+            ("/explain?entitlement=elsewhere", #""answer":{"active":true"#),
+            ("/events", "elsewhere"),
         ]
 
         @Test("One address that leads to the new primary is found out, too, while writes fail")
