@@ -14,69 +14,74 @@ extension FramingFault {
         switch self {
         case .malformedRequestLine:
             (
-                "malformed_request",
-                "The first line is not a request; send a method, a path that begins with / and has no"
-                    + " spaces and no #, and HTTP/1.1, with one space between them and CRLF at the end."
+                code: "malformed_request",
+                detail:
+                    "The first line is not a request; send a method, a path that begins with / and has"
+                    + " no spaces and no #, and HTTP/1.1, with one space between them and CRLF at the end."
             )
         case .malformedHeader:
             (
-                "malformed_header",
-                "A header is not a name, a colon and a value in one line; send each in a line of its"
-                    + " own that ends with CRLF, without spaces around the name and without control"
+                code: "malformed_header",
+                detail:
+                    "A header is not a name, a colon and a value in one line; send each in a line of"
+                    + " its own that ends with CRLF, without spaces around the name and without control"
                     + " characters."
             )
         case .malformedHost:
             (
-                "malformed_host",
-                "Send exactly one Host header with a host name and an optional port."
+                code: "malformed_host",
+                detail: "Send exactly one Host header with a host name and an optional port."
             )
         case .malformedLength:
             (
-                "malformed_length",
-                "Content-Length must be one number of digits, with nothing after it."
+                code: "malformed_length",
+                detail: "Content-Length must be one number of digits, with nothing after it."
             )
         case .ambiguousLength:
             (
-                "ambiguous_length",
-                "The headers do not say clearly where the body ends; send one Content-Length, or"
+                code: "ambiguous_length",
+                detail:
+                    "The headers do not say clearly where the body ends; send one Content-Length, or"
                     + " Transfer-Encoding: chunked with HTTP/1.1, and not both."
             )
         case .malformedChunk:
             (
-                "malformed_chunk",
-                "The body is not chunked as its header says; send each chunk with its size in"
+                code: "malformed_chunk",
+                detail:
+                    "The body is not chunked as its header says; send each chunk with its size in"
                     + " hexadecimal digits, end lines with CRLF, and add no trailer."
             )
         case .lengthTooLarge:
             (
-                "body_too_large",
-                "Content-Length exceeds the limit of every call; send a smaller body."
+                code: "body_too_large",
+                detail: "Content-Length exceeds the limit of every call; send a smaller body."
             )
         case .targetTooLong:
             (
-                "target_too_long",
-                "The first line is too long; send a shorter path or query."
+                code: "target_too_long",
+                detail: "The first line is too long; send a shorter path or query."
             )
         case .headTooLarge:
             (
-                "head_too_large",
-                "The headers are too large; send fewer or shorter ones."
+                code: "head_too_large",
+                detail: "The headers are too large; send fewer or shorter ones."
             )
         case .unknownMethod:
             (
-                "method_unknown",
-                "No call has a method this long; the README lists the calls."
+                code: "method_unknown",
+                detail: "No call has a method this long; the README lists the calls."
             )
         case .unknownTransferCoding:
             (
-                "transfer_coding_unknown",
-                "Transfer-Encoding must be exactly chunked, with not even a space after it; send the"
-                    + " body without other encodings."
+                code: "transfer_coding_unknown",
+                detail:
+                    "Transfer-Encoding must be exactly chunked, with not even a space after it;"
+                    + " send the body without other encodings."
             )
         case .unknownVersion:
             (
-                "version_unknown",
-                "This server speaks HTTP/1.1 and HTTP/1.0; send one of them."
+                code: "version_unknown",
+                detail: "This server speaks HTTP/1.1 and HTTP/1.0; send one of them."
             )
         }
     }
