@@ -32,7 +32,9 @@ struct StoreWordTests {
         "No target but a store's own knows its words",
         arguments: SourceTree.sources.filter { neutral.contains($0.target) && $0.path != names })
     func words(_ file: SourceTree.File) {
-        let lines = file.lines.filter { !$0.drop(while: \.isWhitespace).starts(with: "//") }
+        // The log and the API call an app's number in its store so.
+        let lines = file.lines.map { $0.replacing(".appleID", with: "") }
+            .filter { !$0.drop(while: \.isWhitespace).starts(with: "//") }
         for (word, why) in Self.own where lines.contains(where: { $0.contains(word) }) {
             Issue.record("\(file) has \"\(word)\": \(why)")
         }
