@@ -168,7 +168,8 @@ struct CatalogTests {
         func catalog(titles count: Int, last length: Int) -> String {
             let titles = (0..<count).map {
                 let length = $0 == count - 1 ? length : 256
-                return "\"e\(1000 + $0)\":{\"title\":\"\(String(repeating: "x", count: length))\"}"
+                let title = String(repeating: "x", count: length)
+                return "\"e\(1000 + $0)\":{\"title\":\"\(title)\"}"
             }
             return "{\"products\":[],\"entitlements\":{\(titles.joined(separator: ","))},"
                 + "\"currencies\":{},\"original_app_version\":[]}"
