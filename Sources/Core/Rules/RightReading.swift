@@ -28,7 +28,7 @@ struct RightReading {
             let purchase = state.purchases[place]
             let transaction = purchase.transaction(behind: right, at: index)
             // A period that another one followed ended long before what the store says now.
-            let isFollowed = index + 1 < purchase.transactions.endIndex
+            let isFollowed = purchase.transactions.start(after: index) != nil
             let renewal = standing == .past && isFollowed ? nil : purchase.currentRenewal
             source = .purchase(purchase.id)
             let isTakenBack = standing == .past && purchase.isTakenBack(at: index)

@@ -55,7 +55,7 @@ extension [Transaction] {
     }
 
     /// When the next period after that one begins.
-    private func start(after index: Int) -> Instant? {
+    func start(after index: Int) -> Instant? {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 

@@ -4,6 +4,7 @@ package import Core
 /// answer that was none, and in rounds of everyone.
 extension StoreRound {
     private static let historyPage = 200
+
     func askForHistories(of apps: [App]) throws(CommandError) {
         for app in apps {
             let name = StoreApp(project: project, key: app.key)

@@ -7,7 +7,7 @@ extension NaiveModel {
         var sources: [Source] = []
         for (index, period) in all.enumerated() where counts(period) {
             guard let expires = period.expires else { continue }
-            let next = index + 1 < all.count ? all[index + 1] : nil
+            let next = all[(index + 1)...].first { begins($0, among: all) }
             var source = Source(
                 entitlements: product(of: period).entitlements,
                 product: period.fact.product.text, start: period.start, end: expires,
@@ -40,9 +40,7 @@ extension NaiveModel {
                 (grace.isGrace, grace.stateInside) = (true, "grace")
                 grace.stateAfter =
                     next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
-                if let next = all[(index + 1)...].first(where: { begins($0, among: all) }) {
-                    grace.end(at: next.start, as: grace.stateAfter)
-                }
+                if let next { grace.end(at: next.start, as: grace.stateAfter) }
                 if let revoked = period.revoked {
                     grace.end(at: revoked.at.milliseconds, as: "revoked")
                 }

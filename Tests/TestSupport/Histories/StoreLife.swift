@@ -174,12 +174,12 @@ package struct StoreLife: CustomStringConvertible {
             $0.isInBillingRetry = true
             $0.graceUntil = grace > 0 ? until : nil
         }
-        if grace > 0, random.chance(50) {
-            say(at: until.milliseconds, of: former.product) { $0.isInBillingRetry = true }
-        }
-        let moment = former.end + random.number(1...retry)
+        let (outcome, moment) = (random.number(0...3), former.end + random.number(1...retry))
         var graceEnd = former.end + grace
-        switch random.number(0...3) {
+        if grace > 0, outcome < 2 || moment >= graceEnd, random.chance(50) {
+            say(at: graceEnd, of: former.product) { $0.isInBillingRetry = true }
+        }
+        switch outcome {
         case 0:
             // It is tried again as long as this life is known.
             unpaid = (former.product.name, graceEnd)
