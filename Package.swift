@@ -76,8 +76,7 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
-        .target(
-            name: "Service", dependencies: ["Auditing", "Core", "Following"], swiftSettings: safe),
+        .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
@@ -88,8 +87,11 @@ let package = Package(
         .target(
             name: "Outbound", dependencies: ["CCurl", "Threading"], swiftSettings: common),
         .target(
+            name: "StoreAccess", dependencies: ["Core", "Crypto", "JSON", "Outbound"],
+            swiftSettings: safe),
+        .target(
             name: "AppStore",
-            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
             swiftSettings: safe),
         .target(
             name: "Jobs",
@@ -101,17 +103,17 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-                "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
-                "Telemetry", "Threading",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+                "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "deed",
             dependencies: [
-                "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Commands", "Core",
-                "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
-                "Machine", "PrivatePostgres", "Service", "Telemetry", "Threading",
+                "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
+                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -141,7 +143,7 @@ let package = Package(
             dependencies: [
                 "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
-                "Service", "Telemetry", "Threading",
+                "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -181,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "CatalogFile", "Core", "HTTPServer", "Histories", "JSON",
-                "Ledger", "Minting",
+                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "HTTPServer",
+                "Histories", "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],
@@ -197,7 +199,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Core", "JSON", "Minting", "Service", "TestSupport", "Threading",
+                "Core", "Evidence", "JSON", "Minting", "Service", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(
@@ -226,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Commands", "Core", "Histories", "JSON", "Ledger",
+                "deed", "deed-practice", "Commands", "Core", "Evidence", "Histories", "JSON", "Ledger",
                 "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
@@ -236,8 +238,8 @@ let package = Package(
             name: "PracticeTests",
             dependencies: [
                 "deed-practice", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer",
-                "Histories", "JSON", "Minting", "Outbound", "Practice", "Telemetry", "TestSupport",
-                "Threading",
+                "Histories", "JSON", "Minting", "Outbound", "Practice", "StoreAccess", "Telemetry",
+                "TestSupport", "Threading",
             ],
             exclude: ["apple_library.py"], swiftSettings: common),
         .testTarget(
@@ -251,8 +253,8 @@ let package = Package(
             dependencies: [
                 "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "Histories", "JSON",
                 "Ledger",
-                "Minting", "Outbound", "Practice", "Service", "Telemetry", "TestSupport",
-                "Threading",
+                "Minting", "Outbound", "Practice", "Service", "StoreAccess", "Telemetry",
+                "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

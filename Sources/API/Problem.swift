@@ -164,7 +164,7 @@ extension Problem {
         case .nameUnknown(let name, let nearest):
             member = name.noun
             extensions.append("nearest", .optional(nearest))
-        case .credentialsInvalid(let part): member = "credentials.\(part.rawValue)"
+        case .credentialsInvalid(let part): member = "credentials.\(part.name)"
         case .intakeFull:
             isRetryable = true
             headers = [Header(.retryAfter, "60")]
@@ -276,7 +276,7 @@ extension Refusal {
         case .intakeEnded, .intakeQueuedAgain: 409
         case .intakeFull: 429
         case .credentialsInvalid: 400
-        case .credentialsLocked, .realStoreOnTestClock: 409
+        case .credentialsLocked, .realStoreOnTestClock, .storeOnThisMachine: 409
         case .testClockMissing: 404
         case .testClockGoesForward: 409
         case .testClockOutOfRange: 400

@@ -145,37 +145,3 @@ extension Route.Access {
         self.init(key: key)
     }
 }
-
-/// A request that came without a key, taken out of the connection.
-struct OpenCall: Sendable {
-    let arguments: [String]
-    let query: QueryParameters
-    let body: [UInt8]
-    let client: ClientAddress?
-
-    init(
-        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
-    ) throws(Problem) {
-        guard let arguments else { throw .malformedPath }
-        self.arguments = arguments
-        // A call that takes none is answered whatever a balancer or a store adds.
-        query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
-        body = request.body
-        client = request.client
-    }
-}
-
-/// A request that found its route and whose key opens it, taken out of the connection.
-struct Call: Sendable {
-    let access: Route.Access
-    let arguments: [String]
-    let query: QueryParameters
-    let body: [UInt8]
-    let idempotencyKey: String?
-    /// What the answer must come after.
-    let after: Position?
-    /// The tags of answers that the reader has, as `If-None-Match` lists them.
-    let knownTags: String?
-
-    var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
-}

@@ -16,21 +16,21 @@ package final class Router: Sendable {
     let surfaces: [Surface]
     let unrouted: RouteMeasures
     let failedKeys: FailedKeys
-    private let submit: Submit
-    private let announce: @Sendable () -> Announcement
+    private let ledger: any EventLog
 
     /// What the API's address answers.
     package convenience init(
-        _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
+        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
         operations: Operations
     ) {
         self.init(
-            [.v1(ports, reads, submissions, operations), operations.surface], ports, keys: keys,
+            [.v1(useCases, reads, submissions, operations), operations.surface], useCases,
+            keys: keys,
             operations.metrics, operations.log)
     }
 
     init(
-        _ surfaces: [Surface], _ ports: Ports, keys: KeyRing, _ metrics: Metrics, _ log: Log
+        _ surfaces: [Surface], _ useCases: UseCases, keys: KeyRing, _ metrics: Metrics, _ log: Log
     ) {
         var table = RouteTable<ServedRoute>()
         var outlines: [RouteOutline] = []
@@ -51,9 +51,8 @@ package final class Router: Sendable {
         self.outlines = outlines
         routes = table
         unrouted = RouteMeasures(metrics, route: "none", method: "any")
-        failedKeys = FailedKeys(metrics, log, now: ports.machineClock)
-        submit = ports.ledger.submit
-        announce = ports.ledger.announce
+        failedKeys = FailedKeys(metrics, log, now: useCases.ports.machineClock)
+        ledger = useCases.ledger
     }
 
     package func answer(_ request: borrowing Request) -> Answer {
@@ -105,17 +104,17 @@ package final class Router: Sendable {
         case .waiting(let work):
             // Commits wait for what is announced, and of what strangers send hardly any comes to one.
             let isLikely = found.route.cost == .evidence && room != .strangers
-            let announcement = isLikely ? announce() : nil
-            return .eventually(in: room) { [submit] reply in
+            let announcement = isLikely ? Announcement(to: ledger) : nil
+            return .eventually(in: room) { [ledger] reply in
                 let reaction = Reaction(after: work)
                 announcement?.end()
-                reaction.perform(isPatient: true, submit, reply) {
+                reaction.perform(isPatient: true, ledger, reply) {
                     reply(found.end($0, since: started))
                 }
             }
         case .asking, .writing:
-            return .underway { [submit] reply in
-                reaction.perform(isPatient: false, submit, reply) {
+            return .underway { [ledger] reply in
+                reaction.perform(isPatient: false, ledger, reply) {
                     reply(found.end($0, since: started))
                 }
             }

@@ -4,22 +4,32 @@ import Service
 extension Surface {
     /// What back ends, support staff and stores call.
     static func v1(
-        _ ports: Ports, _ reads: CustomerReads, _ submissions: Submissions,
+        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions,
         _ operations: Operations
     ) -> Surface {
         Surface(
             prefix: "/v1",
-            routes: EntitlementsRoutes(ports: ports, reads: reads).routes
-                + ReadRoutes(ports: ports, reads: reads).routes + QueryRoutes(reads: reads).routes
-                + CustomerRoutes(ports: ports).routes + CatalogRoutes(ports: ports).routes
-                + SettingsRoutes(ports: ports, apps: submissions.apps).routes
-                + OrderRoutes(ports: ports, reads: reads).routes
-                + BalanceRoutes(ports: ports).routes
-                + MoveRoutes(ports: ports).routes + UnclaimedRoutes(ports: ports).routes
-                + RefundRoutes(ports: ports).routes
+            routes: EntitlementsRoutes(customers: useCases.customers, reads: reads).routes
+                + ReadRoutes(customers: useCases.customers, reads: reads).routes
+                + QueryRoutes(reads: reads).routes
+                + GrantRoutes(grants: useCases.grants).routes
+                + CatalogRoutes(catalogs: useCases.catalogs).routes
+                + SettingsRoutes(
+                    projects: useCases.projects, apps: useCases.apps, ring: submissions.apps,
+                    stores: submissions.intake.adapters.map(\.profile)
+                ).routes
+                + OrderRoutes(
+                    reading: useCases.customers.reading, orders: useCases.orders, reads: reads
+                ).routes
+                + BalanceRoutes(
+                    balances: useCases.balances, reading: useCases.customers.reading
+                ).routes
+                + MoveRoutes(moves: useCases.moves).routes
+                + UnclaimedRoutes(unclaimed: useCases.unclaimed).routes
+                + RefundRoutes(refunds: useCases.refunds).routes
                 + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes
-                + ReconciliationRoutes(ports: ports).routes
+                + ReconciliationRoutes(ports: useCases.ports).routes
                 + ClockRoutes(clock: operations.testClock).routes)
     }
 }

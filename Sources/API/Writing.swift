@@ -2,7 +2,6 @@ import Core
 import HTTPServer
 import Service
 
-typealias Submit = LedgerPort.Submit
 typealias Give = @Sendable (Result<Response, Problem>) -> Void
 
 /// What a call comes to, as far as that is known.
@@ -42,17 +41,17 @@ extension Wish<Response> {
     /// Has the wish fulfilled; `give` gets the answer from the thread that ends the last step. `isPatient` tells
     /// whether this thread may wait; where none may, the reply finds one.
     func perform(
-        isPatient: Bool, _ submit: @escaping Submit, _ reply: LateReply, _ give: @escaping Give
+        isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
         switch self {
         case .answered(let result): give(result.mapError { Problem($0) })
         case .write(let command, let then):
-            submit(command) { then($0).perform(isPatient: false, submit, reply, give) }
+            ledger.submit(command) { then($0).perform(isPatient: false, ledger, reply, give) }
         case .look(let look):
             if isPatient {
-                return Wish(looking: look).perform(isPatient: true, submit, reply, give)
+                return Wish(looking: look).perform(isPatient: true, ledger, reply, give)
             }
-            reply.whenPatient { Wish(looking: look).perform(isPatient: true, submit, reply, give) }
+            reply.whenPatient { Wish(looking: look).perform(isPatient: true, ledger, reply, give) }
         }
     }
 }
@@ -69,18 +68,18 @@ extension Reaction {
 
     /// Has it done; as a wish is performed.
     func perform(
-        isPatient: Bool, _ submit: @escaping Submit, _ reply: LateReply, _ give: @escaping Give
+        isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
         switch self {
         case .answered(let result): give(result)
         case .asking(let begin): begin(give)
-        case .writing(let wish): wish.perform(isPatient: isPatient, submit, reply, give)
+        case .writing(let wish): wish.perform(isPatient: isPatient, ledger, reply, give)
         case .waiting(let work):
             if isPatient {
-                return Reaction(after: work).perform(isPatient: true, submit, reply, give)
+                return Reaction(after: work).perform(isPatient: true, ledger, reply, give)
             }
             reply.whenPatient {
-                Reaction(after: work).perform(isPatient: true, submit, reply, give)
+                Reaction(after: work).perform(isPatient: true, ledger, reply, give)
             }
         }
     }

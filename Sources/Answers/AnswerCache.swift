@@ -277,9 +277,9 @@ struct AnswerPartition {
         rules.note(project, version)
     }
 
-    /// Everything in those positions was taken in.
-    mutating func advance(over positions: ClosedRange<Int64>) {
-        if positions.lowerBound <= applied + 1 { applied = max(applied, positions.upperBound) }
+    /// Everything behind the one position and up to the other was taken in.
+    mutating func advance(from start: Int64, to end: Int64) {
+        if start <= applied { applied = max(applied, end) }
     }
 
     /// Lets go of everything; what was asked for before is not kept any more.

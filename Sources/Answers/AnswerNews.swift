@@ -7,8 +7,10 @@ import Synchronization
 /// First it is noted which streams changed, so that nothing read of them before is kept, and answers in
 /// other shards that include them go; then those of the shard itself; and then it counts as known that far.
 /// So no answer claims a position that it does not hold at.
-extension AnswerCache: Subscriber {
-    package var heard: [Int64] { partitions.map { $0.withLock(\.applied) } }
+extension AnswerCache: LogReader {
+    package var interest: Interest { Interest() }
+
+    package var place: [Int64] { partitions.map { $0.withLock(\.applied) } }
 
     package var moment: Moment { newest.load(ordering: .acquiring) }
 
@@ -29,8 +31,8 @@ extension AnswerCache: Subscriber {
 
     package func hear(_ commit: Commit, since moment: Moment) {
         let time = time()
-        for change in commit.changes {
-            take(change, since: moment) { stream, sequence in
+        for stretch in commit.stretches {
+            take(stretch, since: moment) { stream, sequence in
                 replace(stream, by: commit.customer, at: sequence, time, since: moment)
             }
         }
@@ -42,33 +44,35 @@ extension AnswerCache: Subscriber {
         for (project, version) in commit.rules { outdate(project, before: version, since: moment) }
     }
 
-    package func hear(_ news: LogNews, since moment: Moment) {
-        for change in news.changes {
-            take(change, since: moment) { stream, sequence in
+    package func take(_ news: [Stretch], askedAt: Int64, since moment: Moment) {
+        for stretch in news {
+            take(stretch, since: moment) { stream, sequence in
                 self.change(stream.shard) { $0.drop(stream, before: sequence) }
             }
         }
-        guard news.isComplete else { return }
+        guard news.allSatisfy(\.isComplete) else { return }
         clearedAt.withLock { clearedAt in
-            if clearedAt <= moment { confirmedAt.store(news.askedAt, ordering: .relaxed) }
+            if clearedAt <= moment { confirmedAt.store(askedAt, ordering: .relaxed) }
         }
     }
 
     /// Takes in a stretch of a shard; what becomes of a customer's own answer is up to `body`.
     private func take(
-        _ change: ShardChange, since moment: Moment,
+        _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void
     ) {
-        for (subject, sequence) in change.subjects {
-            switch subject {
-            case .customer(let stream): note(stream, at: sequence)
-            case .rules(let project, let version):
-                outdate(project, before: version, since: moment)
-            case .keys: break
+        // Each with its last position.
+        var customers: [Stream: Int64] = [:]
+        for event in stretch.events {
+            if !event.stream.isOfProject {
+                customers[event.stream] = event.position.sequence
+            } else if !Event.typesBesideAnswers.contains(event.type) {
+                outdate(event.stream.project, before: event.version, since: moment)
             }
         }
-        for case (.customer(let stream), let sequence) in change.subjects { body(stream, sequence) }
-        self.change(change.shard, since: moment) { $0.advance(over: change.positions) }
+        for (stream, sequence) in customers { note(stream, at: sequence) }
+        for (stream, sequence) in customers { body(stream, sequence) }
+        change(stretch.shard, since: moment) { $0.advance(from: stretch.start, to: stretch.end) }
     }
 
     /// Notes that the stream changed, and drops other answers that include it.

@@ -11,7 +11,7 @@ final class BearerTokens: Sendable {
     private static let limit = 1000
 
     private struct Owner: Hashable {
-        let key: StoreCredentials.APIKey
+        let key: AppStoreKey
         let app: AppID
     }
     private struct Token {
@@ -21,7 +21,7 @@ final class BearerTokens: Sendable {
     private let tokens = Mutex<[Owner: Token]>([:])
 
     /// `nil` when the key is none.
-    func token(of key: StoreCredentials.APIKey, for app: AppID, now: Instant) -> String? {
+    func token(of key: AppStoreKey, for app: AppID, now: Instant) -> String? {
         let owner = Owner(key: key, app: app)
         if let token = tokens.withLock({ $0[owner] }) {
             let age = now.milliseconds - token.made.milliseconds
@@ -39,7 +39,7 @@ final class BearerTokens: Sendable {
     }
 
     private func makeToken(
-        _ key: StoreCredentials.APIKey, _ app: AppID, _ now: Instant
+        _ key: AppStoreKey, _ app: AppID, _ now: Instant
     ) -> String? {
         guard let signer = SigningKey(pem: Array(key.pem.utf8)) else { return nil }
         let head: JSON = ["alg": "ES256", "kid": .string(key.id), "typ": "JWT"]

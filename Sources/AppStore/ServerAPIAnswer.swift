@@ -1,6 +1,8 @@
-internal import Core
+package import Core
+internal import Evidence
 internal import JSON
 internal import Outbound
+internal import StoreAccess
 
 /// Reads what Apple's server API answers.
 struct ServerAPIAnswer {
@@ -12,13 +14,11 @@ struct ServerAPIAnswer {
 
     let call: StoreCall
     let environment: Environment
-    let now: Instant
 
     func read(_ response: OutboundResponse) throws(StoreTrouble) -> StoreAnswer {
         switch response.status {
         case 200, 202: return try answer(response.body)
         case 401: throw .unauthorized
-        case _ where response.wantsPause: throw .limited(until: response.pauseEnd(now: now))
         default: throw error(response)
         }
     }
@@ -32,8 +32,7 @@ struct ServerAPIAnswer {
         guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
-        return .refused(
-            code: code, message: (json?["errorMessage"]?.string ?? "").printable)
+        return .refused(byAppStore: code, (json?["errorMessage"]?.string ?? "").printable)
     }
 
     private func answer(_ body: [UInt8]) throws(StoreTrouble) -> StoreAnswer {
@@ -47,9 +46,9 @@ struct ServerAPIAnswer {
         switch call {
         case .transaction:
             answer.evidence = [try reader.signed("signedTransactionInfo", .signedTransaction)]
-        case .appTransaction:
+        case .installation:
             answer.evidence = [try reader.signed("signedAppTransactionInfo", .appTransaction)]
-        case .statuses: try readStatuses(reader, into: &answer)
+        case .standings: try readStandings(reader, into: &answer)
         case .history, .refunds:
             answer.evidence = try reader.transactions()
             answer.next = try reader.nextPage("revision")
@@ -80,23 +79,35 @@ struct ServerAPIAnswer {
         return answer
     }
 
-    private func readStatuses(
+    private func readStandings(
         _ reader: MemberReader, into answer: inout StoreAnswer
     ) throws(StoreTrouble) {
-        var statuses: [StandingTold] = []
+        var standings: [StandingTold] = []
         for group in try reader.list("data") {
             for item in try MemberReader(json: group).list("lastTransactions") {
                 let item = MemberReader(json: item)
                 answer.evidence.append(
                     try item.signed("signedTransactionInfo", .signedTransaction))
                 answer.evidence.append(try item.signed("signedRenewalInfo", .renewalInfo))
-                statuses.append(
+                let original = try item.text("originalTransactionId").printable
+                standings.append(
                     StandingTold(
-                        original: try item.text("originalTransactionId").printable,
-                        number: try item.integer("status")))
+                        purchase: "\(Store.apple.rawValue):\(original)",
+                        text: standing(try item.integer("status"))))
             }
         }
-        answer.remark = .statuses(statuses)
+        answer.remark = .standings(standings)
+    }
+
+    private func standing(_ number: Int64) -> String {
+        switch number {
+        case 1: "active"
+        case 2: "expired"
+        case 3: "billing_retry"
+        case 4: "grace"
+        case 5: "revoked"
+        default: "status_\(number)"
+        }
     }
 
     private func readNotifications(
@@ -114,25 +125,17 @@ struct ServerAPIAnswer {
 }
 
 extension StoreTrouble {
-    /// Something between here and there answers, or the answer stopped in the middle.
-    static let notFromStore = unavailable("what answered in its place is not JSON")
-}
-
-extension OutboundResponse {
-    /// Whether a store asks to be left alone, because of a limit or while it fails.
-    var wantsPause: Bool { status == 429 || status >= 500 && header("Retry-After") != nil }
-
-    /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
-    /// it in the network may write seconds to wait, as HTTP has it.
-    func pauseEnd(now: Instant) -> Instant {
-        let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
-        guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {
-            return now.advanced(byMilliseconds: usual)
-        }
-        let wait =
-            number > 1_000_000_000_000
-            ? number - now.milliseconds : min(number, longest / 1000) * 1000
-        return now.advanced(byMilliseconds: min(max(wait, 0), longest))
+    /// The no of Apple's API.
+    package static func refused(byAppStore code: Int64, _ message: String) -> StoreTrouble {
+        let meaning: Meaning? =
+            switch code {
+            case 4_000_012: .tooFarBack
+            case 4_040_001, 4_040_005, ServerAPIAnswer.unknownTransaction: .purchaseUnknown
+            case 4_040_007: .noAddress
+            case 4_040_008: .testUnknown
+            default: nil
+            }
+        return .refused(code: code, message: message, meaning: meaning)
     }
 }
 
@@ -200,9 +203,10 @@ private struct MemberReader {
 
     func attempts() throws(StoreTrouble) -> [SendAttempt] {
         try list("sendAttempts", upTo: MemberReader.attemptLimit).map { attempt in
-            SendAttempt(
-                at: attempt["attemptDate"]?.instant,
-                result: (attempt["sendAttemptResult"]?.string ?? "").printable)
+            let result = (attempt["sendAttemptResult"]?.string ?? "").printable
+            return SendAttempt(
+                at: attempt["attemptDate"]?.instant, result: result,
+                hasArrived: result == "SUCCESS")
         }
     }
 

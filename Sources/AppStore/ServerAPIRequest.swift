@@ -13,9 +13,9 @@ struct ServerAPIRequest {
         switch call {
         case .transaction(let id):
             self.init("GET", "v1/transactions/\(id.segment)")
-        case .appTransaction(let id):
+        case .installation(let id):
             self.init("GET", "v1/transactions/appTransactions/\(id.segment)")
-        case .statuses(let id):
+        case .standings(let id):
             self.init("GET", "v1/subscriptions/\(id.segment)")
         case .history(let id, let filter, let after):
             self.init("GET", "v2/history/\(id.segment)", query: filter.query + revision(after))
@@ -65,32 +65,6 @@ struct ServerAPIRequest {
         return OutboundRequest(
             method, "\(host)/inApps/\(path)" + (parameters.isEmpty ? "" : "?\(parameters)"),
             headers: headers, body: body?.bytes ?? [])
-    }
-}
-
-/// How long a store is waited for, in milliseconds: well within the lease of queued evidence.
-package struct StorePatience: Sendable {
-    let firstByte: Int
-    let whole: Int
-
-    package static let usual = StorePatience(firstByte: 10_000, whole: 20_000)
-
-    package init(firstByte: Int, whole: Int) {
-        self.firstByte = firstByte
-        self.whole = whole
-    }
-}
-
-extension OutboundRequest {
-    /// The request with what a store is given.
-    func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
-        var request = self
-        request.lane = lane
-        request.timeoutMilliseconds = patience.whole
-        request.firstByteMilliseconds = patience.firstByte
-        // Evidence has the same limit.
-        request.replyLimit = 4 << 20
-        return request
     }
 }
 

@@ -46,7 +46,7 @@ extension Database {
                 "now": .string(found.text),
                 "reason": "this database follows a test clock, not the machine's clock",
             ])
-        return SharedClock(at: found, ClockPort(table))
+        return SharedClock(at: found, table)
     }
 
     /// Whose time may be a test's is decided by the database, to which only its owner gives such a clock. Customers of
@@ -107,17 +107,4 @@ extension StartError {
     }
 }
 
-extension ClockPort {
-    fileprivate init(_ table: TestClockTable) {
-        self.init(
-            read: { () throws(Fault) in
-                try faulting { () throws(LedgerError) in try table.read() }
-            },
-            move: { target, from throws(Fault) in
-                try faulting { () throws(LedgerError) in try table.move(to: target, from: from) }
-            },
-            nextDue: { instant throws(Fault) in
-                try faulting { () throws(LedgerError) in try table.nextDue(after: instant) }
-            })
-    }
-}
+extension TestClockTable: ClockPlace {}

@@ -22,17 +22,18 @@ package struct Parts: Sendable {
             bytes: answerBytes, now: settings.clock, monotonicClock: outside.monotonicClock,
             render: { $0.ready })
         live = Live(settings, outside, answers: answers)
-        keys = KeyRing(live.ports)
-        reads = CustomerReads(live.ports, cache: answers, staleMilliseconds: staleMilliseconds)
+        keys = KeyRing(live.useCases.ports)
+        reads = CustomerReads(
+            live.useCases.customers, cache: answers, staleMilliseconds: staleMilliseconds)
         reads.publish(to: outside.metrics)
         let unknown = UnknownProducts(
             outside.metrics, log: outside.log, clock: outside.machineClock)
-        submissions = Submissions(live.intake, apps: AppRing(live.ports)) {
+        submissions = Submissions(live.intake, apps: AppRing(live.useCases.ports)) {
             unknown.notice($1, of: $0)
         }
     }
 
     package func router(_ operations: Operations) -> Router {
-        Router(live.ports, reads, submissions, keys: keys, operations: operations)
+        Router(live.useCases, reads, submissions, keys: keys, operations: operations)
     }
 }

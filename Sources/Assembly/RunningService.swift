@@ -1,5 +1,6 @@
 import API
 import Core
+import Following
 import Glibc
 import HTTPServer
 import JSON
@@ -78,11 +79,12 @@ package struct RunningService: Sendable {
         }
         clock?.attend { [runner] in runner.catchUp(within: $0) }
         watch.whenBack { [runner] in runner.hurry() }
-        parts.live.ledger.subscribe(
-            ProjectNews { [runner] in
-                runner.hurry("keys")
-                runner.hurry("apps")
-                runner.hurry("requested")
+        let hurry = { @Sendable [runner] in
+            for job in ["keys", "apps", "requested"] { runner.hurry(job) }
+        }
+        parts.live.ledger.follow(
+            with: MemoryReader(Interest(), begin: hurry) { events in
+                if events.contains(where: \.stream.isOfProject) { hurry() }
             })
         // Before the service says that it is up.
         watch.look()
@@ -117,7 +119,7 @@ package struct RunningService: Sendable {
 extension Parts {
     /// Every job of a service: those given, and those that need no more than the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
-        let (ledger, ports) = (live.ledger, live.ports)
+        let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
         return Runner(
             jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]

@@ -13,7 +13,7 @@ struct Servers: Sendable {
     ) throws(ServerError) {
         if var apart = settings.operations {
             apart.stamp = stamp
-            let router = calls.router(parts.live.ports, keys: parts.keys)
+            let router = calls.router(parts.live.useCases, keys: parts.keys)
             operations = try Server(
                 apart, metrics: Metrics(), admit: { _ in .body(limit: 0, .strangers) },
                 refusal: { router.refuse($0, at: $1) }, handler: { router.answer($0) })

@@ -145,14 +145,16 @@ package enum EvidenceProof: Sendable {
 
 /// What evidence states that was proven again.
 package struct ProvenAgain: Sendable {
+    package let kind: EvidenceKind
     package let app: AppID?
     package let environment: Environment
     package let signedAt: Instant
     package let facts: Facts
 
     package init(
-        app: AppID?, environment: Environment, signedAt: Instant, facts: Facts
+        kind: EvidenceKind, app: AppID?, environment: Environment, signedAt: Instant, facts: Facts
     ) {
+        self.kind = kind
         self.app = app
         self.environment = environment
         self.signedAt = signedAt

@@ -84,7 +84,7 @@ extension Product {
     fileprivate var json: JSON {
         var object = JSONObject()
         object.append("id", .string(id.text))
-        if key.store != .apple { object.append("store", .string(key.store.rawValue)) }
+        if key.store != .unnamed { object.append("store", .string(key.store.rawValue)) }
         object.append("kind", .string(kind.rawValue))
         switch terms {
         case .consumable(let credits):

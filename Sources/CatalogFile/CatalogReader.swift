@@ -42,7 +42,7 @@ struct CatalogReader {
             return
         }
         let id: ProductID? = readIdentifier(object, "id", at: path)
-        let store = readChoice(object, "store", of: Store.self, at: path, else: .apple)
+        let store = readChoice(object, "store", of: Store.self, at: path, else: .unnamed)
         let entitlements: [EntitlementID] = readIdentifiers(object, "entitlements", at: path)
         let isFamilyShared = readFlag(object, "family_shared", at: path, else: true)
         let kind = readChoice(object, "kind", of: ProductKind.self, at: path, else: nil)
@@ -194,10 +194,16 @@ extension CatalogReader {
     private mutating func readText(_ object: JSONObject, _ name: String, at path: String) -> String?
     {
         guard let json = object[name] else { return nil }
-        if let text = json.string, !text.isEmpty { return text }
-        let found = json.string == nil ? json.typeName : "empty"
-        draft.note("\(path).\(name)", "is \(found); it must be a string")
-        return nil
+        guard let text = json.string, !text.isEmpty else {
+            let found = json.string == nil ? json.typeName : "empty"
+            draft.note("\(path).\(name)", "is \(found); it must be a string")
+            return nil
+        }
+        if old != nil, let reason = InvalidIdentifier.Reason(of: text) {
+            draft.note("\(path).\(name)", InvalidIdentifier(reason: reason).description)
+            return nil
+        }
+        return text
     }
 
     private mutating func readInteger(

@@ -50,10 +50,11 @@ package enum Refusal: Error, Hashable, Sendable {
     case intakeEnded(IntakeID, IntakeItem.State.Word)
     case intakeQueuedAgain(IntakeID)
     case intakeFull
-    case credentialsInvalid(InvalidCredentials)
+    case credentialsInvalid(InvalidCredential)
     /// With why the installation's key cannot be used.
     case credentialsLocked(String)
     case realStoreOnTestClock
+    case storeOnThisMachine(StoreAddress)
     case testClockMissing
     case testClockGoesForward(from: Instant)
     case testClockOutOfRange
@@ -114,6 +115,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .credentialsInvalid: "credentials_invalid"
         case .credentialsLocked: "credentials_locked"
         case .realStoreOnTestClock: "real_store_refused"
+        case .storeOnThisMachine: "store_on_this_machine"
         case .testClockMissing: "test_clock_missing"
         case .testClockGoesForward: "test_clock_goes_forward"
         case .testClockOutOfRange: "test_clock_out_of_range"
@@ -243,6 +245,9 @@ package enum Refusal: Error, Hashable, Sendable {
         case .realStoreOnTestClock:
             "This database has a test clock, which a real store does not follow; use another "
                 + "database, or a store on this machine: deed app set --store-url"
+        case .storeOnThisMachine(let address):
+            "The app's credentials are shown, unencrypted, to whoever listens at \(address.url). Have the "
+                + "operator take that address away first: deed app set --store-url none"
         case .testClockMissing:
             "This database has no test clock; create another database and serve it with --test-clock."
         case .testClockGoesForward(let from):

@@ -1,209 +1,214 @@
 package import Core
 package import Crypto
 
-/// Why evidence is not believed.
-package enum EvidenceRefusal: Error, Hashable, Sendable {
-    // What the bytes are.
-    case unrecognized
-    case wrongKind(expected: EvidenceKind, found: EvidenceKind)
-    case tooLarge(limit: Int)
-    case badBase64
-    case badJSON(String)
-    case badASN1
-    case trailingBytes
-    case transactionReceipt
-    case malformedSignedJSON
-    case algorithmRefused(String?)
-    case certificateCount(Int)
-    case unknownCriticalHeader
-    case wrongContentType
-    case contentMissing
-    case noSigner
-    case severalSigners
-    // Whether the store signed them.
-    case signerCertificateMissing
-    case chain(ChainRefusal)
-    case signatureForm
-    case signatureInvalid
-    case unsigned
-    // What they state.
-    case invalidMember(String)
-    /// A date outside of the years that evidence may state.
-    case instantOutOfRange(String)
-    case signedDateMissing
-    case signedInFuture
-    case weakDigest
-    case unknownEnvironment(String)
-    case extraRootForProduction
-    case extraRootNeeded(String)
-    case foreignEnvironment(Environment)
-    case foreignBundleID(String)
-    case foreignAppID
-    case versionMismatch
-    case deviceMismatch
-    case receiptExpired
-    /// A signed statement inside a notification is refused for a reason of its own.
-    indirect case inside(EvidenceKind, EvidenceRefusal)
-    // What the store answered.
-    case replyRefused(status: Int64)
-    case replyLater(status: Int64)
-    case replyFromOtherEnvironment(Environment)
-}
-
-extension EvidenceRefusal {
+/// Why evidence is not believed. Each reason is one of those below.
+package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The stable name that programs compare.
+    package let code: String
+    package let description: String
+    /// What may have the same bytes believed after all.
+    package let cure: RefusedEvidence.Cure
+    /// The check that fails.
+    package let check: Check.Name
     /// Whether the contents, and not their proof, are what is wrong: members that this release does
     /// not know in that form.
-    var isOfUnknownForm: Bool {
-        switch self {
-        case .invalidMember, .instantOutOfRange, .signedDateMissing, .unknownEnvironment: true
-        default: false
-        }
+    let isOfUnknownForm: Bool
+    /// How a statement inside a notification differs from what is around it.
+    private let difference: String?
+
+    private init(
+        _ code: String, _ check: Check.Name, _ description: String,
+        cure: RefusedEvidence.Cure = .none, isOfUnknownForm: Bool = false,
+        difference: String? = nil
+    ) {
+        self.code = code
+        self.description = description
+        self.cure = cure
+        self.check = check
+        self.isOfUnknownForm = isOfUnknownForm
+        self.difference = difference
     }
 
-    /// What may have the same bytes believed after all.
-    package var cure: RefusedEvidence.Cure {
-        switch self {
-        case .signedInFuture, .replyLater, .replyFromOtherEnvironment: .time
-        case .foreignBundleID, .foreignAppID: .settingTheApp
-        // What is inside is measured against the outside, and not against the apps as they are set.
-        case .inside(_, .foreignBundleID), .inside(_, .foreignEnvironment): .none
-        case .inside(_, let refusal): refusal.cure
-        default: .none
-        }
-    }
-
-    /// The stable name that programs compare.
-    package var code: String {
-        switch self {
-        case .unrecognized: "unrecognized"
-        case .wrongKind: "wrong_kind"
-        case .tooLarge: "too_large"
-        case .badBase64: "bad_base64"
-        case .badJSON: "bad_json"
-        case .badASN1: "bad_asn1"
-        case .trailingBytes: "trailing_bytes"
-        case .transactionReceipt: "transaction_receipt"
-        case .malformedSignedJSON: "malformed_jws"
-        case .algorithmRefused: "algorithm_refused"
-        case .certificateCount: "certificate_count"
-        case .unknownCriticalHeader: "unknown_critical_header"
-        case .wrongContentType: "wrong_content_type"
-        case .contentMissing: "content_missing"
-        case .noSigner: "no_signer"
-        case .severalSigners: "several_signers"
-        case .signerCertificateMissing: "signer_certificate_missing"
-        case .chain(let refusal): refusal.code
-        case .signatureForm: "signature_form"
-        case .signatureInvalid: "signature_invalid"
-        case .unsigned: "unsigned"
-        case .invalidMember, .instantOutOfRange: "invalid_member"
-        case .signedDateMissing: "signed_date_missing"
-        case .signedInFuture: "signed_in_future"
-        case .weakDigest: "weak_digest"
-        case .unknownEnvironment: "unknown_environment"
-        case .extraRootForProduction: "extra_root_for_production"
-        case .extraRootNeeded: "extra_root_needed"
-        case .foreignEnvironment: "foreign_environment"
-        case .foreignBundleID: "foreign_bundle_id"
-        case .foreignAppID: "foreign_app_id"
-        case .versionMismatch: "version_mismatch"
-        case .deviceMismatch: "device_mismatch"
-        case .receiptExpired: "receipt_expired"
-        case .inside(_, let refusal): refusal.code
-        case .replyRefused: "reply_refused"
-        case .replyLater: "reply_later"
-        case .replyFromOtherEnvironment: "reply_from_other_environment"
-        }
+    /// A statement inside a notification is refused for a reason of its own. It is measured against the
+    /// outside, and not against the apps as they are set.
+    package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
+        let reason = refusal.difference ?? "is refused: \(refusal.description)"
+        return Self(
+            refusal.code, .inside, "The \(kind.word) inside \(reason)",
+            cure: refusal.difference == nil ? refusal.cure : .none)
     }
 }
 
-extension EvidenceRefusal: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .unrecognized, .wrongKind, .tooLarge, .badBase64, .badJSON, .badASN1, .trailingBytes,
-            .transactionReceipt, .malformedSignedJSON, .algorithmRefused, .certificateCount,
-            .unknownCriticalHeader, .wrongContentType, .contentMissing, .noSigner, .severalSigners:
-            formDescription
-        case .signerCertificateMissing, .chain, .signatureForm, .signatureInvalid, .unsigned,
-            .weakDigest:
-            proofDescription
-        default: statementDescription
-        }
+// What the bytes are.
+extension EvidenceRefusal {
+    package static let unrecognized = Self(
+        "unrecognized", .format, "The bytes do not look like any evidence that the store hands out."
+    )
+
+    package static func wrongKind(expected: EvidenceKind, found: EvidenceKind) -> Self {
+        Self(
+            "wrong_kind", .contents,
+            "This is evidence of the kind \(found.word) where \(expected.word) belongs.")
     }
 
-    private var formDescription: String {
-        switch self {
-        case .wrongKind(let expected, let found):
-            "This is evidence of the kind \(found.rawValue) where \(expected.rawValue) belongs."
-        case .tooLarge(let limit): "The evidence is larger than \(limit) bytes."
-        case .badBase64: "The base64 is not written strictly; send it without spaces or line ends."
-        case .badJSON(let reason): "The JSON is refused: \(reason)."
-        case .badASN1: "The ASN.1 is broken or cut short; send the receipt file unchanged."
-        case .trailingBytes: "Something follows the receipt; send the receipt file unchanged."
-        case .transactionReceipt:
-            "This is a transaction receipt of iOS 6, for one purchase, which only the store can judge: "
-                + "allow that with: deed app set --receipts store, or send the app's receipt, which "
-                + "holds that purchase too."
-        case .malformedSignedJSON: "This is not three parts of unpadded base64url, joined by dots."
-        case .algorithmRefused(let name):
+    package static func tooLarge(limit: Int) -> Self {
+        Self("too_large", .format, "The evidence is larger than \(limit) bytes.")
+    }
+
+    package static let badBase64 = Self(
+        "bad_base64", .format,
+        "The base64 is not written strictly; send it without spaces or line ends.")
+
+    package static func badJSON(_ reason: String) -> Self {
+        Self("bad_json", .format, "The JSON is refused: \(reason).")
+    }
+
+    package static let badASN1 = Self(
+        "bad_asn1", .format,
+        "The ASN.1 is broken or cut short; send the receipt file unchanged.")
+    package static let trailingBytes = Self(
+        "trailing_bytes", .format,
+        "Something follows the receipt; send the receipt file unchanged.")
+    package static let transactionReceipt = Self(
+        "transaction_receipt", .format,
+        "This is a transaction receipt of iOS 6, for one purchase, which only the store can judge: "
+            + "allow that with: deed app set --receipts store, or send the app's receipt, which "
+            + "holds that purchase too.")
+    package static let malformedSignedJSON = Self(
+        "malformed_jws", .format,
+        "This is not three parts of unpadded base64url, joined by dots.")
+
+    package static func algorithmRefused(_ name: String?) -> Self {
+        Self(
+            "algorithm_refused", .format,
             name.map { "The store does not sign with the algorithm \($0)." }
-                ?? "No algorithm is named."
-        case .certificateCount(let count):
-            "The header holds \(count) certificates; the store attaches exactly 3."
-        case .unknownCriticalHeader: "The header demands something that Deed does not understand."
-        case .wrongContentType: "The PKCS#7 holds something other than signed data."
-        case .contentMissing: "The PKCS#7 holds a signature without what was signed."
-        case .noSigner: "It has no signer."
-        case .severalSigners: "More than one signer is named; the store's evidence has exactly one."
-        default: "The bytes do not look like any evidence that the store hands out."
-        }
+                ?? "No algorithm is named.")
     }
 
-    private var proofDescription: String {
-        switch self {
-        case .signerCertificateMissing: "The certificate of the signer is not attached."
-        case .chain(let refusal): refusal.description
-        case .signatureForm:
-            "The signature does not have the length and form that the store writes."
-        case .weakDigest:
-            "Its signature uses SHA-1, which does not count for anything signed after January 2025."
-        case .unsigned:
-            "A verifyReceipt reply is not signed: it counts only when Deed itself got it from the store."
-        default:
-            "The signature does not match the content, which was changed or is not the store's."
-        }
+    package static func certificateCount(_ count: Int) -> Self {
+        Self(
+            "certificate_count", .format,
+            "The header holds \(count) certificates; the store attaches exactly 3.")
     }
 
-    private var statementDescription: String {
-        switch self {
-        case .invalidMember(let name):
-            "The value of \(name) is missing or has the wrong type."
-        case .instantOutOfRange(let name):
-            "The date of \(name) lies outside of the years 1970 to 9999; no store signs such a date."
-        case .signedDateMissing: "It does not say when it was signed."
-        case .signedInFuture: "It was signed more than five minutes from now; compare the clocks."
-        case .unknownEnvironment(let name): "The environment \"\(name)\" is not known."
-        case .extraRootForProduction: "An extra root can vouch for sandbox evidence only."
-        case .extraRootNeeded(let name):
-            "Only an extra root can vouch for the environment \"\(name)\"."
-        case .foreignEnvironment(let environment):
-            "The app takes no evidence from \(environment.rawValue)."
-        case .foreignBundleID(let id): "It was made for \(id), which is not a configured app."
-        case .foreignAppID: "It was made for an app with another Apple id."
-        case .versionMismatch: "It was made for another version of the app."
-        case .deviceMismatch: "It was made on another device."
-        case .receiptExpired: "The app's licence ended with this receipt."
-        case .inside(let kind, .foreignBundleID(let id)):
-            "The \(kind.rawValue) inside was made for \(id), and what is around it for another app."
-        case .inside(let kind, .foreignEnvironment(let environment)):
-            "The \(kind.rawValue) inside is from \(environment.rawValue), and what is around it is not."
-        case .inside(let kind, let refusal): "The \(kind.rawValue) inside is refused: \(refusal)"
-        case .replyRefused(let status): "The store refuses the receipt with status \(status)."
-        case .replyLater(let status):
-            "The store could not decide and answered with status \(status); ask again later."
-        case .replyFromOtherEnvironment(let environment):
-            "The receipt belongs to \(environment.rawValue); ask the store there."
-        default: "The evidence is not believed."
-        }
+    package static let unknownCriticalHeader = Self(
+        "unknown_critical_header", .format,
+        "The header demands something that Deed does not understand.")
+    package static let wrongContentType = Self(
+        "wrong_content_type", .format, "The PKCS#7 holds something other than signed data.")
+    package static let contentMissing = Self(
+        "content_missing", .format, "The PKCS#7 holds a signature without what was signed.")
+    package static let noSigner = Self("no_signer", .format, "It has no signer.")
+    package static let severalSigners = Self(
+        "several_signers", .format,
+        "More than one signer is named; the store's evidence has exactly one.")
+}
+
+// Whether the store signed them.
+extension EvidenceRefusal {
+    package static let signerCertificateMissing = Self(
+        "signer_certificate_missing", .chain, "The certificate of the signer is not attached.")
+
+    package static func chain(_ refusal: ChainRefusal) -> Self {
+        let isOfTime = refusal == .expired || refusal == .notYetValid
+        return Self(refusal.code, isOfTime ? .validity : .chain, refusal.description)
+    }
+
+    package static let signatureForm = Self(
+        "signature_form", .signature,
+        "The signature does not have the length and form that the store writes.")
+    package static let signatureInvalid = Self(
+        "signature_invalid", .signature,
+        "The signature does not match the content, which was changed or is not the store's.")
+    package static let unsigned = Self(
+        "unsigned", .signature,
+        "A verifyReceipt reply is not signed: it counts only when Deed itself got it from the store."
+    )
+    package static let weakDigest = Self(
+        "weak_digest", .digest,
+        "Its signature uses SHA-1, which does not count for anything signed after January 2025.")
+}
+
+// What they state.
+extension EvidenceRefusal {
+    package static func invalidMember(_ name: String) -> Self {
+        Self(
+            "invalid_member", .contents,
+            "The value of \(name) is missing or has the wrong type.", isOfUnknownForm: true)
+    }
+
+    /// A date outside of the years that evidence may state.
+    package static func instantOutOfRange(_ name: String) -> Self {
+        Self(
+            "invalid_member", .contents,
+            "The date of \(name) lies outside of the years 1970 to 9999; no store signs such a date.",
+            isOfUnknownForm: true)
+    }
+
+    package static let signedDateMissing = Self(
+        "signed_date_missing", .contents, "It does not say when it was signed.",
+        isOfUnknownForm: true)
+    package static let signedInFuture = Self(
+        "signed_in_future", .signingTime,
+        "It was signed more than five minutes from now; compare the clocks.", cure: .time)
+
+    package static func unknownEnvironment(_ name: String) -> Self {
+        Self(
+            "unknown_environment", .contents, "The environment \"\(name)\" is not known.",
+            isOfUnknownForm: true)
+    }
+
+    package static let extraRootForProduction = Self(
+        "extra_root_for_production", .environment,
+        "An extra root can vouch for sandbox evidence only.")
+
+    package static func extraRootNeeded(_ name: String) -> Self {
+        Self(
+            "extra_root_needed", .environment,
+            "Only an extra root can vouch for the environment \"\(name)\".")
+    }
+
+    package static func foreignEnvironment(_ environment: Environment) -> Self {
+        Self(
+            "foreign_environment", .environment,
+            "The app takes no evidence from \(environment.rawValue).",
+            difference: "is from \(environment.rawValue), and what is around it is not.")
+    }
+
+    package static func foreignBundleID(_ id: String) -> Self {
+        Self(
+            "foreign_bundle_id", .bundleID,
+            "It was made for \(id), which is not a configured app.", cure: .settingTheApp,
+            difference: "was made for \(id), and what is around it for another app.")
+    }
+
+    package static let foreignAppID = Self(
+        "foreign_app_id", .bundleID, "It was made for an app with another Apple id.",
+        cure: .settingTheApp)
+    package static let versionMismatch = Self(
+        "version_mismatch", .version, "It was made for another version of the app.")
+    package static let deviceMismatch = Self(
+        "device_mismatch", .device, "It was made on another device.")
+    package static let receiptExpired = Self(
+        "receipt_expired", .licence, "The app's licence ended with this receipt.")
+}
+
+// What the store answered.
+extension EvidenceRefusal {
+    package static func replyRefused(status: Int64) -> Self {
+        Self("reply_refused", .status, "The store refuses the receipt with status \(status).")
+    }
+
+    package static func replyLater(status: Int64) -> Self {
+        Self(
+            "reply_later", .status,
+            "The store could not decide and answered with status \(status); ask again later.",
+            cure: .time)
+    }
+
+    package static func replyFromOtherEnvironment(_ environment: Environment) -> Self {
+        Self(
+            "reply_from_other_environment", .status,
+            "The receipt belongs to \(environment.rawValue); ask the store there.", cure: .time)
     }
 }

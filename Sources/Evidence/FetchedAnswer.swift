@@ -16,20 +16,3 @@ package struct FetchedAnswer: Sendable {
         self.host = host
     }
 }
-
-extension Verifier {
-    /// What an answer states that was fetched from the store, once it meets the terms.
-    package func verify(
-        _ answer: FetchedAnswer, on terms: Terms
-    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        if answer.body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
-        let statement = try VerifyReceiptReply.statement(of: answer)
-        try terms.requireNotInFuture(statement.signedAt)
-        if statement.environment != answer.host {
-            throw .replyFromOtherEnvironment(statement.environment)
-        }
-        try terms.requireApp(statement)
-        try terms.requireLicence(statement)
-        return statement.vouched(by: .fetched(answer))
-    }
-}

@@ -41,20 +41,6 @@ struct Heading: Sendable {
     let environment: Environment
     let app: AppID?
     let appleID: Int64?
-
-    init(
-        kind: EvidenceKind, environmentName: String?, app: AppID?, appleID: Int64?
-    ) throws(EvidenceRefusal) {
-        guard let environmentName else { throw .invalidMember("environment") }
-        guard let environment = Environment(appleName: environmentName) else {
-            throw .unknownEnvironment(environmentName)
-        }
-        self.kind = kind
-        self.environmentName = environmentName
-        self.environment = environment
-        self.app = app
-        self.appleID = appleID
-    }
 }
 
 /// The inside of a statement.
@@ -144,19 +130,5 @@ package struct StatedPurchase: Hashable, Sendable {
         expiresAt = fact.expires
         cancelledAt = fact.revocation?.at
         quantity = fact.quantity
-    }
-}
-
-extension Environment {
-    /// Xcode and local test signing count as sandbox; only an extra root can vouch for them.
-    static let localNames = ["Xcode", "LocalTesting"]
-
-    init?(appleName: String) {
-        switch appleName {
-        case "Production", "ProductionVPP": self = .production
-        case "Sandbox", "ProductionSandbox", "ProductionVPPSandbox": self = .sandbox
-        case _ where Environment.localNames.contains(appleName): self = .sandbox
-        default: return nil
-        }
     }
 }

@@ -23,7 +23,8 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
         case .badNumber: "the number at byte \(offset) is not a valid JSON number"
         case .badString: "the string at byte \(offset) holds a bad escape or a control character"
         case .badUTF8: "the string at byte \(offset) is not UTF-8"
-        case .duplicateMember(let name): "the member \"\(name)\" occurs twice in one object"
+        case .duplicateMember(let name):
+            "the member \"\(name.replacing("\0", with: "U+0"))\" occurs twice in one object"
         case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
         case .tooLong(let limit): "the JSON text is longer than \(limit) bytes"
         }

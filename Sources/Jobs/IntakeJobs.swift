@@ -26,7 +26,7 @@ package struct IntakeJobs: Sendable {
                 urgency: .patient, work: judge),
             Job("intake-counts", .everywhere(milliseconds: 10_000), urgency: .patient) {
                 _ throws(Fault) in
-                measures.tell(try intake.queue.counts())
+                measures.tell(try intake.queue.intakeCounts())
                 return .asScheduled
             },
             Job(
@@ -63,7 +63,9 @@ package struct IntakeJobs: Sendable {
         guard let lease = run.lease else { return .asScheduled }
         let end = run.startedAt.advanced(byMilliseconds: -IntakeItem.retention)
         var forgotten = 0
-        while run.goesOn, case let some = try intake.queue.clean(end, lease), some > 0 {
+        while run.goesOn,
+            case let some = try intake.queue.cleanIntake(endedBefore: end, under: lease), some > 0
+        {
             forgotten += some
         }
         if forgotten > 0 { log.info("intake_cleaned", ["items": .integer(forgotten)]) }

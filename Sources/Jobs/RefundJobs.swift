@@ -1,6 +1,7 @@
 import Core
 import JSON
 package import Service
+import Synchronization
 package import Telemetry
 import Threading
 
@@ -11,13 +12,17 @@ extension Job {
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {
         let measures = RefundMeasures(metrics)
+        let unread = Atomic(0)
         return Job(
             "refund-reports", .everywhere(milliseconds: 15_000), threads: 2, urgency: .patient
         ) { run throws(Fault) in
             do throws(CommandError) {
-                try reports.report(while: { run.goesOn }) { news in
+                let count = try reports.report(while: { run.goesOn }) { news in
                     measures.count(news)
                     log.tell(news)
+                }
+                if unread.exchange(count, ordering: .relaxed) != count, count > 0 {
+                    log.error("refunds_unread", ["customers": .integer(Int64(count))])
                 }
             } catch {
                 guard case .fault(let fault) = error else { return .asScheduled }

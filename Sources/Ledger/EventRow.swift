@@ -73,7 +73,7 @@ extension Stream {
     }
 }
 
-private func identifier<Kind>(_ text: String) throws(LedgerError) -> Identifier<Kind> {
+func identifier<Kind>(_ text: String) throws(LedgerError) -> Identifier<Kind> {
     do {
         return try Identifier(text)
     } catch {

@@ -13,8 +13,9 @@ package final class Ledger: Sendable {
     private let reads: ReadQueue
     private let announced: Announced
     private let running: Monitor<Int>
-    private let subscribers = LogSubscribers()
+    private let readers = LogReaders()
     let knownKeys: KnownKeys
+    let unread: UnreadStreams
     let clocks: Clocks
     /// What was seen of the log, against which each server is held.
     package let known: LogGuard
@@ -30,6 +31,7 @@ package final class Ledger: Sendable {
     /// For looks at how the database is, which soon say when it says nothing.
     let looking: Monitor<Link>
     let hanging = Hanging()
+    let certainty = Monitor(Certainty())
     /// Whether the database may be found at several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition
@@ -59,6 +61,7 @@ package final class Ledger: Sendable {
         running = Monitor(2 * settings.committers + 2)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
+        unread = UnreadStreams(log: log)
         startCommitters(log, measures)
         startReaders(measures)
         addGauges(to: metrics)
@@ -69,12 +72,12 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, cache, subscribers, settings, clocks, condition, known, greet,
+                    announced, cache, readers, settings, clocks, condition, known, greet,
                     running
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers, cache: cache,
-                    subscribers: subscribers, settings: settings, clocks: clocks,
+                    readers: readers, settings: settings, clocks: clocks,
                     condition: condition, known: known, greet: greet, log: log, measures: measures)
                 committer.run()
                 running.change { $0 -= 1 }
@@ -87,9 +90,9 @@ package final class Ledger: Sendable {
         let heavy = BoundedQueue<StateReader.Given>(limit: settings.queueLimit)
         let reading = Monitor(settings.readers)
         for number in 0..<settings.readers {
-            startThread("reader-\(number)") { [reads, cache, known, settings, greet] in
+            startThread("reader-\(number)") { [reads, cache, known, unread, settings, greet] in
                 var reader = StateReader(
-                    number, queue: reads, heavy: heavy, cache: cache, known: known,
+                    number, queue: reads, heavy: heavy, cache: cache, known: known, unread: unread,
                     settings: settings, greet: greet, sizes: measures.readSizes)
                 reader.run()
                 reading.change { $0 -= 1 }
@@ -106,19 +109,19 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Tells the subscriber of everything that is appended from now on.
-    package func subscribe(_ subscriber: any Subscriber) {
-        subscribers.add(subscriber)
+    /// Tells the reader of everything that is appended from now on.
+    package func follow(with reader: any LogReader) {
+        readers.add(reader)
         let isFirst = isFollowed.change { isFollowed in
             defer { isFollowed = true }
             return !isFollowed
         }
         if !isFirst { return }
         running.change { $0 += 1 }
-        startThread("log") { [subscribers, settings, known, greet, log, running, isClosing] in
-            var reader = LogReader(
-                subscribers, settings: settings, known: known, greet: greet, log: log)
-            reader.run { isMore in
+        startThread("log") { [readers, settings, known, greet, log, running, isClosing] in
+            var follower = Follower(
+                readers, settings: settings, known: known, greet: greet, log: log)
+            follower.run { isMore in
                 let milliseconds = isMore ? 0 : settings.tailMilliseconds
                 return isClosing.wait(milliseconds: milliseconds) { $0 ? () : nil } == nil
             }

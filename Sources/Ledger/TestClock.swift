@@ -15,6 +15,11 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
+    /// The same for those who are told no more than that it cannot be read.
+    package func instant() throws(Fault) -> Instant? {
+        try faulting { () throws(LedgerError) in try read() }
+    }
+
     /// Gives the database a clock that stands at that instant, unless it has one. It takes the owner's login, and
     /// the database refuses it where it has anything of the real world.
     package func mark(at now: Instant) throws(LedgerError) {
@@ -22,16 +27,18 @@ package final class TestClockTable: Sendable {
     }
 
     /// Moves the clock there; false when it is past that, or does not stand at `from` where that is given.
-    package func move(to target: Instant, from: Instant?) throws(LedgerError) -> Bool {
+    package func move(to target: Instant, from: Instant?) throws(Fault) -> Bool {
         let call = Statement.moveTestClock(
             .int8(target.milliseconds), .int8(from?.milliseconds))
-        return try first(call) != nil
+        return try faulting { () throws(LedgerError) in try first(call) != nil }
     }
 
     /// The first instant after one at which something changes by the clock alone.
-    package func nextDue(after instant: Instant) throws(LedgerError) -> Instant? {
-        try first(Statement.findNextDue(.int8(instant.milliseconds)))
-            .map(Instant.init(milliseconds:))
+    package func nextDue(after instant: Instant) throws(Fault) -> Instant? {
+        try faulting { () throws(LedgerError) in
+            try first(Statement.findNextDue(.int8(instant.milliseconds)))
+                .map(Instant.init(milliseconds:))
+        }
     }
 
     private func first(_ call: Call) throws(LedgerError) -> Int64? {

@@ -70,6 +70,7 @@ package struct MintedStore: Sendable {
             ("signedDate", .integer(plan.signedAt.milliseconds)),
             ("environment", .string(environment)),
         ])
+        payload["appAccountToken"] = plan.token.map(JSON.string)
         payload["gracePeriodExpiresDate"] = plan.graceUntil.map { .integer($0.milliseconds) }
         payload["commitmentInfo"] = plan.willCommitAgain.map {
             ["commitmentAutoRenewStatus": $0 ? 1 : 0]
@@ -213,6 +214,7 @@ package struct RenewalPlan: Sendable {
     package var isOn = true
     package var isInRetry = false
     package var graceUntil: Instant?
+    package var token: String?
     package var willCommitAgain: Bool?
 
     package init(of original: String, _ product: String, signed signedAt: Instant) {

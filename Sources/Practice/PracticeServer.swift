@@ -96,8 +96,8 @@ private struct Routes: Sendable {
         spoil: @escaping @Sendable (Response, UInt64) -> Response = { answer, _ in answer },
         _ answer: @escaping @Sendable () -> Response
     ) -> Answer {
-        let stroke = api.store.read { $0.nextStroke() }
-        let retryAt = api.now().advanced(byMilliseconds: 60_000)
+        let (stroke, pause) = api.store.read { ($0.nextStroke(), $0.trouble.limitPause) }
+        let retryAt = api.now().advanced(byMilliseconds: pause)
         return .eventually { reply in
             switch stroke {
             case .internalError?: reply(broken)

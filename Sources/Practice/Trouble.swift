@@ -17,6 +17,8 @@ package struct Trouble: Codable, Hashable, Sendable {
     /// does not end, one that comes late.
     package var internalError: Double?
     package var limit: Double?
+    /// How long it asks to wait where a limit is reached.
+    package var limitFor: Wait?
     package var reset: Double?
     package var truncate: Double?
     package var endless: Double?
@@ -32,6 +34,7 @@ package struct Trouble: Codable, Hashable, Sendable {
         case delayBy = "delay_by"
         case skewSeconds = "skew_seconds"
         case internalError = "internal_error"
+        case limitFor = "limit_for"
         case slowMilliseconds = "slow_ms"
     }
 
@@ -63,6 +66,7 @@ package struct Trouble: Codable, Hashable, Sendable {
 
     private static let longestSkew: Int64 = 10 * 365 * 86_400
 
+    var limitPause: Int64 { limitFor?.milliseconds ?? 60_000 }
     var delayLimit: Wait { delayBy ?? Wait(days: 2) }
 
     func skewed(_ now: Instant) -> Instant {

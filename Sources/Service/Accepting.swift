@@ -6,9 +6,13 @@ package struct AcceptedLog: Hashable, Sendable {
     package let projects: [ProjectID]
 }
 
-extension Ports {
-    /// Has every project told that the log counts as it is, though it may lack what instances have seen of it.
-    package func acceptLog(
+/// Has every project told that the log counts as it is, though it may lack what instances have seen of it.
+package struct LogAcceptance: Sendable {
+    let ledger: any EventLog
+    let directory: any Directory
+    let secrets: Secrets
+
+    package func accept(
         _ reason: AdminReason, by sender: Sender
     ) throws(CommandError) -> AcceptedLog {
         let accepted = LogAccepted(

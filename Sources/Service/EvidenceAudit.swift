@@ -40,7 +40,7 @@ package struct EvidenceAudit {
     private var remembered: [[UInt8]: Proof] = [:]
 
     private enum Proof {
-        case proven(Facts)
+        case proven(EvidenceKind, Facts)
         case digestOnly
         /// What is wrong with it was found already.
         case faulty
@@ -88,7 +88,7 @@ package struct EvidenceAudit {
             return
         }
         switch remembered[digest] {
-        case .proven(let facts): compare(event, with: facts)
+        case .proven(_, let facts): compare(event, with: facts)
         case .digestOnly, .faulty: break
         case nil:
             findings.add(
@@ -111,8 +111,7 @@ package struct EvidenceAudit {
 
     private mutating func compare(unnamed digests: [[UInt8]]) throws(Fault) {
         for filed in try port.filed(digests) {
-            guard case .proven = proof(of: filed, for: nil),
-                EvidenceKind(rawValue: filed.kind)?.content != .news
+            guard case .proven(let kind, _) = proof(of: filed, for: nil), kind.content != .news
             else { continue }
             findings.add(
                 AuditFinding(
@@ -148,7 +147,7 @@ package struct EvidenceAudit {
             }
             if !wrong.isEmpty { return .faulty }
             proven += 1
-            return .proven(again.facts)
+            return .proven(again.kind, again.facts)
         }
     }
 

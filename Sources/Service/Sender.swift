@@ -14,7 +14,7 @@ package struct Sender: Sendable {
     }
 }
 
-extension SecretsPort {
+extension Secrets {
     /// The cause of a command: its sender's key, else one that no other command has.
     ///
     /// The digest covers what the sender asked for, so that one key cannot stand for two wishes.

@@ -1,25 +1,15 @@
 package import Core
 import Synchronization
 
-/// What a test clock needs: the place where all instances find it.
-package struct ClockPort: Sendable {
+/// Where all instances find the test clock of their database.
+package protocol ClockPlace: Sendable {
     /// Where the clock stands; `nil` when the database has none.
-    package var read: @Sendable () throws(Fault) -> Instant?
+    func instant() throws(Fault) -> Instant?
     /// Moves it there, unless it is past that or, where that is given, does not stand at `from`; whether
     /// it did.
-    package var move: @Sendable (_ target: Instant, _ from: Instant?) throws(Fault) -> Bool
+    func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
     /// The first instant after one at which something changes by the clock alone.
-    package var nextDue: @Sendable (_ after: Instant) throws(Fault) -> Instant?
-
-    package init(
-        read: @escaping @Sendable () throws(Fault) -> Instant?,
-        move: @escaping @Sendable (_ target: Instant, _ from: Instant?) throws(Fault) -> Bool,
-        nextDue: @escaping @Sendable (_ after: Instant) throws(Fault) -> Instant?
-    ) {
-        self.read = read
-        self.move = move
-        self.nextDue = nextDue
-    }
+    func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
 /// The clock of a database that was made to be tested. It stands until an admin moves it, goes forward
@@ -29,7 +19,7 @@ package final class SharedClock: Sendable {
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
-    private let port: ClockPort
+    private let place: any ClockPlace
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
@@ -38,9 +28,9 @@ package final class SharedClock: Sendable {
     /// How long the jobs may take before an answer says that they have not caught up.
     private static let patience: Int64 = 10_000
 
-    package init(at instant: Instant, _ port: ClockPort) {
+    package init(at instant: Instant, _ place: any ClockPlace) {
         milliseconds = Atomic(instant.milliseconds)
-        self.port = port
+        self.place = place
         onMove = Mutex({ _ in })
     }
 
@@ -60,7 +50,7 @@ package final class SharedClock: Sendable {
 
     /// Looks where the other instances have moved it.
     package func follow() throws(Fault) {
-        if let instant = try port.read() { take(instant) }
+        if let instant = try place.instant() { take(instant) }
     }
 
     private func take(_ instant: Instant) {
@@ -77,11 +67,11 @@ package final class SharedClock: Sendable {
         let isCaughtUp = catchUp(SharedClock.patience)
         let now = now
         return ClockAnswer(
-            now: now, nextDue: try obtain(port.nextDue(now)), isCaughtUp: isCaughtUp)
+            now: now, nextDue: try obtain(place.nextDue(after: now)), isCaughtUp: isCaughtUp)
     }
 
     package func set(to target: Instant) throws(CommandError) -> ClockAnswer {
-        let isMoved = try obtain(port.move(target, nil))
+        let isMoved = try obtain(place.move(to: target, from: nil))
         if !isMoved {
             try obtain(follow())
             throw .refused(.testClockGoesForward(from: now))
@@ -96,7 +86,7 @@ package final class SharedClock: Sendable {
             let start = now
             let target = duration.end(after: start)
             if !Instant.writable.contains(target) { throw .refused(.testClockOutOfRange) }
-            if try obtain(port.move(target, start)) {
+            if try obtain(place.move(to: target, from: start)) {
                 take(target)
                 return try answer()
             }

@@ -75,9 +75,23 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
             }
         }
     }
+
+    /// What a look at a purchase leads to; looks again where that changed between the look and the
+    /// decision.
+    static func lookingAgain(
+        at purchase: PurchaseID, attempts: Int = 3,
+        _ look: @escaping @Sendable () throws(CommandError) -> Wish
+    ) -> Wish {
+        Wish.look(look).then { result in
+            guard attempts > 1,
+                case .failure(.refused(.purchaseChangedMeanwhile(purchase))) = result
+            else { return .answered(result) }
+            return lookingAgain(at: purchase, attempts: attempts - 1, look)
+        }
+    }
 }
 
-extension Ports {
+extension EventLog {
     /// Has the wish fulfilled, and waits for the answer.
     package func perform<Answer>(_ wish: Wish<Answer>) throws(CommandError) -> Answer {
         var wish = wish
@@ -85,7 +99,7 @@ extension Ports {
             switch wish {
             case .answered(let result): return try result.get()
             case .write(let command, let then):
-                wish = then(Result { () throws(CommandError) in try ledger.append(command) })
+                wish = then(Result { () throws(CommandError) in try append(command) })
             case .look(let look): wish = try look()
             }
         }
@@ -95,15 +109,16 @@ extension Ports {
 /// Held while a command is on its way: a batch that is about to be committed may wait a moment for it.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
-    private let giveBack: @Sendable () -> Void
+    private let ledger: any EventLog
 
-    package init(giveBack: @escaping @Sendable () -> Void) {
-        self.giveBack = giveBack
+    package init(to ledger: any EventLog) {
+        self.ledger = ledger
+        ledger.announce(1)
     }
 
     /// The command is there.
     package func end() {
-        if !isOver.exchange(true, ordering: .relaxed) { giveBack() }
+        if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }
 
     /// Where it never will be.

@@ -26,9 +26,9 @@ func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Comma
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-extension Ports {
+extension UseCases {
     /// Has the wish fulfilled, as `obey` does.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
-        try obey(perform(wish))
+        try obey(ledger.perform(wish))
     }
 }

@@ -64,14 +64,14 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the ports over that database. Where the command is about a project, that must
-    /// be there.
-    func withPorts(
+    /// Runs `body` with the use cases over that database. Where the command is about a project, that
+    /// must be there.
+    func withUseCases(
         in project: ProjectID? = nil, mayCreate: Bool = false,
-        _ body: (Ports, Ledger) throws(CommandEnd) -> Void
+        _ body: (UseCases) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {
         try withLive(in: project, mayCreate: mayCreate) { live throws(CommandEnd) in
-            try body(live.ports, live.ledger)
+            try body(live.useCases)
         }
     }
 
@@ -97,7 +97,7 @@ extension Invocation {
                 live.ledger.close()
             }
             if let project {
-                try obey(live.ports.requireProject(project))
+                _ = try obey(live.useCases.ledger.existing(project))
             }
             try body(live)
         }

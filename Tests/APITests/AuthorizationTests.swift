@@ -17,176 +17,74 @@ struct AuthorizationTests {
         /// The arguments of the pattern, in their order, of what there is in the project.
         var arguments: [String] = []
         var body = ""
+        /// What a key of another project is answered.
+        var elsewhere = 200
+        /// What is answered about the other environment; `nil` where the call is about none.
+        var apart: Int?
     }
 
-    let front: Storefront
-    let rows: [Row]
-    /// Stands in what the project alone may read.
-    static let mark = "between-us"
+    let stage: Stage
+    var front: Storefront { stage.front }
 
     init() throws {
-        front = try Storefront()
-        rows = try AuthorizationTests.rows(in: front)
-    }
-
-    private static func rows(in front: Storefront) throws -> [Row] {
-        let things = try Things(front, mark: mark)
-        let (because, u1) = (#"{"reason":"r"}"#, "u1")
-        let signed = front.signed([Sale("77", "level2", .nonConsumable, at: front.daysAgo(2))]).text
-        let reading: [Row] = [
-            Row(call: "GET /v1/customers/{customer}", role: .reader, arguments: [u1]),
-            Row(call: "GET /v1/customers/{customer}/entitlements", role: .reader, arguments: [u1]),
-            Row(
-                call: "GET /v1/customers/{customer}/entitlements/{entitlement}", role: .reader,
-                arguments: [u1, "pro"]),
-            Row(
-                call: "POST /v1/entitlements/query", role: .reader,
-                body: #"{"customers":["u1"]}"#),
-            Row(call: "GET /v1/customers/{customer}/explain", role: .reader, arguments: [u1]),
-            Row(call: "GET /v1/customers/{customer}/events", role: .reader, arguments: [u1]),
-            Row(call: "GET /v1/customers/{customer}/balances", role: .reader, arguments: [u1]),
-            Row(
-                call: "GET /v1/customers/{customer}/balances/{currency}/history", role: .reader,
-                arguments: [u1, "coins"]),
-            Row(call: "GET /v1/refund_requests", role: .reader),
-            Row(
-                call: "GET /v1/app_transactions/{app_transaction}", role: .reader,
-                arguments: ["704"]),
-            Row(call: "GET /v1/products", role: .reader),
-        ]
-        let submitting: [Row] = [
-            Row(
-                call: "POST /v1/customers/{customer}/receipts", role: .backend, arguments: [u1],
-                body: signed),
-            Row(
-                call: "POST /v1/customers/{customer}/restore", role: .backend, arguments: [u1],
-                body: signed),
-            Row(call: "GET /v1/intake/{id}", role: .backend, arguments: [things.intake]),
-            Row(
-                call: "POST /v1/customers/{customer}/orders", role: .backend, arguments: [u1],
-                body: "{}"),
-            Row(call: "GET /v1/customers/{customer}/orders", role: .backend, arguments: [u1]),
-            Row(call: "GET /v1/orders/{order}", role: .backend, arguments: [things.order]),
-            Row(
-                call: "PUT /v1/customers/{customer}/account_token", role: .backend, arguments: [u1],
-                body: #"{"token":"0b7fcd3b-2d7a-4c59-9d0e-0c2a7e1f5a01"}"#),
-            Row(
-                call: "POST /v1/customers/{customer}/balances/{currency}/spend", role: .backend,
-                arguments: [u1, "coins"], body: #"{"amount":1,"allow_unknown":true}"#),
-            Row(
-                call: "POST /v1/customers/{customer}/balances/{currency}/adjust", role: .backend,
-                arguments: [u1, "coins"],
-                body: #"{"amount":1,"reason":"r","allow_unknown":true}"#),
-        ]
-        return reading + submitting + administering(things, because) + [
-            Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
-            Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
-            Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
-        ]
-    }
-
-    private static func administering(_ things: Things, _ because: String) -> [Row] {
-        func admin(_ call: String, _ arguments: [String] = [], _ body: String = "") -> Row {
-            Row(call: call, role: .admin, arguments: arguments, body: body)
-        }
-        return [
-            admin("POST /v1/intake/{id}/settle", [things.intake], because),
-            admin("POST /v1/intake/{id}/drop", [things.intake], because),
-            admin("POST /v1/intake/{id}/retry", [things.intake], because),
-            admin(
-                "POST /v1/customers/{customer}/orders/{order}/close", ["u1", things.order],
-                #"{"because":"cancelled","reason":"r"}"#),
-            admin(
-                "POST /v1/customers/{customer}/grants", ["u1"],
-                #"{"entitlement":"pro","reason":"r","allow_unknown":true}"#),
-            admin(
-                "DELETE /v1/customers/{customer}/grants/{grant}", ["u1", things.grant], because),
-            admin(
-                "POST /v1/customers/{customer}/purchases/{purchase}/transfer", ["u1", "apple:1"],
-                #"{"to":"u2","reason":"r"}"#),
-            admin(
-                "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
-                ["u1", "apple:1"], because),
-            admin("GET /v1/unclaimed"), admin("GET /v1/unclaimed/{purchase}", ["apple:9"]),
-            admin(
-                "POST /v1/unclaimed/{purchase}/attach", ["apple:9"],
-                #"{"customer":"u2","reason":"r"}"#),
-            admin("GET /v1/reconciliations"),
-            admin("POST /v1/reconciliations", [], "{}"),
-            admin("GET /v1/reconciliations/{id}", [things.reconciliation]),
-            admin("GET /v1/catalog"),
-            admin("PUT /v1/catalog", [], #"{"products":[],"entitlements":{}}"#),
-            admin("GET /v1/settings"),
-            admin("PATCH /v1/settings", [], #"{"transfer":"transfer"}"#),
-            admin("PUT /v1/apps/{bundle}", [Payload.bundleID], "{}"),
-            admin("DELETE /v1/apps/{bundle}", [Payload.bundleID]),
-            admin("GET /v1/test/clock"),
-            admin("PUT /v1/test/clock", [], #"{"advance":"PT1S"}"#),
-        ]
-    }
-
-    func send(_ row: Row, _ key: NewKey?, query: String = "") -> Reply {
-        let words = row.call.split(separator: " ")
-        var rest = row.arguments[...]
-        let parts = words[1].split(separator: "/").map { part in
-            part.hasPrefix("{") ? rest.removeFirst() : String(part)
-        }
-        // An explanation is of one entitlement.
-        let wanted =
-            row.call.hasSuffix("/explain") ? (query.isEmpty ? "?" : "&") + "entitlement=pro" : ""
-        return front.service.send(
-            String(words[0]), "/" + parts.joined(separator: "/") + query + wanted, key: key,
-            body: row.body)
-    }
-
-    /// What an admin of the project sees of all of it.
-    func everything() -> [String] {
-        rows.filter { $0.call.hasPrefix("GET /v1/") }.map { send($0, front.admin).text }
+        stage = try Stage(in: .production)
     }
 
     @Test("The table has every route of the router, and the role that the router asks for")
     func complete() {
-        let routed = front.service.router.outlines.map { route in
+        let outlines = stage.front.service.router.outlines
+        let routed = outlines.map { route in
             "\(route.method) \(route.pattern) \(route.role?.rawValue ?? "open")"
         }
-        let listed = rows.map { "\($0.call) \($0.role?.rawValue ?? "open")" }
+        let listed = stage.rows.map { "\($0.call) \($0.role?.rawValue ?? "open")" }
         #expect(Set(listed) == Set(routed))
         #expect(listed.count == routed.count)
+        // What is about an environment is tried in the other one.
+        let about = outlines.filter { $0.parameters.contains("environment") }
+            .map { "\($0.method) \($0.pattern)" }
+        // It stands in the body.
+        let inBody = ["POST /v1/entitlements/query"]
+        let tried = stage.rows.filter { $0.apart != nil }.map(\.call)
+        #expect(Set(tried) == Set(about + inBody))
     }
 
     @Test("A call needs a key that lives, and one whose role may make it")
     func roles() throws {
+        let service = stage.front.service
         let revoked = try Role.allCases.map { role in
-            let key = try front.service.key(role)
-            try front.service.revoke(key)
+            let key = try service.key(role)
+            try service.revoke(key)
             return key
         }
-        let keys = try Role.allCases.map { ($0, try front.service.key($0)) }
+        let keys = try Role.allCases.map { ($0, try service.key($0)) }
         // Each unknown key would cost a look into the database, of which there are only so many.
-        try front.service.keys.reload()
-        let before = (everything(), try front.service.eventCount())
-        for row in rows {
+        try service.keys.reload()
+        let before = (stage.everything(), try service.eventCount())
+        for row in stage.rows {
             guard let least = row.role else {
-                #expect(send(row, nil).code?.hasPrefix("key_") != true, "\(row.call)")
+                // Whatever key comes with it is not looked at.
+                let reply = stage.send(row, nil)
+                #expect(reply.code?.hasPrefix("key_") != true, "\(row.call)")
+                for key in revoked {
+                    #expect(stage.send(row, key).status == reply.status, "\(row.call)")
+                }
                 continue
             }
-            #expect(send(row, nil).code == "key_missing", "\(row.call)")
+            #expect(stage.send(row, nil).code == "key_missing", "\(row.call)")
             for key in revoked {
-                let reply = send(row, key)
+                let reply = stage.send(row, key)
                 #expect(reply.status == 401 && reply.code == "key_unknown", "\(row.call)")
             }
             for (role, key) in keys where !Self.may(role, least) {
-                let reply = send(row, key)
-                let isRefused = reply.status == 403 && reply.code == "role_insufficient"
-                #expect(isRefused, "\(role) \(row.call)")
+                Self.expectRefused(stage.send(row, key), "\(role) \(row.call)")
             }
         }
-        #expect(everything() == before.0)
-        #expect(try front.service.eventCount() == before.1)
-        for row in rows {
+        #expect(stage.everything() == before.0)
+        #expect(try service.eventCount() == before.1)
+        for row in stage.rows {
             guard let least = row.role else { continue }
             for (role, key) in keys where Self.may(role, least) {
-                let reply = send(row, key)
+                let reply = stage.send(row, key)
                 let codes = ["key_missing", "key_unknown", "role_insufficient"]
                 #expect(!codes.contains(reply.code ?? ""), "\(role) \(row.call)")
                 #expect(reply.status != 400, "\(row.call): \(reply.text)")
@@ -196,43 +94,241 @@ struct AuthorizationTests {
 
     @Test("A key of another project reads nothing of this one, and changes nothing")
     func otherProject() throws {
-        try front.service.createProject("other")
-        let others = try Role.allCases.map { try front.service.key($0, project: "other") }
-        let before = everything()
-        #expect(before.contains { $0.contains(Self.mark) })
-        for row in rows where row.role != nil {
-            for key in others {
-                let reply = send(row, key)
-                for word in [Self.mark, "pro.month", "level2\""] {
-                    #expect(!reply.text.contains(word), "\(row.call): \(reply.text)")
+        let service = stage.front.service
+        try service.createProject("other")
+        let others = try Role.allCases.map { ($0, try service.key($0, project: "other")) }
+        stage.front.limitCredits(by: others.first { $0.0 == .admin }?.1)
+        let before = stage.everything()
+        #expect(before.contains { $0.contains(Stage.mark) })
+        for row in stage.rows {
+            for (role, key) in others {
+                guard let least = row.role else { continue }
+                let reply = stage.send(row, key)
+                if Self.may(role, least) {
+                    let told = "\(role) \(row.call): \(reply.status) \(reply.text)"
+                    #expect(reply.status == row.elsewhere, "\(told)")
+                } else {
+                    Self.expectRefused(reply, "\(role) \(row.call)")
                 }
+                stage.expectNothing(in: reply, row)
             }
         }
-        #expect(everything() == before)
+        #expect(stage.everything() == before)
     }
 
-    @Test("A call about the sandbox reads nothing of production, and changes nothing there")
-    func otherEnvironment() throws {
-        let before = everything()
-        let patterns = front.service.router.outlines.filter {
-            $0.parameters.contains("environment")
-        }.map { "\($0.method) \($0.pattern)" }
-        #expect(patterns.count > 20)
-        for row in rows where patterns.contains(row.call) {
-            // Evidence says itself where it belongs.
-            if row.call.hasSuffix("/receipts") || row.call.hasSuffix("/restore") { continue }
-            let reply = send(row, front.admin, query: "?environment=sandbox")
-            for word in [Self.mark, "pro.month"] {
-                #expect(!reply.text.contains(word), "\(row.call): \(reply.text)")
+    @Test(
+        "A call about one environment reads nothing of the other, and changes nothing there",
+        arguments: Environment.allCases)
+    func otherEnvironment(_ environment: Environment) throws {
+        let stage = try Stage(in: environment)
+        let keys = try Role.allCases.map { ($0, try stage.front.service.key($0)) }
+        let before = stage.everything()
+        #expect(before.contains { $0.contains(Stage.mark) })
+        for row in stage.rows {
+            for (role, key) in keys {
+                guard let least = row.role, let apart = row.apart else { continue }
+                let reply = stage.send(row, key, about: environment.other)
+                if Self.may(role, least) {
+                    let told = "\(role) \(row.call): \(reply.status) \(reply.text)"
+                    #expect(reply.status == apart, "\(told)")
+                } else {
+                    Self.expectRefused(reply, "\(role) \(row.call)")
+                }
+                stage.expectNothing(in: reply, row)
             }
         }
-        #expect(everything() == before)
+        #expect(stage.everything() == before)
+    }
+
+    private static func expectRefused(_ reply: Reply, _ call: String) {
+        #expect(reply.status == 403 && reply.code == "role_insufficient", "\(call)")
     }
 
     /// The roles in their order: each may do what the one before may.
     private static func may(_ role: Role, _ least: Role) -> Bool {
         let order: [Role] = [.reader, .backend, .admin]
         return order.firstIndex(of: role) ?? -1 >= order.firstIndex(of: least) ?? 0
+    }
+}
+
+extension Environment {
+    fileprivate var other: Environment { self == .production ? .sandbox : .production }
+}
+
+/// A project with things in one environment, and a call of each route that is about them.
+struct Stage {
+    typealias Row = AuthorizationTests.Row
+
+    /// Stands in what the project alone may read.
+    static let mark = "between-us"
+
+    let front: Storefront
+    let rows: [Row]
+    private let environment: Environment
+
+    init(in environment: Environment) throws {
+        front = try Storefront()
+        self.environment = environment
+        front.limitCredits(by: front.admin)
+        let things = try Things(front, mark: Stage.mark, in: environment)
+        rows = Stage.reading + Stage.submitting(things) + Stage.administering(things) + [
+            Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
+            Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
+            Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
+        ]
+    }
+
+    private static let reading = [
+        Row(call: "GET /v1/customers/{customer}", role: .reader, arguments: ["u1"], apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/entitlements", role: .reader, arguments: ["u1"],
+            apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/entitlements/{entitlement}", role: .reader,
+            arguments: ["u1", "pro"], apart: 200),
+        Row(
+            call: "POST /v1/entitlements/query", role: .reader, body: #"{"customers":["u1"]}"#,
+            apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/explain", role: .reader, arguments: ["u1"],
+            apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/events", role: .reader, arguments: ["u1"],
+            apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/balances", role: .reader, arguments: ["u1"],
+            apart: 200),
+        Row(
+            call: "GET /v1/customers/{customer}/balances/{currency}/history", role: .reader,
+            arguments: ["u1", "coins"], apart: 200),
+        Row(call: "GET /v1/refund_requests", role: .reader, apart: 200),
+        Row(
+            call: "GET /v1/app_transactions/{app_transaction}", role: .reader, arguments: ["704"],
+            apart: 200),
+        Row(call: "GET /v1/products", role: .reader),
+    ]
+
+    private static func submitting(_ things: Things) -> [Row] {
+        [
+            Row(
+                call: "POST /v1/customers/{customer}/receipts", role: .backend, arguments: ["u1"],
+                apart: 200),
+            Row(
+                call: "POST /v1/customers/{customer}/restore", role: .backend, arguments: ["u1"],
+                apart: 200),
+            Row(
+                call: "GET /v1/intake/{id}", role: .backend, arguments: [things.intake],
+                elsewhere: 404),
+            Row(
+                call: "POST /v1/customers/{customer}/orders", role: .backend, arguments: ["u1"],
+                body: "{}", elsewhere: 201, apart: 201),
+            Row(
+                call: "GET /v1/customers/{customer}/orders", role: .backend, arguments: ["u1"],
+                apart: 200),
+            Row(
+                call: "GET /v1/orders/{order}", role: .backend, arguments: [things.order],
+                elsewhere: 404, apart: 404),
+            Row(
+                call: "PUT /v1/customers/{customer}/account_token", role: .backend,
+                arguments: ["u1"], body: #"{"token":"0b7fcd3b-2d7a-4c59-9d0e-0c2a7e1f5a01"}"#,
+                apart: 200),
+            Row(
+                call: "POST /v1/customers/{customer}/balances/{currency}/spend", role: .backend,
+                arguments: ["u1", "coins"], body: #"{"amount":1,"allow_unknown":true}"#,
+                elsewhere: 409, apart: 409),
+            Row(
+                call: "POST /v1/customers/{customer}/balances/{currency}/adjust", role: .backend,
+                arguments: ["u1", "gems"],
+                body: #"{"amount":1,"reason":"r","allow_unknown":true}"#, apart: 200),
+        ]
+    }
+
+    private static func administering(_ things: Things) -> [Row] {
+        let because = #"{"reason":"r"}"#
+        func admin(
+            _ call: String, _ arguments: [String] = [], _ body: String = "", elsewhere: Int = 200,
+            apart: Int? = nil
+        ) -> Row {
+            Row(
+                call: call, role: .admin, arguments: arguments, body: body, elsewhere: elsewhere,
+                apart: apart)
+        }
+        return [
+            admin("POST /v1/intake/{id}/settle", [things.intake], because, elsewhere: 404),
+            admin("POST /v1/intake/{id}/drop", [things.intake], because, elsewhere: 404),
+            admin("POST /v1/intake/{id}/retry", [things.intake], because, elsewhere: 404),
+            admin(
+                "POST /v1/customers/{customer}/orders/{order}/close", ["u1", things.order],
+                #"{"because":"cancelled","reason":"r"}"#, elsewhere: 404, apart: 404),
+            admin(
+                "POST /v1/customers/{customer}/grants", ["u1"],
+                #"{"entitlement":"level2","reason":"r","allow_unknown":true}"#, elsewhere: 201,
+                apart: 201),
+            admin(
+                "DELETE /v1/customers/{customer}/grants/{grant}", ["u1", things.grant], because,
+                elsewhere: 404, apart: 404),
+            admin(
+                "POST /v1/customers/{customer}/purchases/{purchase}/transfer", ["u1", "apple:1"],
+                #"{"to":"u2","reason":"r"}"#, elsewhere: 404, apart: 404),
+            admin(
+                "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
+                ["u1", "apple:1"], because, elsewhere: 404, apart: 404),
+            admin("GET /v1/unclaimed", apart: 200),
+            admin("GET /v1/unclaimed/{purchase}", ["apple:9"], elsewhere: 404, apart: 404),
+            admin(
+                "POST /v1/unclaimed/{purchase}/attach", ["apple:9"],
+                #"{"customer":"u2","reason":"r"}"#, elsewhere: 404, apart: 404),
+            admin("GET /v1/reconciliations"),
+            admin("POST /v1/reconciliations", [], "{}", elsewhere: 202),
+            admin("GET /v1/reconciliations/{id}", [things.reconciliation], elsewhere: 404),
+            admin("GET /v1/catalog"),
+            admin("PUT /v1/catalog", [], #"{"products":[],"entitlements":{}}"#),
+            admin("GET /v1/settings"),
+            admin("PATCH /v1/settings", [], #"{"transfer":"transfer"}"#),
+            admin("PUT /v1/apps/{bundle}", [Payload.bundleID], "{}", elsewhere: 409),
+            admin("DELETE /v1/apps/{bundle}", [Payload.bundleID], elsewhere: 404),
+            admin("GET /v1/test/clock", elsewhere: 404),
+            admin("PUT /v1/test/clock", [], #"{"advance":"PT1S"}"#, elsewhere: 404),
+        ]
+    }
+
+    /// Makes the call about an environment: that of the things unless it is another one.
+    func send(_ row: Row, _ key: NewKey?, about other: Environment? = nil) -> Reply {
+        let environment = other ?? environment
+        let words = row.call.split(separator: " ")
+        var rest = row.arguments[...]
+        let path = words[1].split(separator: "/").map { part in
+            part.hasPrefix("{") ? rest.removeFirst() : String(part)
+        }.joined(separator: "/")
+        var (query, body) = ([String](), row.body)
+        if row.apart != nil {
+            if row.call.hasSuffix("/query") {
+                body = #"{"customers":["u1"],"environment":"\#(environment.rawValue)"}"#
+            } else {
+                query.append("environment=\(environment.rawValue)")
+            }
+        }
+        if row.call.hasSuffix("/receipts") || row.call.hasSuffix("/restore") {
+            // Evidence says itself where it belongs.
+            let sale = Sale("77", "level2", .nonConsumable, at: front.daysAgo(2))
+            body = front.signed([sale], by: environment).text
+        }
+        // An explanation is of one entitlement.
+        if row.call.hasSuffix("/explain") { query.append("entitlement=pro") }
+        let target = "/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        return front.service.send(String(words[0]), target, key: key, body: body)
+    }
+
+    /// What an admin of the project sees of all of it.
+    func everything() -> [String] {
+        rows.filter { $0.call.hasPrefix("GET /v1/") }.map { send($0, front.admin).text }
+    }
+
+    /// No word of what the project alone may read.
+    func expectNothing(in reply: Reply, _ row: Row) {
+        for word in [Stage.mark, "pro.month", "apple:1\"", "apple:9\""] {
+            #expect(!reply.text.contains(word), "\(row.call): \(reply.text)")
+        }
     }
 }
 
@@ -243,30 +339,52 @@ private struct Things {
     let intake: String
     let reconciliation: String
 
-    init(_ front: Storefront, mark: String) throws {
+    init(_ front: Storefront, mark: String, in environment: Environment) throws {
+        let store = front.store(of: environment)
+        let place = #""environment":"\#(environment.rawValue)""#
         let month = Sale(
             "1", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
-        _ = front.submit(month, Sale("2", "coins.100", .consumable, at: front.daysAgo(1)))
-        let body = #"{"entitlement":"legacy","reason":"\#(mark)","ticket":"\#(mark)"}"#
+        let coins = Sale("2", "coins.100", .consumable, at: front.daysAgo(1))
+        let bought = front.submit(front.signed([month, coins], by: environment))
+        #expect(try bought.outcomes == ["recorded", "recorded"])
+        let body = #"{"entitlement":"legacy","reason":"\#(mark)","ticket":"\#(mark)",\#(place)}"#
         let given = front.send("POST", "/v1/customers/u1/grants", body, key: front.admin)
         grant = try #require(try given.json["grant"]?["id"]?.string)
-        let opened = front.send("POST", "/v1/customers/u1/orders", "{}")
+        let opened = front.send("POST", "/v1/customers/u1/orders", "{\(place)}")
         order = try #require(try opened.json["order"]?["id"]?.string)
         let unclaimed = Sale(
             "9", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
         _ = front.notify(
-            front.store.notification(
+            store.notification(
                 "SUBSCRIBED", id: "n9", at: front.daysAgo(0),
-                transaction: front.store.transaction(unclaimed)))
+                transaction: store.transaction(unclaimed)))
         let early = Sale("10", "level2", .nonConsumable, at: front.daysAgo(1)).with {
             $0.signedAt = front.daysAgo(-1)
         }
         let queued = front.notify(
-            front.store.notification(
+            store.notification(
                 "ONE_TIME_CHARGE", id: "n10", at: front.daysAgo(0),
-                transaction: front.store.transaction(early)))
+                transaction: store.transaction(early)))
         intake = try #require(try queued.json["intake"]?.string)
         let asked = front.send("POST", "/v1/reconciliations", "{}", key: front.admin)
         reconciliation = try #require(try asked.json["reconciliation"]?.string)
+    }
+}
+
+extension Storefront {
+    fileprivate func store(of environment: Environment) -> MintedStore {
+        environment == .production ? store : sandbox
+    }
+
+    /// Lets back ends of the key's project credit gems.
+    fileprivate func limitCredits(by admin: NewKey?) {
+        let limits =
+            #"{"credit_limits":{"gems":{"per_call":9,"per_day":99}},"allow_unknown":true}"#
+        #expect(send("PATCH", "/v1/settings", limits, key: admin).status == 200)
+    }
+
+    fileprivate func signed(_ sales: [Sale], by environment: Environment) -> JSON {
+        let store = store(of: environment)
+        return ["signed_transactions": .array(sales.map { .string(store.transaction($0)) })]
     }
 }

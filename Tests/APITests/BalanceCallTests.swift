@@ -130,7 +130,7 @@ struct BalanceCallTests {
         #expect(send("PUT", "/v1/catalog", catalog).status == 200)
         let fact = try TransactionFact.bought(
             "chest", .consumable, transaction: "7", at: service.clock.now)
-        _ = try service.ports.ledger.append(.record([fact], for: .test("u1"), key: "buy"))
+        _ = try service.ledger.append(.record([fact], for: .test("u1"), key: "buy"))
         _ = spend(30)
         _ = send(
             "POST", "/v1/customers/u1/grants",

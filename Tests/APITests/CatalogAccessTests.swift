@@ -74,7 +74,7 @@ struct CatalogAccessTests {
     func many() throws {
         try service.createProject("other")
         try buy("level2", .nonConsumable, by: "elsewhere", in: .production, project: "other")
-        let ports = service.ports
+        let ledger = service.ledger
         let count = AccessCounts.listLimit + 250
         inParallel(50) { thread in
             for number in stride(from: thread, to: count, by: 50) {
@@ -84,7 +84,7 @@ struct CatalogAccessTests {
                             "level2", .nonConsumable, transaction: "\(number)",
                             at: Instant(milliseconds: 0))
                     ], for: .test("u\(number)"), key: "k")
-                if let command { _ = try? ports.ledger.append(command) }
+                if let command { _ = try? ledger.append(command) }
             }
         }
         let reply = try put("?dry_run=1").json
@@ -122,7 +122,7 @@ struct CatalogAccessTests {
         var listed: [ListedCustomer] = []
         while true {
             let page = try service.ports.directory.customers(
-                ProjectID("default"), listed.last?.stream, limit)
+                of: ProjectID("default"), after: listed.last?.stream, limit: limit)
             if page.isEmpty { break }
             #expect(page.count <= limit)
             listed += page
@@ -130,7 +130,7 @@ struct CatalogAccessTests {
         #expect(listed.count == 26)
         #expect(Set(listed.map(\.stream)).count == 26)
         for customer in listed {
-            #expect(try customer.state == service.ports.ledger.customer(customer.stream).customer)
+            #expect(try customer.state == service.ledger.customer(of: customer.stream).customer)
         }
     }
 
@@ -158,6 +158,6 @@ struct CatalogAccessTests {
             at: now.advanced(byMilliseconds: -5 * 86_400_000), until: end)
         fact.environment = environment
         let stream = try Stream.test(customer, project: project, environment: environment)
-        _ = try service.ports.ledger.append(.record([fact], for: stream, key: product))
+        _ = try service.ledger.append(.record([fact], for: stream, key: product))
     }
 }

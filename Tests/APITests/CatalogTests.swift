@@ -115,20 +115,71 @@ struct CatalogTests {
         #expect(try reply.json["applied"]?.bool == true)
     }
 
+    @Test(
+        "A text that no view could show is refused by its path, and every view answers",
+        arguments: [
+            (#""entitlements":{"x":{"title":"a\u0000"}}"#, "entitlements.x.title"),
+            (#""currencies":{"c":{"title":"a\u0000"}}"#, "currencies.c.title"),
+            (
+                #""original_app_version":[{"below":"1\u0000","entitlements":["x"]}]"#,
+                "original_app_version[0].below"
+            ),
+            (#""x\u0000":1"#, "x\u{0}"),
+        ])
+    func unprintable(_ member: String, _ path: String) throws {
+        #expect(put(Self.shop).status == 200)
+        let reply = put(#"{"products":[],\#(member)}"#)
+        #expect(reply.status == 400, "\(reply.text)")
+        #expect(try errors(reply).first?.hasPrefix("\(path) ") == true, "\(reply.text)")
+        try service.database.readEveryView()
+    }
+
+    @Test(
+        "So is a text of a product",
+        arguments: [
+            ("group", #""kind":"auto_renewable","group":"a\u0000""#),
+            ("duration", #""kind":"non_renewing","duration":"P1M\u0000""#),
+            ("id", #""kind":"auto_renewable","id":"a\u0000""#),
+            ("kind", #""kind":"a\u0000""#), ("store", #""store":"a\u0000","kind":"consumable""#),
+        ])
+    func unprintableProduct(_ member: String, _ members: String) throws {
+        let id = member == "id" ? "" : #""id":"a","#
+        let reply = put(#"{"products":[{\#(id)\#(members),"entitlements":["x"]}]}"#)
+        #expect(reply.status == 400, "\(reply.text)")
+        let isTold = try errors(reply).contains { $0.hasPrefix("products[0].\(member) ") }
+        #expect(isTold, "\(reply.text)")
+        try service.database.readEveryView()
+    }
+
+    @Test("A title has 256 bytes at most")
+    func titleLength() throws {
+        func title(of length: Int) -> String {
+            let title = String(repeating: "x", count: length)
+            return #"{"products":[],"entitlements":{"x":{"title":"\#(title)"}}}"#
+        }
+        #expect(put(title(of: 256)).status == 200)
+        let reply = put(title(of: 257))
+        #expect(try errors(reply) == ["entitlements.x.title is longer than 256 bytes"])
+    }
+
     @Test("A catalog that has no room in an event is refused, and one that just fits is kept")
     func size() throws {
-        func catalog(titleLength: Int) -> String {
-            let titles = (0..<4).map {
-                "\"e\($0)\":{\"title\":\"\(String(repeating: "x", count: titleLength))\"}"
+        // One of them has that length, so that it fits to the byte.
+        func catalog(titles count: Int, last length: Int) -> String {
+            let titles = (0..<count).map {
+                let length = $0 == count - 1 ? length : 256
+                return "\"e\(1000 + $0)\":{\"title\":\"\(String(repeating: "x", count: length))\"}"
             }
             return "{\"products\":[],\"entitlements\":{\(titles.joined(separator: ","))},"
                 + "\"currencies\":{},\"original_app_version\":[]}"
         }
         let limit = (1 << 20) - 64
-        let frame = catalog(titleLength: 0).utf8.count
-        let fitting = catalog(titleLength: (limit - frame) / 4)
-        #expect(limit - fitting.utf8.count < 4)
-        #expect(put(catalog(titleLength: (limit - frame) / 4 + 1)).status == 400)
+        let each = catalog(titles: 2, last: 256).utf8.count - catalog(titles: 1, last: 256).utf8.count
+        let count = (limit - catalog(titles: 1, last: 1).utf8.count) / each + 1
+        let last = limit - catalog(titles: count, last: 0).utf8.count
+        let fitting = catalog(titles: count, last: last)
+        #expect(fitting.utf8.count == limit)
+        #expect(put(catalog(titles: count, last: last + 1)).status == 400)
         #expect(try version() == 0)
         #expect(put(fitting).status == 200)
         #expect(try version() == 1)

@@ -28,15 +28,15 @@ struct CredentialCallTests {
     }
 
     private func removal() throws -> Wish<AppAnswer> {
-        service.ports.removingApp(app, of: project, by: try sender(key: nil))
+        service.useCases.apps.removing(app, of: project, by: try sender(key: nil))
     }
 
     private func set(_ secret: String, key: String, by ports: Ports? = nil) throws {
-        let ports = ports ?? service.ports
+        let useCases = UseCases(ports ?? service.ports)
         var change = CredentialsChange()
-        change.sharedSecret = secret
-        _ = try ports.perform(
-            ports.settingApp(
+        change.secrets["shared_secret"] = secret
+        _ = try service.ledger.perform(
+            useCases.apps.setting(
                 app, AppChange(), change, of: project, as: .operator, by: sender(key: key)))
     }
 
@@ -59,7 +59,7 @@ struct CredentialCallTests {
     }
 
     private func keptSecret() throws -> String? {
-        try service.credentials(of: "com.example.game").sharedSecret
+        try service.credentials(of: "com.example.game").secrets["shared_secret"]
     }
 
     private func told(_ reply: Reply) throws -> String? {
@@ -118,6 +118,35 @@ struct CredentialCallTests {
         #expect(try service.database.number("select count(*) from deed.store_credentials") == 0)
     }
 
+    @Test("While a store on this machine is asked, they are taken from the operator only")
+    func storeOnThisMachine() throws {
+        func address(_ url: String?) throws {
+            var change = CredentialsChange()
+            change.address = .some(url.flatMap { StoreAddress($0) })
+            _ = try service.ports.perform(
+                service.ports.settingApp(
+                    app, AppChange(), change, of: project, as: .operator, by: sender(key: nil)))
+        }
+        try address("http://127.0.0.1:9090")
+        let events = try service.eventCount()
+        for credentials in [key, ["shared_secret": "s3cr3t"]] {
+            let reply = put(credentials)
+            #expect(reply.status == 409 && reply.code == "store_on_this_machine", "\(reply.text)")
+            #expect(reply.text.contains("http://127.0.0.1:9090"))
+        }
+        #expect(try keptSecret() == nil)
+        #expect(try service.eventCount() == events)
+        // The rest of the app may be changed, and credentials taken away.
+        try set("practice", key: "k1")
+        #expect(service.send("PUT", path, key: admin, body: #"{"apple_id":7}"#).status == 200)
+        #expect(try keptSecret() == "practice")
+        #expect(put(["shared_secret": .null]).status == 200)
+        #expect(try keptSecret() == nil)
+        try address(nil)
+        #expect(put(key).status == 200)
+        #expect(try keptSecret() == "s3cr3t")
+    }
+
     @Test("They are no event, and of none of the log's tables")
     func log() throws {
         _ = put(key)
@@ -162,13 +191,13 @@ struct CredentialCallTests {
     func late() throws {
         _ = service.send("PUT", path, key: admin, body: "{}")
         var later = CredentialsChange()
-        later.sharedSecret = "second"
+        later.secrets["shared_secret"] = "second"
         let ports = service.ports
-        let wish = ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(), later, of: project, as: .operator, by: try sender(key: "k2"))
         var stalled = ports
         stalled.credentials.change = { app, change, write, actor, now throws(CommandError) in
-            _ = try ports.perform(wish)
+            _ = try ports.ledger.perform(wish)
             return try ports.credentials.change(app, change, write, actor, now)
         }
         try set("first", key: "k1", by: stalled)
@@ -180,14 +209,12 @@ struct CredentialCallTests {
         arguments: [true, false])
     func removedMeanwhile(removalDies: Bool) throws {
         _ = put(["shared_secret": "first"])
-        let (ports, removal) = (service.ports, try removal())
-        var setting = ports
-        setting.ledger.append = { set throws(CommandError) in
+        let (ledger, removal) = (service.ledger, try removal())
+        let setting = TappedLog(ledger) { set throws(CommandError) in
             let outcome = Mutex<Outcome?>(nil)
-            var removing = ports
-            removing.ledger.append = { remove throws(CommandError) in
-                let removed = try ports.ledger.append(remove)
-                let again = try ports.ledger.append(set)
+            let removing = TappedLog(ledger) { remove throws(CommandError) in
+                let removed = try ledger.append(remove)
+                let again = try ledger.append(set)
                 outcome.withLock { $0 = again }
                 if removalDies { throw .fault(.unavailable) }
                 return removed
@@ -197,7 +224,8 @@ struct CredentialCallTests {
             return outcome
         }
         let answer = try setting.perform(
-            ports.settingApp(app, AppChange(), of: project, as: .operator, by: sender(key: nil)))
+            service.useCases.apps.setting(
+                app, AppChange(), of: project, as: .operator, by: sender(key: nil)))
         #expect(answer.app != nil && answer.credentials?.hasSharedSecret != true)
         #expect(try keptSecret() == nil)
     }
@@ -245,10 +273,11 @@ struct CredentialCallTests {
     @Test("A removal that fails leaves what the app shows the store")
     func removalFails() throws {
         _ = put(["shared_secret": "first"])
-        var ports = service.ports
-        ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        let ledger = TappedLog(service.ledger) { _ throws(CommandError) in
+            throw .fault(.unavailable)
+        }
         let removal = try removal()
-        #expect(throws: CommandError.fault(.unavailable)) { try ports.perform(removal) }
+        #expect(throws: CommandError.fault(.unavailable)) { try ledger.perform(removal) }
         #expect(try keptSecret() == "first")
     }
 }

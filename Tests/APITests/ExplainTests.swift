@@ -16,7 +16,7 @@ struct ExplainTests {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
         let start = Instant(milliseconds: service.clock.now.milliseconds - 86_400_000)
         let end = start.advanced(byMilliseconds: 30 * 86_400_000)
-        _ = try service.ports.ledger.append(
+        _ = try service.ledger.append(
             .record(
                 [
                     .bought("pro", .autoRenewable, transaction: "1", at: start, until: end),

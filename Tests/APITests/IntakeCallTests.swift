@@ -20,7 +20,7 @@ struct IntakeCallTests {
 
     private func queue(_ number: Int) throws -> IntakeItem {
         let item = try IntakeItem.test(number, at: service.clock.now)
-        return try #require(try service.intake.queue.add(item, [1]))
+        return try #require(try service.intake.queue.addIntake(item, [1]))
     }
 
     private func act(_ verb: String, _ item: IntakeItem, _ body: String) -> TestSupport.Reply {
@@ -42,7 +42,7 @@ struct IntakeCallTests {
                 + #""added_at":"2026-11-20T19:21:00.000Z","changed_at":"2026-11-20T19:21:00.000Z"}"#
         )
         let judged = item.judged(.tryAgain(.scripted), now: service.clock.now, jitter: 0)
-        #expect(try service.intake.queue.change(judged))
+        #expect(try service.intake.queue.changeIntake(judged))
         let waiting = try service.send("GET", path, key: backend).json
         #expect(
             waiting["code"] == "store_not_configured" && waiting["detail"] == "The script says so.")
@@ -59,7 +59,7 @@ struct IntakeCallTests {
                 reason: IntakeReason(code: refusal.code, sentence: refusal.sentence)),
         ]
         let item = try queue(1).judged(.believed(results), now: service.clock.now, jitter: 0)
-        #expect(try service.intake.queue.change(item))
+        #expect(try service.intake.queue.changeIntake(item))
         let reply = try service.send("GET", "/v1/intake/i_1", key: backend).json
         #expect(reply["state"] == "believed" && reply["next_try_at"]?.isNull == true)
         #expect(
@@ -94,7 +94,7 @@ struct IntakeCallTests {
         let item = try queue(1)
         #expect(act("drop", item, reason).status == 200)
         let again = IntakeItem(try IntakeID("i_2"), item.wish, now: service.clock.now)
-        #expect(try service.intake.queue.add(again, [1])?.id == again.id)
+        #expect(try service.intake.queue.addIntake(again, [1])?.id == again.id)
         let reply = act("retry", item, reason)
         #expect(try reply.status == 409 && reply.json["code"] == "intake_queued_again")
     }

@@ -21,7 +21,7 @@ struct LargeClaimTests {
 
     @Test("As many purchases as one token may bring come home at once")
     func atTheLimit() throws {
-        let ports = front.service.ports
+        let ledger = front.service.ledger
         let now = front.service.clock.now
         let lanes = 20
         inParallel(lanes) { lane in
@@ -30,7 +30,7 @@ struct LargeClaimTests {
                     var fact = try TransactionFact.bought(
                         "coins.100", .consumable, transaction: "\(number)", at: now)
                     fact.accountToken = Self.token
-                    _ = try ports.ledger.append(
+                    _ = try ledger.append(
                         .record(
                             [fact], for: .test("$unclaimed/apple:\(number)"),
                             key: "buy \(number)"))

@@ -55,6 +55,10 @@ struct MendedRowTests {
         arguments: [
             "update deed.customers set runs = '{}' where customer = 'u1'",
             "update deed.customers set version = 9 where customer = 'u1'",
+            "update deed.customers set next_boundary_at = 5 where customer = 'u1'",
+            "update deed.customers set inquiry_at = null where customer = 'u1'",
+            "update deed.customers set answer_by = 5 where customer = 'u1'",
+            "update deed.customers set app_transactions = '[\"704\"]' where customer = 'u1'",
             "delete from deed.customers where customer = 'u1'",
             "update deed.customers set customer = 'ghost' where customer = 'u2'",
             """
@@ -192,13 +196,15 @@ struct MendedRowTests {
     }
 
     @Test(
-        "A project's own row is written anew by each event of the project, as a run's own are",
-        arguments: ["catalog_version = 9", "created_at = 5"])
-    func projects(_ change: String) throws {
+        "A project's own row is written anew by what a run records of itself, and counted",
+        arguments: ["catalog_version = 9", "created_at = 5"], [true, false])
+    func projects(_ change: String, repairs: Bool) throws {
         let before = try rows()
         try front.service.database.run("update deed.projects set \(change)")
         #expect(try findings() != [])
-        #expect(try reconcile(repairs: false).found == 0)
+        let run = try reconcile(repairs: repairs)
+        #expect(run.found == 1 && run.mended == 1)
+        #expect(try reconcile(repairs: repairs).found == 0)
         #expect(try findings() == [])
         #expect(try rows() == before)
     }

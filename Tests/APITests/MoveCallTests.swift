@@ -32,7 +32,7 @@ struct MoveCallTests {
     ) throws {
         let fact = try TransactionFact.bought(
             product, kind, transaction: transaction, at: service.clock.now)
-        _ = try service.ports.ledger.append(
+        _ = try service.ledger.append(
             .record([fact], for: .test(customer), key: "buy \(transaction)"))
     }
 
@@ -157,7 +157,7 @@ struct MoveCallTests {
                 default:
                     for holder in ["anna", "ben"] {
                         if let news = try? news(round, for: holder) {
-                            _ = try? service.ports.ledger.append(news)
+                            _ = try? service.ledger.append(news)
                         }
                     }
                 }

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Minting
 import Service
@@ -186,9 +187,10 @@ struct NotificationCallTests {
     func flood() throws {
         let asked = Counter()
         var intake = front.service.intake
-        intake.ports.directory.apps = { [apps = intake.ports.directory.apps] () throws(Fault) in
+        let directory = intake.ports.directory
+        intake.ports.directory = TappedDirectory(directory) { () throws(Fault) in
             asked.add()
-            return try apps()
+            return try directory.apps()
         }
         let submissions = Submissions(intake, apps: AppRing(intake.ports))
         for number in 0..<100 {

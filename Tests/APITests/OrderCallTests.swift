@@ -33,7 +33,7 @@ struct OrderCallTests {
         var fact = try TransactionFact.bought(
             "coins", .consumable, transaction: transaction, at: service.clock.now)
         fact.accountToken = token.uppercased()
-        _ = try service.ports.ledger.append(
+        _ = try service.ledger.append(
             .record([fact], for: .test(customer), key: "pay \(transaction)"))
     }
 

@@ -144,8 +144,9 @@ struct OwnChangeTests {
     func overlapping() throws {
         let stage = Monitor(0)
         var ports = front.service.ports
-        ports.directory.apps = { [apps = ports.directory.apps] () throws(Fault) in
-            let listed = try apps()
+        let directory = ports.directory
+        ports.directory = TappedDirectory(directory) { () throws(Fault) in
+            let listed = try directory.apps()
             let isFirst = stage.change { stage in
                 stage += 1
                 return stage == 1

@@ -72,8 +72,17 @@ struct QueryTests {
             #expect(answers[place]["error"]?["code"]?.string == "internal")
             #expect(answers[place]["entitlements"] == nil)
         }
+        func toldOf(_ service: TestService) -> [String] {
+            service.logged.all.filter { $0.contains(#""event":"stream_unread""#) }
+        }
+        // Named twice and asked about again, it is told once.
         let alone = other.send("GET", "/v1/customers/bad/entitlements", key: reader)
         #expect(answers[1]["error"]?.text == alone.text)
+        #expect(toldOf(other).count == 1)
+        #expect(toldOf(other).first?.contains(#""customer":"bad""#) == true)
+        let third = try TestService(beside: service)
+        #expect(third.send("GET", "/v1/customers/bad/entitlements", key: reader).status == 500)
+        #expect(toldOf(third).count == 1)
     }
 
     @Test("A write is seen by who asks after its position, from any instance")
@@ -150,7 +159,7 @@ struct QueryTests {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
         let start = service.clock.now
         let end = start.advanced(byMilliseconds: 30 * 86_400_000)
-        _ = try service.ports.ledger.append(
+        _ = try service.ledger.append(
             .record(
                 [
                     .bought("pro", .autoRenewable, transaction: "1", at: start, until: end),

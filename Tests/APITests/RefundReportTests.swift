@@ -98,6 +98,29 @@ struct RefundReportTests {
         #expect(try report() == ["reported"] && sent.calls.count == 2)
     }
 
+    @Test("A customer who cannot be read is counted, and keeps no other's refund from being told")
+    func unread() throws {
+        let damaged = Sale("8", "coins.100", .consumable, at: front.daysAgo(2))
+        _ = front.submit(coins)
+        _ = front.submit(damaged, for: "u2")
+        ask(of: coins)
+        ask("n2", of: damaged)
+        #expect(try front.send("GET", "/v1/refund_requests").json["unread"] == nil)
+        try front.service.database.run(
+            """
+            alter table deed.events disable trigger all;
+            update deed.events set payload = '{}' where customer = 'u2'
+            """)
+        // One that has seen neither.
+        let other = try TestService(beside: front.service)
+        let list = try front.send("GET", "/v1/refund_requests", through: other).json
+        #expect(list["requests"]?.array?.map { $0["customer"]?.string } == ["u1"])
+        #expect(list["unread"] == 1)
+        other.store.answerCalls { [sent] call, _ throws(StoreTrouble) in try sent.take(call) }
+        #expect(try other.refundReports().report(while: { true }) { _ in } == 1)
+        #expect(sent.calls.count == 1)
+    }
+
     @Test("Nothing is told unless the project says that its customers agreed")
     func off() throws {
         let plain = #"{"refund_reports":{"preference":"decline"}}"#
@@ -121,10 +144,10 @@ struct RefundReportTests {
         spend(40)
         ask(of: coins)
         var intake = front.service.intake
-        let append = intake.ports.ledger.append
-        intake.ports.ledger.append = { [sent] command throws(CommandError) in
+        let ledger = intake.ports.ledger
+        intake.ports.ledger = TappedLog(ledger) { [sent] command throws(CommandError) in
             if !sent.calls.isEmpty { throw .fault(.unavailable) }
-            return try append(command)
+            return try ledger.append(command)
         }
         #expect(throws: CommandError.fault(.unavailable)) {
             try report(front.service.refundReports(intake))
@@ -222,14 +245,16 @@ struct RefundReportTests {
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
         // It is taken back while a run is under way, which has read the setting before.
         var intake = front.service.intake
-        let read = intake.ports.ledger.project
-        intake.ports.ledger.project = { [front] project throws(Fault) in
-            let state = try read(project)
-            let none = front.send(
-                "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
-            #expect(none.status == 200)
-            return state
-        }
+        let ledger = intake.ports.ledger
+        intake.ports.ledger = TappedLog(
+            ledger,
+            project: { [front] project throws(Fault) in
+                let state = try ledger.project(project)
+                let none = front.send(
+                    "PATCH", "/v1/settings", #"{"refund_reports":null}"#, key: front.admin)
+                #expect(none.status == 200)
+                return state
+            })
         #expect(try report(front.service.refundReports(intake)) == [])
         #expect(sent.calls.count == 1)
     }

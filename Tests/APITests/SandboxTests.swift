@@ -154,7 +154,7 @@ struct SandboxTests {
             product, kind, transaction: transaction, at: start,
             until: kind == .consumable ? nil : start.advanced(byMilliseconds: 86_400_000))
         fact.environment = .sandbox
-        return try service.ports.ledger.append(
+        return try service.ledger.append(
             .record([fact], for: .test(customer, environment: .sandbox), key: transaction)
         ).position
     }

@@ -20,10 +20,10 @@ extension AuthorizationTests {
         "A reader's key reads every customer of its project, and changes nothing whatever it sends")
     func stolenReaderKey() throws {
         let reader = try front.service.key(.reader)
-        let (log, seen) = (try ends(), everything())
+        let (log, seen) = (try ends(), stage.everything())
         var read: [String] = []
-        for row in rows where row.role != nil {
-            let reply = send(row, reader)
+        for row in stage.rows where row.role != nil {
+            let reply = stage.send(row, reader)
             if row.role != .reader {
                 #expect(reply.code == "role_insufficient", "\(row.call)")
             } else if reply.status == 200 {
@@ -33,9 +33,9 @@ extension AuthorizationTests {
         #expect(read.contains("GET /v1/customers/{customer}"))
         #expect(read.contains("POST /v1/entitlements/query"))
         #expect(read.count > 8, "\(read)")
-        #expect(send(rows[0], reader).text.contains(Self.mark))
+        #expect(stage.send(stage.rows[0], reader).text.contains(Stage.mark))
         #expect(try ends() == log)
-        #expect(everything() == seen)
+        #expect(stage.everything() == seen)
     }
 
     @Test(
@@ -98,7 +98,7 @@ extension AuthorizationTests {
         let database = front.service.database
         try database.run("create table public.before as select * from deed.events")
         let keys = try database.number("select count(*) from deed.keys")
-        for row in rows where row.role != nil { _ = send(row, front.admin) }
+        for row in stage.rows where row.role != nil { _ = stage.send(row, front.admin) }
         let changed = """
             select count(*) from public.before as b where not exists (
                 select from deed.events as e

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import Service
 import Synchronization
 import TestSupport
@@ -14,10 +15,10 @@ struct StoreCheckTests {
         service = try TestService()
         project = try ProjectID("default")
         app = AppKey(store: .apple, id: try AppID("com.example.game"))
-        let wish = service.ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(), of: project,
             as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-        _ = try service.ports.perform(wish)
+        _ = try service.ledger.perform(wish)
     }
 
     /// The steps that passed or failed, while the store answers each question for the test notification by
@@ -50,20 +51,20 @@ struct StoreCheckTests {
 
     @Test("What passes is waited out, and few questions are asked")
     func patient() throws {
-        let unknown = try #require(service.intake.stores[.apple]?.codes.testUnknown)
+        let unknown = StoreTrouble.refused(code: 1, message: "", meaning: .testUnknown)
         let clock = service.clock
         let (steps, questions) = try check { number throws(StoreTrouble) in
             switch number {
             case 1: throw .limited(until: clock.now.advanced(byMilliseconds: 20_000))
             case 2: throw .unavailable("it answered 500")
-            case 3: throw .refused(code: unknown, message: "")
-            default: return [SendAttempt(at: nil, result: SendAttempt.success)]
+            case 3: throw unknown
+            default: return [SendAttempt(at: nil, result: "SUCCESS", hasArrived: true)]
             }
         }
         // The evidence here is no notification: that comes last.
         #expect(steps.suffix(2) == ["arrived true", "verified false"] && questions == 4)
         let (late, most) = try check { _ throws(StoreTrouble) in
-            throw .refused(code: unknown, message: "")
+            throw unknown
         }
         #expect(late.last == "arrived false" && (2...8).contains(most))
     }

@@ -238,7 +238,7 @@ struct StrangerTests {
             obstacles: { [] }, metrics: service.metrics,
             log: Log { line in lines.withLock { $0.append(line) } })
         let router = Router(
-            service.ports, service.reads, Submissions(service.intake, apps: service.apps),
+            service.useCases, service.reads, Submissions(service.intake, apps: service.apps),
             keys: service.keys, operations: operations)
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"

@@ -47,7 +47,7 @@ struct SurfaceTests {
                 },
             ])
         router = Router(
-            [plain, pages], service.ports, keys: service.keys, service.metrics, .silent)
+            [plain, pages], service.useCases, keys: service.keys, service.metrics, .silent)
     }
 
     @Test("A key opens a surface from the place that the surface names, and from no other")

@@ -119,8 +119,9 @@ struct UnclaimedTests {
         let token = AccountToken(random: [UInt8](repeating: 7, count: 16)).text
         _ = front.notify(body(coins("1", token: token)))
         _ = front.notify(body(coins("2", token: token)))
-        let opened = try ports.perform(
-            ports.openingOrder(
+        let useCases = UseCases(ports)
+        let opened = try ports.ledger.perform(
+            useCases.orders.opening(
                 nil, product: nil, lifetime: nil, for: .test("u1"),
                 by: Sender(actor: try Actor("test"), idempotencyKey: "k")))
         #expect(opened.order.fulfilled?.purchase.description == "apple:1")
@@ -130,8 +131,8 @@ struct UnclaimedTests {
                 "order.opened", "purchase.attached", "order.fulfilled", "balance.credited",
                 "purchase.attached", "balance.credited",
             ])
-        let again = try ports.perform(
-            ports.openingOrder(
+        let again = try ports.ledger.perform(
+            useCases.orders.opening(
                 nil, product: nil, lifetime: nil, for: .test("u1"),
                 by: Sender(actor: try Actor("test"), idempotencyKey: "k")))
         #expect(again == opened)

@@ -69,7 +69,7 @@ struct WishTests {
         let again = failing.then { result in
             result == .failure(.fault(.busy)) ? Wish<Int>.answered(.success(7)) : .answered(result)
         }
-        #expect(try service.ports.perform(again) == 7)
+        #expect(try service.ledger.perform(again) == 7)
     }
 
     @Test("A repetition is answered as its twin was, by a look behind the commit")

@@ -102,7 +102,7 @@ struct AnswerCacheTests {
             _ = service.send("PUT", "/v1/catalog", key: key, body: Self.shop)
         }
         for project in ["default", "other"] {
-            _ = try service.ports.ledger.append(
+            _ = try service.ledger.append(
                 .record(
                     [.bought("pro", .autoRenewable, transaction: "1", at: service.clock.now)],
                     for: .test("u1", project: project), key: "k"))
@@ -321,7 +321,7 @@ struct AnswerCacheTests {
                 return (try? strong.json["code"]?.string) == "database_behind"
             })
         let other = try TestService(beside: service)
-        _ = try other.ports.acceptLog(
+        _ = try other.useCases.acceptance.accept(
             AdminReason(reason: try Reason("restored"), ticket: nil),
             by: Sender(actor: try Actor("test"), idempotencyKey: nil))
         #expect(

@@ -112,7 +112,7 @@ extension TestService {
         _ decide: @escaping @Sendable (ProjectState, ProjectID) throws(Refusal) -> [Event]
     ) throws -> Position {
         let project = try ProjectID("default")
-        return try ports.ledger.append(
+        return try ledger.append(
             .project(
                 project, actor: try Actor("test"),
                 cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))

@@ -37,7 +37,9 @@ struct AnswerHistoryTests {
         #expect(course.faults == [])
         var logs: [Core.Stream: [RecordedEvent]] = [:]
         for stream in streams {
-            logs[stream] = try services[0].ports.ledger.events(stream, 0, 10_000).map(\.recorded)
+            logs[stream] = try services[0].ledger.events(
+                of: stream, after: 0, limit: 10_000
+            ).map(\.recorded)
         }
         let readings = course.readings
         #expect(readings.count > 1000)
@@ -66,7 +68,7 @@ struct AnswerHistoryTests {
             recorded[stream] = history
             for (number, fact) in history.shuffled(using: &random).enumerated() {
                 _ = services[0].send("GET", comparison.path(of: stream), key: key)
-                _ = try services[number % 2].ports.ledger.append(
+                _ = try services[number % 2].ledger.append(
                     .record(AnyFact.facts([fact]), for: stream, key: "\(number)"))
             }
         }
@@ -137,7 +139,7 @@ private final class Course: Sendable {
 
     private func append(on instance: Int, _ stream: Core.Stream, _ command: () throws -> Command) {
         do {
-            let outcome = try services[instance].ports.ledger.append(command())
+            let outcome = try services[instance].ledger.append(command())
             state.withLock { $0.written[instance][stream] = outcome.position }
         } catch {
             state.withLock { $0.faults.append("\(error)") }

@@ -94,10 +94,10 @@ struct SandboxHistoryTests {
         let path = AnswerComparison(services, key: key).path(of: stream)
         for (number, (place, fact)) in all.shuffled(using: &random).enumerated() {
             _ = services[0].send("GET", path, key: key)
-            _ = try services[number % 2].ports.ledger.append(
+            _ = try services[number % 2].ledger.append(
                 .record(AnyFact.facts([fact]), for: place, key: "\(number)"))
         }
-        _ = try services[0].ports.ledger.append(
+        _ = try services[0].ledger.append(
             .give("vip", to: stream.inSandbox, grant: "vip\(index)"))
         return Told(production: AnyFact.facts(own), sandbox: AnyFact.facts(other))
     }
@@ -126,7 +126,7 @@ struct SandboxHistoryTests {
         for service in services {
             #expect(
                 eventually(within: 5000) {
-                    service.reads.cache.heard[Int(position.shard.number)] >= position.sequence
+                    service.reads.cache.place[Int(position.shard.number)] >= position.sequence
                 })
         }
     }

@@ -1,3 +1,4 @@
+import AppStore
 import Core
 import Ledger
 import TestSupport
@@ -17,22 +18,25 @@ struct BudgetTests {
 
     /// How many calls are left at an instant, asked of several instances in turn.
     private func left(
-        _ ledgers: [Ledger], _ endpoint: StoreEndpoint, _ environment: Environment = .production,
+        _ ledgers: [Ledger], _ call: StoreCall, _ environment: Environment = .production,
         at now: Instant, of app: StoreApp? = nil
     ) throws -> Int {
+        let turn = turn(call, environment, of: app)
         for count in 0..<2000 {
             let ledger = ledgers[count % ledgers.count]
-            let next = try ledger.takeStoreBudget(
-                app ?? self.app, environment, endpoint, now: now)
-            if let next {
+            if let next = try ledger.takeStoreTurn(turn, now: now) {
                 #expect(next > now)
-                #expect(
-                    try ledger.takeStoreBudget(
-                        app ?? self.app, environment, endpoint, now: next) == nil)
+                #expect(try ledger.takeStoreTurn(turn, now: next) == nil)
                 return count
             }
         }
         return 2000
+    }
+
+    private func turn(
+        _ call: StoreCall, _ environment: Environment = .production, of app: StoreApp? = nil
+    ) -> StoreTurn {
+        StoreTurn(app ?? self.app, in: environment, under: call.budget(in: environment))
     }
 
     @Test("Two instances share one budget, which fills again as time passes")
@@ -55,8 +59,8 @@ struct BudgetTests {
         let other = StoreApp(
             project: app.project, key: AppKey(store: .apple, id: try AppID("com.example.b")))
         #expect(try left([ledger], .test, at: start, of: other) > 5)
-        #expect(try left([ledger], .extendAll, at: start) > 5)
-        let sandbox = try left([ledger], .order, .sandbox, at: start)
+        #expect(try left([ledger], .extendAllResult(ProductID("a"), request: "r"), at: start) > 5)
+        let sandbox = try left([ledger], .order("a"), .sandbox, at: start)
         // A tenth of what production has.
         #expect((269...272).contains(sandbox), "\(sandbox)")
     }
@@ -69,13 +73,15 @@ struct BudgetTests {
             other.close()
         }
         let hour = start.advanced(byMilliseconds: 3_600_000)
-        try one.restStore(app, .production, .history, until: hour)
+        let id = try TransactionID("1")
+        let histories = turn(.history(of: id))
+        try one.restStore(histories, until: hour)
         // A shorter pause does not end a longer one.
-        try one.restStore(app, .production, .history, until: start)
-        let next = try other.takeStoreBudget(app, .production, .history, now: start)
+        try one.restStore(histories, until: start)
+        let next = try other.takeStoreTurn(histories, now: start)
         #expect(next.map { abs($0.milliseconds - hour.milliseconds) <= 1 } == true)
-        #expect(try other.takeStoreBudget(app, .production, .statuses, now: start) == nil)
+        #expect(try other.takeStoreTurn(turn(.standings(of: id)), now: start) == nil)
         let after = hour.advanced(byMilliseconds: 1)
-        #expect(try other.takeStoreBudget(app, .production, .history, now: after) == nil)
+        #expect(try other.takeStoreTurn(histories, now: after) == nil)
     }
 }

@@ -1,6 +1,7 @@
 import Core
 import Foundation
 import Histories
+import JSON
 import Service
 import Synchronization
 import TestSupport
@@ -59,6 +60,30 @@ struct HistoryNightTests {
         }
     }
 
+    @Test("An app that had no customer at first has its round when it has some")
+    func emptyFirst() async throws {
+        try await aside {
+            var random = SeededGenerator(seed: printedSeed(of: "empty at first"))
+            let night = try PracticeNight(lives: 3, ofEachState: true, &random)
+            let empty = try night.reconcile()
+            #expect(empty.isSound, "\(empty.errors)")
+            #expect(self.counts(empty, .history).lookedAt == 0)
+            try night.pass(days: 42)
+            night.cutOff(true)
+            try night.pass(days: 63)
+            // As if all had been read, also what never came.
+            try night.service.database.run(
+                "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
+            )
+            let run = try night.reconcile()
+            #expect(run.isSound, "\(run.errors)")
+            let customers = try night.customerCount()
+            #expect(self.counts(run, .history).lookedAt == customers)
+            try expectTruth(night)
+            try self.expectNothingMore(night)
+        }
+    }
+
     @Test("Notifications that the store keeps no more are said, and replaced by the histories")
     func tooLate() async throws {
         try await aside {
@@ -74,6 +99,44 @@ struct HistoryNightTests {
             #expect(run.isSound, "\(run.errors)")
             try expectTruth(night)
             try self.expectNothingMore(night)
+        }
+    }
+
+    @Test("What was replaced once is not missing again while a day behind it cannot be read")
+    func replacedOnce() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            let customers = try night.customerCount()
+            let bad = night.service.clock.now.advanced(byMilliseconds: (2 - 180 * 24) * 3_600_000)
+            let ill: PracticeNight.Detour = { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                throw .foreign("signature_invalid")
+            }
+            let first = try night.reconcile(detour: ill)
+            #expect(!first.isSound && self.counts(first, .history).lookedAt == customers)
+            let again = try night.reconcile(detour: ill)
+            #expect(!again.isSound && self.counts(again, .history).lookedAt == 0)
+            #expect(try night.reconcile().isSound)
+            try expectTruth(night)
+        }
+    }
+
+    @Test("Notifications that are missing of the sandbox ask for no customer of production")
+    func ofOneEnvironment() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            try night.service.database.run(
+                """
+                insert into deed.purchases
+                select (jsonb_populate_record(p, '{"environment": "production"}')).*
+                from deed.purchases as p
+                """)
+            #expect(try !night.reconcile([.notifications]).isSound)
+            let asked = try night.service.database.text(
+                "select string_agg(distinct environment, ' ') from deed.history_questions")
+            #expect(asked == "sandbox")
         }
     }
 
@@ -99,13 +162,82 @@ struct HistoryNightTests {
             }
             #expect(self.counts(ahead, .history).lookedAt == customers)
             #expect(calls.withLock { $0 } == 0)
-            let run = try night.reconcile(steps, full: full)
+            let told = Mutex<[ReconcileProgress]>([])
+            let run = try night.reconcile(
+                steps, full: full, progress: { one in told.withLock { $0.append(one) } })
             #expect(run.isSound, "\(run.errors)")
             #expect(self.counts(run, .history).lookedAt == customers)
+            // The estimate comes before the first question: the sandbox allows 5 calls a second.
+            let first = try #require(told.withLock { $0.first { $0.step == .history } })
+            let left = try #require(first.millisecondsLeft)
+            #expect(first.counts.lookedAt == 0 && first.ahead?.customers == customers)
+            #expect(left > customers * 200 && left < customers * 250)
             // How a subscription stands that was bought again, the step behind it asks.
             if steps == [.history] { #expect(try night.reconcile().isSound) }
             try expectTruth(night)
             try self.expectNothingMore(night)
+        }
+    }
+
+    @Test("A full run asks about everyone, whatever a slow round or a fault left open before it")
+    func everyone() async throws {
+        try await aside {
+            let night = try self.lateNight()
+            let customers = try night.customerCount()
+            let slow = try night.reconcile(storeCalls: 4)
+            #expect(self.counts(slow, .history).lookedAt < customers)
+            let damaged = try Stream.test("told-refunded", environment: .sandbox)
+            for _ in 0..<2 {
+                let full = try night.reconcile(
+                    full: true,
+                    change: { intake in
+                        let read = intake.ports.ledger.customer
+                        intake.ports.ledger.customer = { stream throws(Fault) in
+                            if stream == damaged { throw .broken("an event is damaged") }
+                            return try read(stream)
+                        }
+                    })
+                #expect(!full.isSound && self.counts(full, .history).lookedAt == customers)
+            }
+            let last = try night.reconcile(full: true)
+            #expect(last.isSound, "\(last.errors)")
+            #expect(self.counts(last, .history).lookedAt == customers)
+            try expectTruth(night)
+        }
+    }
+
+    @Test("A requested run asks for every history where its body says so")
+    func requested() async throws {
+        try await aside {
+            let night = try self.lateNight(reconciled: true)
+            try night.call(
+                "POST", "/v1/reconciliations", ["only": ["history", "projections"], "full": true])
+            var wish = ReconcileWish(project: try ProjectID("default"))
+            let requested = try #require(
+                try night.service.ports.ledger.project(wish.project).requestedReconciliation)
+            (wish.plan, wish.requested) = (requested.started.plan, requested.id)
+            let customers = try night.customerCount()
+            let run = try night.service.reconcile(wish)
+            #expect(run.isSound, "\(run.errors)")
+            #expect(run.reconciliation == requested.id)
+            #expect(self.counts(run, .history).lookedAt == customers)
+            #expect(self.counts(run, .history).found > 0)
+        }
+    }
+
+    @Test("A round that began by itself takes few calls of a run, and says what is left")
+    func slowly() async throws {
+        try await aside {
+            #expect(ReconcileWish(project: try ProjectID("default")).slowCalls == 5000)
+            let night = try self.lateNight()
+            let customers = try night.customerCount()
+            let first = try night.reconcile(slowCalls: 4)
+            #expect(self.counts(first, .history).lookedAt == 4)
+            let left = "The histories of \(customers - 4) customers are still to be asked for"
+            #expect(first.errors.contains { $0.contains(left) }, "\(first.errors)")
+            // One that was asked for does not take its time.
+            let run = try night.reconcile([.history], slowCalls: 4)
+            #expect(run.isSound && self.counts(run, .history).lookedAt == customers)
         }
     }
 
@@ -156,7 +288,9 @@ struct HistoryNightTests {
             var isSound = false
             while !isSound, runs < 60 {
                 if runs == 50 { strikes.end() }
-                isSound = try night.reconcile(detour: strikes.strike).isSound
+                isSound = try night.reconcile(
+                    storeCalls: runs % 3 == 0 ? 60 : nil, detour: strikes.strike
+                ).isSound
                 runs += 1
                 if isSound { try expectTruth(night, "after \(runs) runs") }
             }
@@ -192,7 +326,6 @@ struct HistoryNightTests {
             try night.suffer(Self.ill)
             let strikes = Strikes(0.01, seed: seed)
             for number in 1...3 {
-                if number == 3 { strikes.end() }
                 let run = try night.reconcile(full: number == 2, detour: strikes.strike)
                 let left = try night.complaints()
                 print(

@@ -1,3 +1,4 @@
+import AppStore
 import Core
 import Histories
 import JSON
@@ -35,7 +36,7 @@ struct NightGapTests {
             guard case .notifications(let filter, _) = call, filter.start <= earliest else {
                 return nil
             }
-            throw .refused(code: 4_000_012, message: "Start date is too far in the past.")
+            throw .refused(byAppStore: 4_000_012, "Start date is too far in the past.")
         }
     }
 
@@ -65,6 +66,25 @@ struct NightGapTests {
         }
     }
 
+    @Test("A day that the store calls too far back behind one that it told is read by the next run")
+    func lateReach() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let bad = night.service.clock.now.advanced(byMilliseconds: -40 * Self.day)
+            let run = try night.reconcile([.notifications]) { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                throw .refused(byAppStore: 4_000_012, "Start date is too far in the past.")
+            }
+            #expect(run.errors.count == 1, "\(run.errors)")
+            #expect(self.counts(run, .notifications).found > 0)
+            let next = try night.reconcile([.notifications])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(self.counts(next, .notifications).found > 0)
+        }
+    }
+
     @Test("The sandbox is read as far back as it keeps notifications")
     func sandbox() async throws {
         try await aside {
@@ -87,7 +107,7 @@ struct NightGapTests {
     /// Answers of the store that are none.
     private static let ill: [StoreTrouble] = [
         .unavailable("what answered is not the API"), .unreadable("it is empty"),
-        .foreign("signature_invalid"), .refused(code: 4_000_000, message: "not today"),
+        .foreign("signature_invalid"), .refused(byAppStore: 4_000_000, "not today"),
         .endlessPages(limit: 3),
     ]
 
@@ -124,7 +144,7 @@ struct NightGapTests {
         try await aside {
             let night = try self.overdueNight()
             let lacking: PracticeNight.Detour = { call throws(StoreTrouble) in
-                guard case .statuses = call else { return nil }
+                guard case .standings = call else { return nil }
                 return StoreAnswer(environment: .sandbox)
             }
             for _ in 0..<2 {
@@ -139,7 +159,7 @@ struct NightGapTests {
 
     @Test(
         "A day of notifications that cannot be read ends nothing else, and is read by the next run",
-        arguments: ill.dropLast())
+        arguments: ill)
     func unreadableDay(_ trouble: StoreTrouble) async throws {
         try await aside {
             let night = try self.overdueNight()
@@ -158,13 +178,39 @@ struct NightGapTests {
         }
     }
 
+    @Test("A minute of which the pages do not end is told, and all behind it is read")
+    func endlessMinute() async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let bad = night.service.clock.now.advanced(byMilliseconds: -40 * Self.day)
+            let asked = Mutex(0)
+            let run = try night.reconcile([.notifications]) { call throws(StoreTrouble) in
+                guard case .notifications(let filter, _) = call, filter.start <= bad,
+                    bad < filter.end
+                else { return nil }
+                var page = StoreAnswer(environment: .sandbox)
+                page.next = asked.withLock { asked in
+                    asked += 1
+                    return "page \(asked)"
+                }
+                return page
+            }
+            #expect(run.errors.count == 1, "\(run.errors)")
+            #expect(run.errors.first?.contains("do not end") == true, "\(run.errors)")
+            #expect(self.counts(run, .notifications).found > 0)
+            let next = try night.reconcile([.notifications])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(try night.complaints() == [])
+        }
+    }
+
     @Test("A customer about whom the store cannot be asked keeps no other from being asked about")
     func oneIll() async throws {
         try await aside {
             let night = try self.overdueNight()
             let struck = Mutex<TransactionID?>(nil)
             let run = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
-                guard case .statuses(let id) = call else { return nil }
+                guard case .standings(let id) = call else { return nil }
                 let isStruck = struck.withLock { known in
                     known = known ?? id
                     return known == id
@@ -174,6 +220,22 @@ struct NightGapTests {
             }
             #expect(run.errors.count == 1, "\(run.errors)")
             #expect(self.counts(run, .subscriptions).mended > 1)
+        }
+    }
+
+    @Test(
+        "A run that used up its questions is not sound, and later ones go on",
+        arguments: [ReconcileStep.notifications, .subscriptions])
+    func outOfCalls(_ step: ReconcileStep) async throws {
+        try await aside {
+            let night = try self.overdueNight()
+            let run = try night.reconcile([step], storeCalls: 3)
+            #expect(
+                run.errors.count == 1 && run.errors[0].contains("used up its questions"),
+                "\(run.errors)")
+            let next = try night.reconcile([step])
+            #expect(next.isSound, "\(next.errors)")
+            #expect(self.counts(next, step).found > 0)
         }
     }
 

@@ -9,6 +9,7 @@ import Minting
 import Outbound
 import Practice
 import Service
+import StoreAccess
 import Synchronization
 import Telemetry
 import TestSupport
@@ -91,7 +92,6 @@ final class Asking: Sendable {
     let app: StoreApp
     let courier: Courier
     let client: AppStoreClient
-    let receipts: ReceiptClient
     let prover: Prover
 
     init(
@@ -108,22 +108,11 @@ final class Asking: Sendable {
         prover = Prover(
             Verifier(extraRoots: try roots.map { try Certificate(der: $0.der) }),
             metrics: Metrics())
-        let credentials = StoreCredentials(
-            apiKey: StoreCredentials.APIKey(
-                issuer: practice.issuer, id: practice.keyID, pem: key.pem),
-            sharedSecret: secret)
-        let rested = Rested()
-        self.rested = rested
-        let port = AppStorePort(
-            credentials: { _ throws(StoreTrouble) in credentials },
-            take: { _, _, endpoint, now throws(Fault) in
-                rested.end(endpoint).flatMap { $0 > now ? $0 : nil }
-            },
-            rest: { _, _, endpoint, until throws(Fault) in rested.add(endpoint, until) },
-            send: { request throws(OutboundError) in try courier.send(request) },
-            machineClock: machineInstant, pause: { _ in })
-        client = AppStoreClient(port, hosts: hosts, patience: patience)
-        receipts = ReceiptClient(port, prover: prover, hosts: hosts, patience: patience)
+        var credentials = StoreCredentials(practice.key(pem: key.pem))
+        credentials.secrets["shared_secret"] = secret
+        client = AppStoreClient(
+            AskingLine(credentials: credentials, courier: courier), prover, hosts: hosts,
+            patience: patience)
     }
 
     convenience init(
@@ -135,14 +124,6 @@ final class Asking: Sendable {
                 api: [.sandbox: url], receipts: [.sandbox: "\(url)/verifyReceipt"],
                 order: [.sandbox]),
             secret: secret, patience: patience)
-    }
-
-    private let rested: Rested
-    final class Rested: Sendable {
-        private let ends = Mutex<[StoreEndpoint: Instant]>([:])
-
-        func add(_ endpoint: StoreEndpoint, _ end: Instant) { ends.withLock { $0[endpoint] = end } }
-        func end(_ endpoint: StoreEndpoint) -> Instant? { ends.withLock { $0[endpoint] } }
     }
 
     deinit { courier.close() }
@@ -162,4 +143,39 @@ final class Asking: Sendable {
             return error
         }
     }
+}
+
+extension Authority {
+    /// What an app shows the store to be heard.
+    func key(pem: String? = nil) -> [String: String] {
+        ["issuer_id": issuer, "key_id": keyID, "key": pem ?? apiKey.pem]
+    }
+}
+
+/// A line over the network that has no limit, but for the pauses that the store wants.
+private final class AskingLine: StoreLine {
+    private let credentials: StoreCredentials
+    private let courier: Courier
+    private let ends = Mutex<[StoreTurn: Instant]>([:])
+
+    init(credentials: StoreCredentials, courier: Courier) {
+        self.credentials = credentials
+        self.courier = courier
+    }
+
+    func credentials(of app: StoreApp) -> StoreCredentials { credentials }
+
+    func take(_ turn: StoreTurn, now: Instant) -> Instant? {
+        ends.withLock { $0[turn] }.flatMap { $0 > now ? $0 : nil }
+    }
+
+    func rest(_ turn: StoreTurn, until: Instant) { ends.withLock { $0[turn] = until } }
+
+    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
+        try courier.send(request)
+    }
+
+    func machineClock() -> Instant { machineInstant() }
+
+    func pause(milliseconds: Int64) {}
 }

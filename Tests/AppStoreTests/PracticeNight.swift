@@ -27,6 +27,8 @@ final class PracticeNight: Sendable {
     private let admin: NewKey
     private let backend: NewKey
     private let lives: [PracticeLife]
+    /// The machine's clock, which the store goes by when it wants a pause.
+    let machine = TestClock()
     private let posted: Posted
 
     /// The bodies that were posted since they were handed on last.
@@ -50,7 +52,6 @@ final class PracticeNight: Sendable {
         let roots = try [practice.receipts.root, practice.transactions.root].map {
             try Certificate(der: $0.der)
         }
-        let machine = TestClock()
         service = try TestService(machineClock: machine, asking: roots)
         var shop = Shop.example
         shop.app.notificationURL = "http://127.0.0.1:1/notifications"
@@ -104,11 +105,10 @@ final class PracticeNight: Sendable {
         try call(
             "PUT", "/v1/apps/\(PracticeNight.app)", ["apple_id": 1_234_567_890])
         var change = CredentialsChange()
-        change.apiKey = StoreCredentials.APIKey(
-            issuer: practice.issuer, id: practice.keyID, pem: practice.apiKey.pem)
+        change.secrets = practice.key()
         change.address = StoreAddress("http://127.0.0.1:\(server.port)")
-        _ = try service.ports.perform(
-            service.ports.settingApp(
+        _ = try service.ledger.perform(
+            service.useCases.apps.setting(
                 AppKey(store: .apple, id: AppID(PracticeNight.app)), AppChange(), change,
                 of: ProjectID("default"), as: .operator,
                 by: Sender(actor: Actor("test"), idempotencyKey: nil)))
@@ -198,23 +198,20 @@ final class PracticeNight: Sendable {
 
     func reconcile(
         _ steps: [ReconcileStep] = ReconcileStep.allCases, rehearsing: Bool = false,
-        full: Bool = false, storeCalls: Int? = nil,
-        detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in }
+        full: Bool = false, storeCalls: Int? = nil, slowCalls: Int? = nil,
+        detour: @escaping Detour = { _ in nil }, change: (inout Intake) -> Void = { _ in },
+        progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
         var wish = ReconcileWish(project: try ProjectID("default"))
         wish.plan.steps = steps
         wish.plan.isFull = full
         wish.storeCalls = storeCalls ?? wish.storeCalls
+        wish.slowCalls = slowCalls ?? wish.slowCalls
         wish.isRehearsal = rehearsing
         var intake = service.intake
-        if let ask = intake.stores[.apple]?.asking.ask {
-            intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
-                if let answer = try detour(call) { return answer }
-                return try ask(call, app, environment)
-            }
-        }
+        intake.detour { call, _ throws(StoreTrouble) in try detour(call) }
         change(&intake)
-        return try service.reconcile(wish, over: intake)
+        return try service.reconcile(wish, over: intake, progress: progress)
     }
 
     /// The entitlements of which the last that was published is that they ended.

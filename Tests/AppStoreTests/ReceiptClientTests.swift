@@ -1,6 +1,7 @@
 import AppStore
 import Core
 import Crypto
+import Evidence
 import Foundation
 import HTTPServer
 import JSON
@@ -15,9 +16,9 @@ struct ReceiptClientTests {
     private func inquiry(
         _ receipt: String, _ asking: Asking, tries: Int64 = 1, after former: IntakeReason? = nil,
         environment: Environment = .sandbox
-    ) throws -> ReceiptInquiry {
-        ReceiptInquiry(
-            receipt: RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt),
+    ) throws -> StoreInquiry {
+        StoreInquiry(
+            evidence: RawEvidence(.appReceipt, Array(receipt.utf8), rank: .offlineReceipt),
             project: asking.app.project, app: App(asking.app.key, receipts: .store),
             environment: environment, tries: tries, formerReason: former, now: machineInstant())
     }
@@ -36,7 +37,7 @@ struct ReceiptClientTests {
             Response(status: 200, body: Array(#"{"status":\#(status)\#(more)}"#.utf8))
         }
         let asking = try Asking(store.url, secret: secret)
-        return word(asking.receipts.judge(try inquiry("AAAA", asking, tries: tries)))
+        return word(asking.client.judge(try inquiry("AAAA", asking, tries: tries)))
     }
 
     @Test("What the store believes brings all that its reply tells")
@@ -46,7 +47,7 @@ struct ReceiptClientTests {
         let receipt = try served.buy("pro.month").receipt
         _ = try served.buy("level2")
         // What came after the receipt was made is in the reply.
-        #expect(word(asking.receipts.judge(try inquiry(receipt, asking))) == "believed 2")
+        #expect(word(asking.client.judge(try inquiry(receipt, asking))) == "believed 2")
     }
 
     @Test("Each status has its outcome")
@@ -72,9 +73,9 @@ struct ReceiptClientTests {
         }
         let asking = try Asking(store.url, secret: secret)
         func judge(_ tries: Int64, after former: IntakeReason?) throws -> String {
-            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: tries, after: former)))
+            word(asking.client.judge(try inquiry("AAAA", asking, tries: tries, after: former)))
         }
-        guard case .undecided(let first) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+        guard case .undecided(let first) = asking.client.judge(try inquiry("AAAA", asking)) else {
             Issue.record("it was judged at once")
             return
         }
@@ -112,13 +113,13 @@ struct ReceiptClientTests {
     func mutilation(_ reply: String) throws {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
         let asking = try Asking(store.url, secret: secret)
-        guard case .undecided(let wait) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+        guard case .undecided(let wait) = asking.client.judge(try inquiry("AAAA", asking)) else {
             Issue.record("it was judged: \(reply)")
             return
         }
         #expect(
             word(
-                asking.receipts.judge(try inquiry("AAAA", asking, tries: 50, after: wait.reason))
+                asking.client.judge(try inquiry("AAAA", asking, tries: 50, after: wait.reason))
             ).hasPrefix("later: "))
     }
 
@@ -131,12 +132,12 @@ struct ReceiptClientTests {
             """#
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
         let asking = try Asking(store.url, secret: secret)
-        guard case .undecided(let wait) = asking.receipts.judge(try inquiry("AAAA", asking)) else {
+        guard case .undecided(let wait) = asking.client.judge(try inquiry("AAAA", asking)) else {
             Issue.record("it was judged at once")
             return
         }
         #expect(
-            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: 6, after: wait.reason)))
+            word(asking.client.judge(try inquiry("AAAA", asking, tries: 6, after: wait.reason)))
                 == "foreign_bundle_id")
     }
 
@@ -147,7 +148,7 @@ struct ReceiptClientTests {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(body.utf8)) }
         let asking = try Asking(store.url, secret: secret)
         #expect(
-            word(asking.receipts.judge(try inquiry("AAAA", asking, tries: 50)))
+            word(asking.client.judge(try inquiry("AAAA", asking, tries: 50)))
                 == "later: store_unavailable")
     }
 
@@ -169,9 +170,9 @@ struct ReceiptClientTests {
         }
         let good = try asking("\(served.url)/verifyReceipt")
         let inquiry = try inquiry(receipt, good, environment: .production)
-        #expect(word(good.receipts.judge(inquiry)) == "believed 1")
+        #expect(word(good.client.judge(inquiry)) == "believed 1")
         let bad = try asking(circling.url)
-        #expect(word(bad.receipts.judge(inquiry)) == "later: store_answer_foreign")
+        #expect(word(bad.client.judge(inquiry)) == "later: store_answer_foreign")
         #expect(production.count == 2 && circling.count == 1)
     }
 
@@ -184,7 +185,7 @@ struct ReceiptClientTests {
         let store = try CannedStore { _, _ in Response(status: 200, body: Array(reply.utf8)) }
         let asking = try Asking(store.url, secret: secret)
         #expect(
-            word(asking.receipts.judge(try inquiry("AAAA", asking)))
+            word(asking.client.judge(try inquiry("AAAA", asking)))
                 == "later: reply_from_other_environment")
     }
 
@@ -198,7 +199,7 @@ struct ReceiptClientTests {
         let asking = try Asking(store.url, secret: secret)
         let list =
             #"{ "signature" = "AjdA"; "purchase-info" = "ewoJ"; "environment" = "Sandbox"; }"#
-        guard case .believed(let proven) = asking.receipts.judge(try inquiry(list, asking))
+        guard case .believed(let proven) = asking.client.judge(try inquiry(list, asking))
         else {
             Issue.record("it was not believed")
             return
@@ -211,11 +212,11 @@ struct ReceiptClientTests {
         let ill = try CannedStore { _, _ in Response(status: 503) }
         let mute = try Asking(ill.url)
         #expect(
-            word(mute.receipts.judge(try inquiry("AAAA", mute))) == "later: store_not_configured")
+            word(mute.client.judge(try inquiry("AAAA", mute))) == "later: store_not_configured")
         #expect(ill.count == 0)
         let asking = try Asking(ill.url, secret: secret)
         #expect(
-            word(asking.receipts.judge(try inquiry("AAAA", asking))) == "later: store_unavailable")
+            word(asking.client.judge(try inquiry("AAAA", asking))) == "later: store_unavailable")
     }
 
     @Test("A store that wants a pause is left alone until then", arguments: [429, 503])
@@ -226,7 +227,7 @@ struct ReceiptClientTests {
         let waiting = try Asking(limited.url, secret: secret)
         for _ in 0..<2 {
             guard
-                case .undecided(let wait) = waiting.receipts.judge(try inquiry("AAAA", waiting)),
+                case .undecided(let wait) = waiting.client.judge(try inquiry("AAAA", waiting)),
                 wait.until != nil
             else {
                 Issue.record("it was judged")

@@ -20,9 +20,11 @@ struct AskingTests {
         let product = try ProductID("pro.month")
         let token = try #require(AccountToken("7f3c2f0e-6a53-4a6c-9d0d-2f6e3f7f0b11"))
         #expect(try proven(asking.ask(.transaction(id)), asking) == 1)
-        #expect(try proven(asking.ask(.appTransaction(of: id)), asking) == 1)
-        let statuses = try asking.ask(.statuses(of: id))
-        #expect(statuses.remark == .statuses([StandingTold(original: id.text, number: 1)]))
+        #expect(try proven(asking.ask(.installation(of: id)), asking) == 1)
+        let statuses = try asking.ask(.standings(of: id))
+        #expect(
+            statuses.remark
+                == .standings([StandingTold(purchase: "apple:\(id.text)", text: "active")]))
         #expect(statuses.evidence.map(\.kind) == [.signedTransaction, .renewalInfo])
         #expect(try proven(asking.ask(.history(of: id)), asking) == 1)
         #expect(try asking.ask(.refunds(of: id)).evidence.isEmpty)
@@ -78,14 +80,14 @@ struct AskingTests {
         let wrong: [(StoreCall, Int64)] = [
             (.transaction(unknown), 4_040_010), (.history(of: unknown), 4_040_010),
             (.transaction(try TransactionID("abc")), 4_000_006),
-            (.statuses(of: unknown), 4_040_010), (.refunds(of: unknown), 4_040_010),
+            (.standings(of: unknown), 4_040_010), (.refunds(of: unknown), 4_040_010),
             (.extend(unknown, none), 4_040_005), (.test, 4_040_007),
             (.testResult("x"), 4_000_020),
             (.extendAllResult(try ProductID("x"), request: "y"), 4_040_009),
             (.history(of: unknown, after: "%&/"), 4_040_010),
         ]
         for (call, code) in wrong {
-            guard case .refused(code, _)? = asking.trouble(call) else {
+            guard case .refused(code, _, _)? = asking.trouble(call) else {
                 Issue.record("\(call): \(String(describing: asking.trouble(call)))")
                 continue
             }

@@ -21,26 +21,16 @@ struct StoreQuestionTests {
         service = try TestService()
         project = try ProjectID("default")
         app = AppKey(store: .apple, id: try AppID(Shop.example.app.bundleID))
-        let wish = service.ports.settingApp(
+        let wish = service.useCases.apps.setting(
             app, AppChange(appleID: nil, sandboxAccess: nil, receipts: nil), of: project,
             as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-        _ = try service.ports.perform(wish)
+        _ = try service.ledger.perform(wish)
     }
 
     private func questions(_ asking: Asking) -> StoreQuestions {
         var intake = service.intake
-        let prover = asking.prover
-        intake.stores[.apple]?.evidence.prove = { raw, apps, now throws(RefusedEvidence) in
-            try prover.prove(raw, for: apps, now: now)
-        }
-        intake.stores[.apple]?.evidence.bare = { raw throws(RefusedEvidence) in try prover.bare(raw)
-        }
-        intake.stores[.apple]?.evidence.heading = { raw throws(RefusedEvidence) in
-            try prover.heading(of: raw)
-        }
-        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
-            try asking.client.ask(call, about: app, in: environment)
-        }
+        intake.stores[.apple] = StoreAdapter(
+            AppStoreProfile(), prover: asking.prover, client: asking.client)
         return StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
     }
 
@@ -100,13 +90,13 @@ struct StoreQuestionTests {
     func statuses() throws {
         let served = try ServedPractice()
         let id = try TransactionID(try served.buy("pro.month").transaction ?? "")
-        let report = try ask(.statuses(of: id), try Asking(served.url))
+        let report = try ask(.standings(of: id), try Asking(served.url))
         #expect(results(report) == ["recorded", "recorded"])
         #expect(
             try service.database.number(
                 "select count(*) from deed.events where type = 'renewal.changed'") == 1)
         _ = try served.store.perform(Step(.cancel, customer: "u1"))
-        _ = try ask(.statuses(of: id), try Asking(served.url))
+        _ = try ask(.standings(of: id), try Asking(served.url))
         #expect(
             try service.database.number(
                 "select count(*) from deed.events where type = 'renewal.changed'") == 2)
@@ -145,7 +135,7 @@ struct StoreQuestionTests {
         let patience = StorePatience(firstByte: 300, whole: 600)
         let asking = try Asking(served.url, patience: patience)
         let events = try service.eventCount()
-        for call: StoreCall in [.history(of: id), .statuses(of: id), .refunds(of: id)] {
+        for call: StoreCall in [.history(of: id), .standings(of: id), .refunds(of: id)] {
             #expect(code(call, asking) == expected, "\(call)")
         }
         #expect(try service.eventCount() == events)
@@ -164,7 +154,7 @@ struct StoreQuestionTests {
             Step(.refund, customer: "u1").changed { $0.transaction = coins })
         let end = opening.advanced(byMilliseconds: 86_400_000)
         let calls: [StoreCall] = [
-            .transaction(id), .history(of: id), .statuses(of: id), .refunds(of: id),
+            .transaction(id), .history(of: id), .standings(of: id), .refunds(of: id),
             .notifications(NotificationFilter(start: opening, end: end)),
         ]
         let asking = try Asking(served.url)
@@ -280,7 +270,7 @@ struct StoreQuestionTests {
         let id = try TransactionID(try served.buy("coins.100", "u1").transaction ?? "")
         let other = try TransactionID(try served.buy("pro.month", "u2").transaction ?? "")
         let genuine = try Asking(served.url)
-        let texts = try genuine.ask(.statuses(of: other)).evidence.map {
+        let texts = try genuine.ask(.standings(of: other)).evidence.map {
             JSON.string(String(decoding: $0.bytes, as: UTF8.self))
         }
         let mine = JSON.string(try signed(id, served))
@@ -303,7 +293,7 @@ struct StoreQuestionTests {
         var part = HistoryFilter()
         part.product = try ProductID("pro.month")
         let asking = try Asking(liar.url)
-        for call: StoreCall in [.statuses(of: id), .history(of: id, part), .refunds(of: id)] {
+        for call: StoreCall in [.standings(of: id), .history(of: id, part), .refunds(of: id)] {
             #expect(code(call, asking) == "store_answer_foreign", "\(call)")
         }
         #expect(try service.eventCount() == events)
@@ -316,7 +306,7 @@ struct StoreQuestionTests {
         _ = try served.buy("pro.month")
         let asking = try Asking(served.url)
         // Neither of these tells of the coins themselves.
-        #expect(results(try ask(.statuses(of: coins), asking)) == ["recorded", "recorded"])
+        #expect(results(try ask(.standings(of: coins), asking)) == ["recorded", "recorded"])
         var part = HistoryFilter()
         part.product = try ProductID("pro.month")
         #expect(results(try ask(.history(of: coins, part), asking)) == ["already_known"])
@@ -344,9 +334,10 @@ struct StoreQuestionTests {
         let asking = try Asking(slow.url)
         let clock = service.clock
         var intake = service.intake
-        intake.stores[.apple]?.asking.ask = { call, app, environment throws(StoreTrouble) in
+        intake.stores[.apple]?.client = asking.client
+        intake.detour { _, _ in
             clock.advance(byMilliseconds: 60_000)
-            return try asking.client.ask(call, about: app, in: environment)
+            return nil
         }
         let questions = StoreQuestions(Submissions(intake, apps: AppRing(intake.ports)))
         // The time runs from the first page on.

@@ -49,7 +49,7 @@ struct StoreTroubleTests {
         let store = try CannedStore { _, _ in
             Response(status: status, body: Array(#"{"errorCode":4000006}"#.utf8))
         }
-        let no = StoreTrouble.refused(code: 4_000_006, message: "")
+        let no = StoreTrouble.refused(byAppStore: 4_000_006, "")
         #expect(try Asking(store.url).trouble(.transaction(id)) == no)
     }
 
@@ -146,7 +146,7 @@ struct StoreTroubleTests {
         arguments: [("", nil), ("<html>", nil), (#"{"errorCode":4030004}"#, 4_030_004)])
     func forbidden(_ body: String, _ code: Int64?) throws {
         let store = try CannedStore { _, _ in Response(status: 403, body: Array(body.utf8)) }
-        let trouble = try Asking(store.url).trouble(.statuses(of: id))
+        let trouble = try Asking(store.url).trouble(.standings(of: id))
         switch trouble {
         case .refused(let found, _)?: #expect(found == code)
         default: #expect(trouble == .unauthorized && code == nil)
@@ -189,7 +189,7 @@ struct StoreTroubleTests {
         for _ in 0..<3 { #expect(asking.trouble(.transaction(id)) == .limited(until: hour)) }
         #expect(store.count == 1)
         // Another call has a limit of its own.
-        #expect(asking.trouble(.statuses(of: id)) == .limited(until: hour))
+        #expect(asking.trouble(.standings(of: id)) == .limited(until: hour))
         #expect(store.count == 2)
     }
 

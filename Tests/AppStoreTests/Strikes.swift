@@ -1,3 +1,4 @@
+import AppStore
 import Core
 import Histories
 import Service
@@ -9,8 +10,10 @@ final class Strikes: Sendable {
     private static let troubles: [StoreTrouble] = [
         .unavailable("what answered in its place is not JSON"), .unavailable("it answered 500"),
         .unreadable("\"data\" is missing"), .foreign("signature_invalid"),
-        .refused(code: 4_000_000, message: "not today"), .refused(code: 4_290_001, message: ""),
-        .endlessPages(limit: 3), .unauthorized,
+        .refused(byAppStore: 4_000_000, "not today"), .refused(byAppStore: 4_290_001, ""),
+        .refused(byAppStore: 4_000_012, "too far in the past"), .endlessPages(limit: 3),
+        .unauthorized, .untrusted("another certificate"), .limited(until: Instant(milliseconds: 0)),
+        .refused(byAppStore: 4_040_010, "not found"),
     ]
 
     private struct State {

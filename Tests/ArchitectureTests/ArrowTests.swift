@@ -23,10 +23,11 @@ struct ArrowTests {
         "Machine": ["CProcess"],
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
-        "Service": ["Auditing", "Core", "Following"],
+        "Service": ["Auditing", "Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
-        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound"],
+        "StoreAccess": ["Core", "Crypto", "JSON", "Outbound"],
+        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
@@ -37,14 +38,15 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "HTTPServer", "JSON",
-            "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-            "Threading",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following", "HTTPServer",
+            "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+            "StoreAccess",
+            "Telemetry", "Threading",
         ],
         "deed": [
-            "API", "AppStore", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-            "Evidence", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
-            "PrivatePostgres", "Service", "Telemetry", "Threading",
+            "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Evidence",
+            "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
+            "Service", "StoreAccess", "Telemetry", "Threading",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -71,8 +73,8 @@ struct ArrowTests {
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
         "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests",
-        "OpenAPI": "APITests",
-        "SQL": "LedgerTests", "deed": "DeedTests",
+        "OpenAPI": "APITests", "SQL": "LedgerTests", "StoreAccess": "AppStoreTests",
+        "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
     /// Run by `scripts/bench` and `scripts/fuzz`.

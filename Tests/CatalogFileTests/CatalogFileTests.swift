@@ -167,6 +167,14 @@ struct CatalogFileTests {
         #expect(try CatalogFile.recorded(JSON.read(Self.odd)).products.count == 1)
     }
 
+    @Test("A catalog in the log is read with whatever titles it was recorded")
+    func recordedTitles() throws {
+        let title = String(repeating: "x", count: 300) + "\u{0}"
+        let json: JSON = ["products": [], "currencies": ["coins": ["title": .string(title)]]]
+        #expect(try CatalogFile.recorded(json).currencyTitles.values.first == title)
+        #expect(throws: InvalidCatalog.self) { try CatalogFile.read(json) }
+    }
+
     @Test("What a product repeats and misses is told beside what else is wrong with it")
     func fragments() throws {
         let json = try JSON.read(

@@ -13,7 +13,7 @@ struct IntakeTests {
             actor: try Actor("key:k1"), reason: try Reason("given by hand"),
             ticket: try Ticket("T-1"))
         let heading = EvidenceHeading(
-            digest: [UInt8](repeating: 7, count: 32), kind: .appReceipt, environment: .production,
+            digest: [UInt8](repeating: 7, count: 32), kind: "app_receipt", environment: .production,
             app: try AppID("com.example.game"))
         let wish = IntakeWish(
             project: try ProjectID("default"), purpose: .submit(try CustomerID("u1")), order: nil,

@@ -247,20 +247,27 @@ struct ProductChangeTests {
             for order in 0..<3 {
                 let told = order == 0 ? life.facts : life.facts.shuffled(using: &random)
                 let state = CustomerState(
-                    recording: told.map { facts([$0]) }, catalog: StoreLife.catalog)
+                    recording: told.map { AnyFact.facts([$0]) }, catalog: StoreLife.catalog)
                 for moment in life.moments {
                     let answer = state.entitlements(
                         at: Instant(milliseconds: moment), catalog: StoreLife.catalog)
-                    let active = Set(answer.active.map(\.text))
+                    let active = Dictionary(
+                        uniqueKeysWithValues: answer.active.map {
+                            ($0.text, answer[$0]?.state == .grace)
+                        })
                     let expected = life.products(at: moment)
                     #expect(
                         active == expected, "seed \(seed), order \(order), at \(moment)\n\(life)")
                     if active != expected { return }
                 }
+                guard let unpaid = life.unpaid else { continue }
+                let answer = state.entitlements(
+                    at: Instant(milliseconds: unpaid.since), catalog: StoreLife.catalog)
+                #expect(answer[id(unpaid.product)]?.state == .retry, "seed \(seed)\n\(life)")
             }
             var state = CustomerState()
             for fact in life.facts {
-                let events = state.record(facts([fact]), catalog: StoreLife.catalog)
+                let events = state.record(AnyFact.facts([fact]), catalog: StoreLife.catalog)
                 guard let sale = life.sale(fact), let isSold = sale.isUpgrade else { continue }
                 let name = events.first?.typeName
                 let isUpgrade = name == Self.upgraded

@@ -21,7 +21,8 @@ struct RenewalTests {
 
     private static let month = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
 
-    /// The store's word for a subscription whose newest period was refunded is "revoked", whenever that was.
+    /// We assume that the store calls a subscription revoked, too, whose newest period was refunded after it had
+    /// expired: its pages say so of a period that runs, and nothing of another one.
     private static func refunded(on day: Int64) -> TransactionFact {
         transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day + 1)) {
             $0.revocation = refund(at: at(day))

@@ -81,6 +81,33 @@ extension ProgramTests {
             #expect(try queriedNumber(privileged, at: target.url) == 0)
         }
 
+        @Test(
+            "Where more was seen than the dump holds, each line of the restore runs up to the last, until that is accepted"
+        )
+        func seenMore() throws {
+            let source = try ScratchDatabase(migrated: false)
+            let deed = try Installation(source)
+            #expect(try deed.run("migrate").code == 0)
+            try fill(deed)
+            try files.dump(source.url)
+            let service = try deed.serve()
+            #expect(try give("late", with: deed).code == 0)
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 60_000) == 0)
+
+            let target = try NewServer()
+            let machine = [
+                "PROGRAM": Installation.program, "DEED_DATA_DIR": deed.dataFolder,
+                "DEED_EXTRA_ROOTS": "\(evidence.path)/roots",
+            ]
+            let ended = try files.restoreWhole(to: target, machine)
+            #expect(ended.map(\.command) == ["audit", "status"])
+            #expect(ended[0].code == 0 && ended[1].code != 0, "\(ended)")
+            #expect(try files.accept(target, machine).map(\.code) == [0])
+            let status = try deed.run("status", "--database-url", target.url)
+            #expect(status.code == 0, "\(status.errors)")
+        }
+
         @Test("A private database comes back into a new folder while nothing else uses that")
         func newFolder() throws {
             let deed = try Installation()
@@ -196,6 +223,46 @@ private struct BackupFiles {
             ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner])
     }
 
+    /// How a command of Deed's ended.
+    struct Ended {
+        let command: String
+        let code: Int32
+    }
+
+    /// The same with the commands of Deed's on that machine, up to the first that fails.
+    func restoreWhole(
+        to server: NewServer, _ machine: [String: String]
+    ) throws -> [Ended] {
+        try runWhole(
+            holding: "grant deed_service to $OWNER",
+            machine.merging(
+                ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner]
+            ) { $1 })
+    }
+
+    func accept(_ server: NewServer, _ machine: [String: String]) throws -> [Ended] {
+        try runWhole(
+            holding: "deed accept-log --reason \"", machine.merging(["NEW_URL": server.url]) { $1 })
+    }
+
+    private func runWhole(
+        holding words: String, _ variables: [String: String]
+    ) throws -> [Ended] {
+        let path = "\(folder)/ended"
+        let settings = variables.map { "export \($0.key)=\"\($0.value)\"\n" }.joined()
+        let deed =
+            "deed() { c=0; \"$PROGRAM\" \"$@\" || c=$?; echo \"$1 $c\" >>'\(path)'; return $c; }"
+        try "".write(toFile: path, atomically: true, encoding: .utf8)
+        let lines = try block(holding: words)
+        try BackupFiles.sh(
+            "cd '\(folder)'\n\(settings)\(deed)\n( set -e\n\(lines) )\ntrue\n")
+        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+            line in
+            let parts = line.split(separator: " ")
+            return Ended(command: String(parts[0]), code: try #require(Int32(parts[1])))
+        }
+    }
+
     /// In place of the empty schema of a private database.
     func restore(over url: String) throws {
         try BackupFiles.psql(url, ["-c", "drop schema deed cascade"])
@@ -206,14 +273,18 @@ private struct BackupFiles {
 
     /// Runs the block of the page that holds these words, up to where it starts Deed's own commands.
     private func run(holding words: String, _ variables: [String: String]) throws {
+        let block = try block(holding: words)
+        let lines = block.split(separator: "\n").prefix { !$0.hasPrefix("deed ") }
+        let settings = variables.map { "\($0.key)=\"\($0.value)\"\n" }.joined()
+        try BackupFiles.sh("set -e; cd '\(folder)'\n\(settings)\(lines.joined(separator: "\n"))\n")
+    }
+
+    private func block(holding words: String) throws -> String {
         let page = try String(contentsOf: BackupFiles.page, encoding: .utf8)
         let blocks = page.components(separatedBy: "```sh\n").dropFirst().map {
             $0.components(separatedBy: "```\n")[0]
         }
-        let block = try #require(blocks.first { $0.contains(words) })
-        let lines = block.split(separator: "\n").prefix { !$0.hasPrefix("deed ") }
-        let settings = variables.map { "\($0.key)=\"\($0.value)\"\n" }.joined()
-        try BackupFiles.sh("set -e; cd '\(folder)'\n\(settings)\(lines.joined(separator: "\n"))\n")
+        return try #require(blocks.first { $0.contains(words) })
     }
 
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Ledger
 import Minting
@@ -168,7 +169,7 @@ extension ProgramTests {
             let raw = RawEvidence(.appReceipt, ReceiptPlan().bytes)
             let wish = IntakeWish(
                 project: try ProjectID("default"), purpose: .submit(try CustomerID("u1")),
-                order: nil, heading: try EvidencePort(minted: Metrics()).heading(raw))
+                order: nil, heading: try Prover(minted: Metrics()).heading(of: raw))
             let item = IntakeItem(try IntakeID("i_1"), wish, now: due)
             return try #require(try ledger.addIntake(item, raw.bytes))
         }

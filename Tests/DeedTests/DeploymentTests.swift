@@ -68,7 +68,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "No pod can speak to Kubernetes, write to its own image, or be reached where nobody needs it",
+            "Pods have no token of Kubernetes, write to no image, and are reached and reach out as the policy says",
             arguments: ["kubernetes/statefulset.yaml", "kubernetes/reconcile.yaml"])
         func pods(name: String) throws {
             let spec = try #require(try documents(name).first?["spec"])
@@ -87,6 +87,35 @@ extension ProgramTests {
             }
             let policy = try #require(try documents("kubernetes/statefulset.yaml").last?["spec"])
             #expect(policy["policyTypes"] == ["Ingress", "Egress"])
+            func ports(_ numbers: JSON...) -> JSON {
+                .array(numbers.map { ["port": $0, "protocol": "TCP"] })
+            }
+            let watching: JSON = [
+                "namespaceSelector": [
+                    "matchLabels": ["kubernetes.io/metadata.name": "monitoring"]
+                ]
+            ]
+            #expect(
+                policy["ingress"] == [
+                    ["ports": ports(8080)], ["from": [watching], "ports": ports(9090)],
+                ])
+            let egress = try #require(policy["egress"]?.array)
+            #expect(egress.count == 2)
+            #expect(
+                egress[0] == [
+                    "ports": [
+                        ["port": 53, "protocol": "UDP"], ["port": 53, "protocol": "TCP"],
+                        ["port": 5432, "protocol": "TCP"],
+                    ]
+                ])
+            // Nothing of the cluster or of the cloud's own is reached by HTTPS.
+            #expect(egress[1]["ports"] == ports(443))
+            let blocks = try #require(egress[1]["to"]?.array).map { $0["ipBlock"] }
+            #expect(blocks.map { $0?["cidr"]?.string } == ["0.0.0.0/0", "::/0"])
+            let left = blocks.flatMap { $0?["except"]?.array ?? [] }.compactMap(\.string)
+            for inside in ["10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"] {
+                #expect(left.contains(inside), "\(inside)")
+            }
             let chosen = policy["podSelector"]?["matchExpressions"]?.array?.first
             #expect(chosen?["key"] == "app")
             let label = try #require(pod["metadata"]?["labels"]?["app"])

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import Histories
 import JSON
 import Ledger
@@ -176,9 +177,9 @@ extension ProgramTests {
             try notify()
             let app = TrustedApp(
                 id: try AppID(Payload.bundleID), appleID: nil, environments: [.sandbox])
-            let proven = try EvidencePort(minted: Metrics()).prove(
-                RawEvidence(.signedTransaction, Array(store.transaction(sale("9")).utf8)), [app],
-                service.clock.now)
+            let proven = try Prover(minted: Metrics()).prove(
+                RawEvidence(.signedTransaction, Array(store.transaction(sale("9")).utf8)),
+                for: [app], now: service.clock.now)
             let ledger = database.ledger()
             defer { ledger.close() }
             var command = try Command.record(
@@ -250,10 +251,9 @@ extension ProgramTests {
             let app = TrustedApp(
                 id: try AppID(Payload.bundleID), appleID: nil, environments: [.sandbox])
             command.evidence = [
-                try EvidencePort(minted: Metrics()).prove(
+                try Prover(minted: Metrics()).prove(
                     RawEvidence(.signedTransaction, Array(store.transaction(sale("1")).utf8)),
-                    [app],
-                    service.clock.now
+                    for: [app], now: service.clock.now
                 ).record
             ]
             try database.run("delete from deed.holders")

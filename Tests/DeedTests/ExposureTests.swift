@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -43,6 +44,40 @@ extension ProgramTests {
                 for place in range { bytes[place] = UInt8(ascii: "x") }
             }
             #expect(String(decoding: bytes, as: UTF8.self) == hidden)
+        }
+
+        @Test("An ordinary user's service keeps its memory out of dumps and from that user's other processes")
+        func memory() throws {
+            let database = try ScratchDatabase()
+            let folder = try ScratchFolder()
+            var user: [String] = []
+            if getuid() == 0 {
+                let entry = try #require(getpwnam("postgres")).pointee
+                chown(folder.path, entry.pw_uid, entry.pw_gid)
+                user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+            }
+            func start(_ words: [String], _ errors: String) throws -> ChildProcess {
+                try ChildProcess(
+                    "/usr/bin/env", user + words,
+                    environment: [
+                        "DEED_DATABASE_URL": database.url, "DEED_DATA_DIR": folder.file("data"),
+                        "PATH": "/usr/bin:/bin",
+                    ], output: folder.file("output"), errors: errors)
+            }
+            let log = folder.file("log")
+            let service = try start([Installation.program, "serve", "--listen", "127.0.0.1:0"], log)
+            let isReady = eventually(within: 60_000) {
+                (try? String(contentsOfFile: log, encoding: .utf8))?.contains("\"ready\"") ?? false
+            }
+            #expect(isReady)
+            var found = stat()
+            #expect(lstat("/proc/\(service.id)/mem", &found) == 0 && found.st_uid == 0)
+            let limits = try String(contentsOfFile: "/proc/\(service.id)/limits", encoding: .utf8)
+            #expect(limits.contains(#/Max core file size +0 +0 /#))
+            // The environment is memory, too, and may hold a password.
+            if user.isEmpty { return }
+            let reader = try start(["cat", "/proc/\(service.id)/environ"], folder.file("denied"))
+            #expect(reader.wait(milliseconds: 10_000) == 1)
         }
 
         @Test("Measures can have an address of their own, and then only that")

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import Glibc
 import JSON
 import Ledger
@@ -122,7 +123,7 @@ extension ProgramTests {
         ) throws {
             let wish = IntakeWish(
                 project: try ProjectID("default"), purpose: .submit(try CustomerID(customer)),
-                order: nil, heading: try EvidencePort(minted: Metrics()).heading(raw))
+                order: nil, heading: try Prover(minted: Metrics()).heading(of: raw))
             let item = IntakeItem(try IntakeID(id), wish, now: Payload.signedAt)
             _ = try #require(try ledger.addIntake(item, raw.bytes))
         }

@@ -274,8 +274,9 @@ extension ProgramTests {
             #expect(service.send("GET", "/v1/products", key: key).status == 200)
             // The row is brought back before anything has looked.
             let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
-            _ = try service.ports.perform(
-                service.ports.revokingKey(key.key, of: ProjectID("default"), by: sender))
+            _ = try service.ledger.perform(
+                service.useCases.projects.revokingKey(key.key, of: ProjectID("default"), by: sender)
+            )
             try database.run("update deed.keys set revoked_at = null")
             try service.keys.reload()
             #expect(service.send("GET", "/v1/products", key: key).status == 401)

@@ -69,8 +69,15 @@ extension ProgramTests {
             #expect(try rehearsal.json["lacking"]?.string?.contains(lost) == true)
             #expect(try rehearsal.json["remembered"] == false)
 
-            let accepted = try third.run("accept-log", "--reason", "the primary is lost")
-            #expect(accepted.code == 0, "\(accepted.errors)")
+            let (accepting, _, _) = try third.start(
+                ["accept-log", "--reason", "the primary is lost"])
+            for service in [going, late] {
+                #expect(
+                    try eventually(within: 20_000) { try readiness(of: service).status == 200 })
+                // Who says that it is ready takes writes from that moment on.
+                #expect(try give("ready-\(service.port)", at: service) == 201)
+            }
+            #expect(accepting.wait(milliseconds: 60_000) == 0)
             let again = try seer.serve()
             for service in [going, late, again] {
                 #expect(

@@ -110,7 +110,7 @@ extension ProgramTests {
             let ledger = ledger()
             defer { ledger.close() }
             let lease = Lease(name: "job", fence: 1)
-            let begun = LogCursor("begun", from: .end)
+            let begun = DurableReader("begun", from: .end)
             _ = try ledger.read(by: begun, under: lease) { _ in }
             _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
             try pair.stop(.standby)
@@ -133,9 +133,9 @@ extension ProgramTests {
                 { try ledger.end(lease, ranAt: now) },
                 { try ledger.forgetCredentials(of: app, before: 1) },
                 { try ledger.markNotifications(of: app, in: .sandbox, until: now) },
-                { _ = try ledger.forgetCursor("begun") },
+                { _ = try ledger.forgetReader("begun") },
                 {
-                    let new = LogCursor("new", from: .beginning)
+                    let new = DurableReader("new", from: .beginning)
                     _ = try ledger.read(by: new, under: lease) { _ in }
                 },
                 {

@@ -5,7 +5,8 @@ import TestSupport
 /// Calls and commands with their answers, as one readable text.
 ///
 /// A line that begins with `>` is part of a call: first who makes it, the method and the target, then
-/// headers, then the body. `$` is a command and `@` a file that commands find. `&` names something of the
+/// headers, then the body. `$` is a command, `@` a file that commands find, and `~` what somebody does to the
+/// database without Deed. `&` names something of the
 /// answer that follows, so that later calls can use it: each `{name}` in them stands for it, and it is
 /// written like that in every answer. The answers themselves have `<` in front of each line, the commands'
 /// words `|`, `!` on standard error, and `=` the exit code.
@@ -16,6 +17,7 @@ struct Transcript {
             case bytes(String)
             case command(String)
             case file(name: String, content: String)
+            case statement(String)
         }
         let line: Int
         let deed: Deed
@@ -36,7 +38,7 @@ struct Transcript {
         {
             switch line.first {
             case "<", "|", "!", "=": continue
-            case ">", "$", "@", "&": step.append(String(line))
+            case ">", "$", "@", "~", "&": step.append(String(line))
             default:
                 if !step.isEmpty { parts.append(try Transcript.part(step, before: index + 1)) }
                 step = []
@@ -55,6 +57,7 @@ struct Transcript {
         switch contents[0].mark {
         case "$": deed = .command(call[0])
         case "@": deed = .file(name: words[0], content: words.dropFirst().joined(separator: " "))
+        case "~": deed = .statement(call[0])
         case ">" where words.first == "bytes": deed = .bytes(String(call[0].dropFirst(6)))
         case ">" where words.count == 3:
             deed = .call(

@@ -53,7 +53,7 @@ extension ProgramTests {
                         missing.remove("\(found.method) \(found.pattern)")
                     }
                 case .command(let line): commands += "\n\(line) "
-                case .bytes, .file: break
+                case .bytes, .file, .statement: break
                 }
             }
             #expect(missing.isEmpty)
@@ -79,9 +79,9 @@ extension ProgramTests {
             "too_many_requests", "intake_full", "answer_too_large", "too_much_at_once",
             "too_many_keys", "too_many_apps", "too_many_allowed_apps", "too_many_grants",
             "too_many_orders",
-            "too_many_tokens", "too_many_unclaimed", "internal", "purchase_changed_meanwhile",
+            "too_many_tokens", "too_many_unclaimed", "purchase_changed_meanwhile",
             "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
-            "real_store_refused",
+            "real_store_refused", "store_on_this_machine",
             "reconciliation_running",
         ]
 
@@ -103,6 +103,7 @@ extension ProgramTests {
 
 /// A service with a clock that stands, and what the transcript finds around it.
 private final class TranscriptStage {
+    private let database: ScratchDatabase
     private let deed: Installation
     private let folder: EvidenceFolder
     private let service: RunningService
@@ -110,7 +111,7 @@ private final class TranscriptStage {
     private var names = Names()
 
     init() throws {
-        let database = try ScratchDatabase()
+        database = try ScratchDatabase()
         let start = Instant(milliseconds: 1_795_202_460_000)
         try database.run(
             "insert into deed.test_clock (stands_at, marked_at) "
@@ -148,6 +149,8 @@ private final class TranscriptStage {
         let level = Sale("20", "level2", .nonConsumable, at: days(-1))
         let coins = Sale("10", "coins.100", .consumable, at: days(-1))
         let month = Sale("30", "pro.month", .autoRenewable, at: days(-1), until: days(29))
+        var grace = RenewalPlan(of: "30", "pro.month", signed: days(30))
+        (grace.isInRetry, grace.graceUntil) = (true, days(45))
         let orphan = Sale("40", "level2", .nonConsumable, at: days(-2))
         let signed = [
             "level": store.transaction(level), "coins": store.transaction(coins),
@@ -175,6 +178,9 @@ private final class TranscriptStage {
                 "ONE_TIME_CHARGE", id: "n2", at: days(-1),
                 transaction: store.transaction(
                     Sale("41", "coins.100", .consumable, at: days(-2)))),
+            "grace news": store.signedNotification(
+                "DID_FAIL_TO_RENEW", id: "n5", at: days(30), transaction: store.transaction(month),
+                renewal: store.renewal(grace)),
             "test news": store.signedNotification("TEST", id: "n3", at: days(-1)),
             "foreign news": foreign.signedNotification(
                 "ONE_TIME_CHARGE", id: "n4", at: days(-1),
@@ -203,6 +209,9 @@ private final class TranscriptStage {
         switch step.deed {
         case .file(let name, let content):
             try folder.write(Array(names.filled(content).utf8), name)
+            return []
+        case .statement(let text):
+            try database.run(text)
             return []
         case .bytes(let text):
             guard let bytes = try JSON.read(text).string else { return [] }

@@ -118,9 +118,33 @@ extension ProgramTests {
                 "level2", as: 1, at: 1_682_935_199_500, ["expiresDate": 253_402_300_799_999])
             let item = try submit(last, of: "dev-a")["items"]?.array?.first
             #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
-            for view in ["subscriptions", "transactions", "entitlements"] {
-                try database.run("select * from deed.\(view)")
+            try database.readEveryView()
+        }
+
+        @Test("A text that no view could show is refused by its member, and every view answers")
+        func texts() throws {
+            let members = [
+                "type", "inAppOwnershipType", "currency", "subscriptionGroupIdentifier",
+                "webOrderLineItemId", "revocationReason", "revocationType", "offerType",
+                "offerDiscountType", "offerIdentifier", "offerPeriod", "appAccountToken",
+            ]
+            for (number, member) in members.enumerated() {
+                let signed = machines[0].buy(
+                    "level2", as: number, at: 1_682_935_199_500,
+                    ["price": 990, "revocationDate": 1_682_935_199_600, member: "a\u{0}"])
+                let item = try submit(signed, of: "dev-a")["items"]?.array?.first
+                #expect(item?["outcome"]?.string == "refused", "\(member)")
+                #expect(item?["code"]?.string == "invalid_member", "\(item ?? .null)")
+                #expect(item?["detail"]?.string?.contains(member) == true, "\(item ?? .null)")
+                try database.readEveryView()
             }
+            // What Deed does not read may hold anything.
+            let other = machines[0].buy(
+                "level2", as: members.count, at: 1_682_935_199_500, ["storefront": "a\u{0}"])
+            let item = try submit(other, of: "dev-a")["items"]?.array?.first
+            #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
+            try database.readEveryView()
+            #expect(try deed.run("audit", "--evidence").code == 0)
         }
 
         @Test("They are marked in the customer, the explanation and the events")

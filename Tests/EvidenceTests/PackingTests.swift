@@ -89,7 +89,7 @@ struct PackingTests {
                 let start = Int.random(in: 0..<bytes.count, using: &random)
                 bytes.removeSubrange(start..<min(bytes.count, start + 7))
             }
-            let kind = EvidenceKind.allCases.randomElement(using: &random) ?? sample.kind
+            let kind = EvidenceKind.apple.randomElement(using: &random) ?? sample.kind
             for kind in [kind, sample.kind] {
                 let packed = packer.pack(bytes, as: kind)
                 #expect(packed.unpacked() == bytes, "seed \(seed), \(sample.name)")

@@ -15,7 +15,7 @@ struct ProverTests {
     let now = Terms.usual.now
 
     init() {
-        prover = Prover(.trusting, metrics: metrics)
+        prover = Prover(Verifier.trusting, metrics: metrics)
     }
 
     func prove(
@@ -153,7 +153,7 @@ struct ProverTests {
         #expect(refusal(.appReceipt, Array("AA A".utf8)) == "bad_base64")
         #expect(refusal(.verifyReceiptReply, Array("{\"status\":0}".utf8)) == "unsigned")
         #expect(
-            refusal(.appReceipt, [UInt8](repeating: 0x30, count: Verifier.byteLimit + 1))
+            refusal(.appReceipt, [UInt8](repeating: 0x30, count: RawEvidence.byteLimit + 1))
                 == "too_large")
     }
 
@@ -165,7 +165,7 @@ struct ProverTests {
         #expect(
             heading
                 == EvidenceHeading(
-                    digest: SHA256.digest(bytes).bytes, kind: .appReceipt, environment: .sandbox,
+                    digest: SHA256.digest(bytes).bytes, kind: "app_receipt", environment: .sandbox,
                     app: .example))
         #expect(throws: RefusedEvidence.self) {
             try prover.heading(of: RawEvidence(.appReceipt, []))

@@ -178,7 +178,7 @@ struct StatedInstantTests {
 
 extension JSON {
     /// With one member of the object there, or of the first object of the list there, set.
-    fileprivate func setting(_ place: [String], _ name: String, _ value: JSON) -> JSON {
+    func setting(_ place: [String], _ name: String, _ value: JSON) -> JSON {
         var payload = Payload(object?.members.map { ($0.name, $0.value) } ?? [])
         guard let first = place.first else {
             payload[name] = value

@@ -7,13 +7,13 @@ import Telemetry
 import TestSupport
 import Testing
 
-@Suite("Following the log by a durable cursor", .timeLimit(.minutes(10)))
+@Suite("Following the log from a durable place", .timeLimit(.minutes(10)))
 struct FollowingTests {
     private static let leaseTime: Int64 = 15_000
     private let database: ScratchDatabase
     private let ledger: Ledger
     private let clock = TestClock()
-    private let cursor = LogCursor("reader", from: .beginning)
+    private let reader = DurableReader("reader", from: .beginning)
 
     init() throws {
         database = try ScratchDatabase()
@@ -29,13 +29,15 @@ struct FollowingTests {
         }
         private let state = Mutex(State())
 
-        func take(_ changes: [ShardChange]) {
+        func take(_ stretches: [Stretch]) {
             state.withLock { state in
                 state.atWork += 1
                 state.most = max(state.most, state.atWork)
             }
-            for change in changes {
-                state.withLock { $0.taken[change.shard, default: []].append(change.positions) }
+            for stretch in stretches {
+                let positions = stretch.start + 1...stretch.end
+                #expect(stretch.events.map(\.position.sequence) == Array(positions))
+                state.withLock { $0.taken[stretch.shard, default: []].append(positions) }
             }
             state.withLock { $0.atWork -= 1 }
         }
@@ -72,10 +74,10 @@ struct FollowingTests {
     }
 
     private func read(
-        _ cursor: LogCursor? = nil, under lease: Lease, by ledger: Ledger? = nil
+        _ reader: DurableReader? = nil, under lease: Lease, by ledger: Ledger? = nil
     ) throws -> Notes {
         let notes = Notes()
-        while try (ledger ?? self.ledger).read(by: cursor ?? self.cursor, under: lease, notes.take)
+        while try (ledger ?? self.ledger).read(by: reader ?? self.reader, under: lease, notes.take)
         {}
         return notes
     }
@@ -94,14 +96,14 @@ struct FollowingTests {
         #expect(try read(under: lease).taken.values.joined().map { $0 } == [1121...1121])
     }
 
-    @Test("What one took that died before the cursor moved is handed over again")
+    @Test("What one took that died before its place moved is handed over again")
     func died() throws {
         try give(3, to: "u1", "g")
         let dead = try lease()
         let lost = Notes()
         #expect(throws: Fault.broken("the process died")) {
-            try ledger.read(by: cursor, under: dead) { changes throws(Fault) in
-                lost.take(changes)
+            try ledger.read(by: reader, under: dead) { stretches throws(Fault) in
+                lost.take(stretches)
                 throw .broken("the process died")
             }
         }
@@ -119,7 +121,7 @@ struct FollowingTests {
         let other = database.ledger()
         defer { other.close() }
         let news = Mutex<Lease?>(nil)
-        let isMore = try ledger.read(by: cursor, under: late) { changes throws(Fault) in
+        let isMore = try ledger.read(by: reader, under: late) { stretches throws(Fault) in
             clock.advance(byMilliseconds: FollowingTests.leaseTime)
             let taken = try other.takeLease(
                 of: "reader", at: clock.now,
@@ -139,15 +141,15 @@ struct FollowingTests {
     func start() throws {
         try give(3, to: "u1", "before")
         let lease = try lease()
-        let end = LogCursor("late", from: .end)
+        let end = DurableReader("late", from: .end)
         #expect(try read(end, under: lease).count == 0)
         try give(2, to: "u1", "after")
         #expect(try read(end, under: lease).isWhole(behind: 3))
-        #expect(try read(LogCursor("late", from: .beginning), under: lease).count == 0)
+        #expect(try read(DurableReader("late", from: .beginning), under: lease).count == 0)
         #expect(try read(under: lease).count == 5)
-        #expect(try ledger.forgetCursor("late"))
-        #expect(try !ledger.forgetCursor("late"))
-        #expect(try read(LogCursor("late", from: .beginning), under: lease).count == 5)
+        #expect(try ledger.forgetReader("late"))
+        #expect(try !ledger.forgetReader("late"))
+        #expect(try read(DurableReader("late", from: .beginning), under: lease).count == 5)
     }
 
     @Test("What is written to a log that was put back to an earlier state is handed over")
@@ -162,6 +164,31 @@ struct FollowingTests {
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
     }
 
+    @Test("A reader of one project gets its events whole, and its place lies behind them")
+    func ofProject() throws {
+        for number in 0..<250 {
+            let project = number % 50 == 0 ? "small" : "large"
+            _ = try ledger.append(
+                .give("pro", to: .test("u1", project: project), grant: "g\(number)"))
+        }
+        let reader = DurableReader(
+            "reader", from: .beginning, Interest(in: try ProjectID("small"), isWhole: true))
+        let lease = try lease()
+        let taken = Mutex<[LoggedEvent]>([])
+        let isMore = try ledger.read(by: reader, under: lease) { stretches in
+            taken.withLock { $0 += stretches.flatMap(\.events) }
+        }
+        #expect(!isMore)
+        let events = taken.withLock { $0 }
+        #expect(events.map(\.version) == [1, 2, 3, 4, 5])
+        #expect(events.allSatisfy { $0.stream.project.text == "small" && $0.content != nil })
+        #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
+        // What is others' moves nothing.
+        _ = try ledger.append(.give("pro", to: .test("u1", project: "large"), grant: "last"))
+        #expect(try !ledger.read(by: reader, under: lease) { _ in Issue.record("others' events") })
+        #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
+    }
+
     @Test("Of two instances one takes at a time, all of what both write, once and in order")
     func twoInstances() throws {
         let other = database.ledger()
@@ -169,7 +196,7 @@ struct FollowingTests {
         let notes = Notes()
         let runners = [ledger, other].map { ledger in
             Runner(
-                [.following(cursor, of: ledger, notes.take)], leases: ledger, now: clock.reading,
+                [.following(reader, of: ledger, notes.take)], leases: ledger, now: clock.reading,
                 machineClock: clock.reading, log: LoggedLines().log, metrics: Metrics())
         }
         for runner in runners { runner.start() }

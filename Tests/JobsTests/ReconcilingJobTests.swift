@@ -83,7 +83,7 @@ struct ReconcilingJobTests {
     func requested() throws {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
         for project in ["a", "b"] {
-            _ = try service.ports.perform(
+            _ = try service.ledger.perform(
                 service.ports.requestingReconciliation(
                     ReconcilePlan(), of: ProjectID(project), by: sender))
             service.clock.advance(byMilliseconds: 1000)
@@ -138,7 +138,7 @@ extension InquiryPort {
             history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
             keepNotifications: { _, _, _ in }),
         histories: HistoryQuestionsPort(
-            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _ in },
+            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _, _ in },
             count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
             end: { _ in }))
 }

@@ -1,7 +1,9 @@
+import Core
 import Ledger
 import Postgres
 import TestSupport
 import Testing
+import Threading
 
 /// A login of the database stays what it is.
 @Suite("A login does not climb")
@@ -66,6 +68,40 @@ struct ClimbingTests {
             from pg_proc as p where p.pronamespace = 'deed'::regnamespace and p.prosecdef
             """
         #expect(try database.text(definers) == "deed.standbys()")
+    }
+
+    @Test("An analyst who holds every lock that it may take delays no commit")
+    func locks() throws {
+        let analyst = try TestLogin(analystOf: database)
+        var settings = ConnectionSettings(url: analyst.url(of: database), role: nil)
+        settings.silentLockMilliseconds = 0
+        var holder = try Connection.open(settings)
+        let text = """
+            begin;
+            select pg_advisory_lock(4919504, bucket) from generate_series(0, 255) as bucket;
+            select count(*) from deed.entitlements;
+            lock deed.entitlements, deed.transactions, deed.grants, deed.products in access share mode;
+            """
+        try holder.run(Script(embedded: Array(text.utf8)))
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let started = monotonicMilliseconds()
+        for round in 0..<20 as Range<UInt8> {
+            let token = AccountToken(random: [UInt8](repeating: round, count: 16))
+            let registered = Event.tokenRegistered(TokenRegistered(token: token))
+            _ = try ledger.append(
+                .customer(
+                    .test("u\(round)"), actor: try Actor("test"),
+                    cause: Cause(text: "key:k", digest: [UInt8](repeating: 0, count: 32))
+                ) { _, _, _ in [registered] })
+            var fact = try TransactionFact.bought(
+                "level2", .nonConsumable, transaction: "t\(round)",
+                at: Instant(milliseconds: 1_795_202_000_000))
+            fact.accountToken = AccountToken(random: [round] + [UInt8](repeating: 9, count: 15)).text
+            _ = try ledger.append(.record([fact], for: .test("v\(round)"), key: "k"))
+        }
+        #expect(monotonicMilliseconds() - started < 3000)
+        _ = consume holder
     }
 
     @Test("The service can give a database no test clock")

@@ -62,7 +62,7 @@ struct IntakeQueueTests {
         let added = try add(1)
         let taken = try #require(try ledger.takeIntake(now: time(0)))
         #expect(taken.item.id == added.id && taken.item.tries == 1)
-        #expect(taken.evidence == RawEvidence(.appReceipt, [1]))
+        #expect(taken.bytes == [1])
         #expect(try ledger.takeIntake(now: time(299)) == nil)
         // Whoever had it has died.
         let again = try #require(try ledger.takeIntake(now: time(300)))

@@ -226,6 +226,7 @@ struct LogGuardTests {
         #expect(ledger.impediments.isEmpty)
         // Who says that it is ready takes reads and writes from that moment on.
         #expect(try ledger.customer(of: stream).customer.grants.count == 2)
+        _ = try ledger.append(.give("pro", to: stream, grant: "g3"))
     }
 
     @Test(

@@ -32,6 +32,36 @@ struct PlanTests {
     }
 
     @Test(
+        "Followers read what is behind them and no one else's events, however young the log is",
+        arguments: [0, 1, 60, 300])
+    func followers(eventCount: Int) throws {
+        let database = try ScratchDatabase()
+        let ledger = database.ledger()
+        for number in 0..<eventCount {
+            _ = try ledger.append(.give("pro", to: .test("u\(number)"), grant: "g1"))
+        }
+        ledger.close()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed { try database.run("vacuum analyze deed.events, deed.shards") }
+            let plan = try plan(of: .followShards, in: database)
+            let behind = "(shard = known.shard) AND (seq > known.seq) AND (seq <= s.head)"
+            let ofProject =
+                "(ROW(project, shard, seq) > ROW(known.project, known.shard, known.seq)) AND "
+                + "(ROW(project, shard, seq) <= ROW(known.project, known.shard, s.head))"
+            let lines = plan.split(separator: "\n")
+            for (index, condition) in [("events_pkey", behind), ("events_of_project", ofProject)] {
+                let scan = lines.firstIndex { $0.contains("Index Scan using \(index) on events") }
+                let next = lines[(try #require(scan, "\(plan)") + 1)...].first
+                #expect(next?.hasSuffix("Index Cond: (\(condition))") == true, "\(plan)")
+            }
+            #expect(plan.contains("One-Time Filter: (known.project IS NULL)"), "\(plan)")
+            #expect(plan.contains("Index Scan Backward using shards_pkey"), "\(plan)")
+            #expect(!plan.contains("Seq Scan") && !plan.contains("Bitmap"), "\(plan)")
+            #expect(plan.split(separator: "on events").count == 3, "\(plan)")
+        }
+    }
+
+    @Test(
         "A look-up finds its rows by its own index, also while the table is empty",
         arguments: [
             (Statement.loadHolders, "holders_pkey", "original ="),

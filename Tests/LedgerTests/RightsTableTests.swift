@@ -45,6 +45,7 @@ struct RightsTableTests {
         "unclaimed_tokens": ["rawde", "rawd", "-", "-"],
         "carried_tokens": ["rawde", "rawd", "-", "-"],
         "waiting_credits": ["rawde", "rawd", "-", "-"],
+        "token_buckets": ["rawde", "rw", "-", "-"],
 
         // What does not follow from it.
         "intake": ["rawde", "rawd", "-", "-"],

@@ -2,9 +2,11 @@ import Auditing
 import Core
 import Histories
 import Ledger
+import Postgres
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @Suite("Commands that concern several customers")
 struct SeveralStreamsTests {
@@ -69,6 +71,45 @@ struct SeveralStreamsTests {
         command.tokens = token.map { [$0] } ?? []
         command.evidence = evidence
         return command
+    }
+
+    @Test("The token of a customer who is erased in the same batch is no customer's")
+    func erasedOwner() throws {
+        let ledger = database.ledger(change: { $0.committers = 1 })
+        defer { ledger.close() }
+        func change(_ customer: String, _ key: String, _ event: Event) throws -> Command {
+            .customer(
+                try .test(customer), actor: try Actor("test"),
+                cause: Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
+            ) { _, _, _ in [event] }
+        }
+        for round in 0..<5 as Range<UInt8> {
+            let token = AccountToken(random: [UInt8](repeating: round, count: 16))
+            let registered = Event.tokenRegistered(TokenRegistered(token: token))
+            _ = try ledger.append(change("anna\(round)", "1", registered))
+            // What comes while the committer waits is one batch behind that.
+            var holder = try Connection.open(database.settings())
+            try holder.run(
+                Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))
+            ledger.submit(try .give("pro", to: .test("x"), grant: "g\(round)")) { _ in }
+            pause(milliseconds: 50)
+            let erased = Event.customerErased(CustomerErased(reason: id("r"), ticket: nil))
+            ledger.submit(try change("anna\(round)", "2", erased)) { _ in }
+            let answer = Monitor<Result<Outcome, CommandError>?>(nil)
+            let fact = transaction("t\(round)", "level2", .nonConsumable, at(0)) {
+                $0.accountToken = token.text
+            }
+            ledger.submit(try claim(fact, for: "ben", key: "\(round)", token: token.text)) { given in
+                answer.change { $0 = given }
+            }
+            try holder.run(Script(embedded: Array("rollback".utf8)))
+            let outcome = try answer.wait { $0 }.get()
+            #expect(outcome.events.map(\.event.typeName) == ["purchase.made"])
+        }
+        var projections = ProjectionAudit()
+        let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
+        try projections.compareAll(auditor) { _ in }
+        #expect(projections.findings.isEmpty, "\(projections.findings.listed)")
     }
 
     private func types(_ customer: String) throws -> [String] {

@@ -1,10 +1,13 @@
 import AppStore
 import Core
+import Evidence
 import Foundation
 import Glibc
 import Outbound
 import Practice
+import StoreAccess
 import Synchronization
+import Telemetry
 import TestSupport
 import Testing
 import Threading
@@ -49,27 +52,17 @@ struct AppleLibraryTests {
     private func token(for program: PracticeProgram) throws -> String {
         let pem = try String(
             contentsOfFile: "\(program.folder)/keys/AuthKey_\(program.keyID).p8", encoding: .utf8)
-        let credentials = StoreCredentials(
-            apiKey: StoreCredentials.APIKey(
-                issuer: program.issuer, id: program.keyID, pem: pem))
-        let shown = Mutex<String?>(nil)
-        let client = AppStoreClient(
-            AppStorePort(
-                credentials: { _ in credentials }, take: { _, _, _, _ in nil },
-                rest: { _, _, _, _ in },
-                send: { request throws(OutboundError) in
-                    let header = request.headers.first { $0.0 == "Authorization" }?.1
-                    shown.withLock { $0 = header }
-                    throw .cancelled
-                },
-                machineClock: {
-                    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-                }, pause: { _ in }))
+        let line = TellingLine(
+            credentials: StoreCredentials([
+                "issuer_id": program.issuer, "key_id": program.keyID, "key": pem,
+            ]))
+        let client = AppStoreClient(line, Prover(minted: Metrics()))
         let app = StoreApp(
             project: try ProjectID("default"),
             key: AppKey(store: .apple, id: try AppID("com.example.game")))
         _ = try? client.ask(.test, about: app, in: .production)
-        return try #require(shown.withLock { $0 }).replacingOccurrences(of: "Bearer ", with: "")
+        return try #require(line.shown.withLock { $0 }).replacingOccurrences(
+            of: "Bearer ", with: "")
     }
 
     private var script: String {
@@ -145,4 +138,30 @@ func run(
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+}
+
+/// A line that keeps what would have been shown to the store, and leads nowhere.
+private final class TellingLine: StoreLine {
+    let shown = Mutex<String?>(nil)
+    private let credentials: StoreCredentials
+
+    init(credentials: StoreCredentials) { self.credentials = credentials }
+
+    func credentials(of app: StoreApp) -> StoreCredentials { credentials }
+
+    func take(_ turn: StoreTurn, now: Instant) -> Instant? { nil }
+
+    func rest(_ turn: StoreTurn, until: Instant) {}
+
+    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
+        let header = request.headers.first { $0.0 == "Authorization" }?.1
+        shown.withLock { $0 = header }
+        throw .cancelled
+    }
+
+    func machineClock() -> Instant {
+        Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+
+    func pause(milliseconds: Int64) {}
 }

@@ -114,6 +114,39 @@ struct EarlyRenewalTests {
         #expect(store.read { $0.standings(of: "ada") }.map(\.word) == ["ended"])
     }
 
+    @Test(
+        "A refund after the charge takes the shares along: of the next period alone, or of both",
+        arguments: [true, false])
+    func sharedRefund(isOfNext: Bool) throws {
+        let store = try bought("pro.month")
+        let first = try newest(store)
+        _ = try store.perform(
+            Step(.share, customer: "ada", product: "pro.month").changed { $0.with = "bob" })
+        let end = try #require(first.expires)
+        try store.advance(to: end.advanced(byMilliseconds: -hour))
+        let charged = try newest(store)
+        #expect(store.read { $0.sales(of: "bob").count } == 2)
+        let before = told(store).count
+        _ = try store.perform(
+            Step(.refund, customer: "ada").changed {
+                $0.transaction = isOfNext ? charged.id : first.id
+            })
+        let copies = store.read { $0.sales(of: "bob") }
+        #expect(copies.map { $0.revocation?.extent == .family } == [!isOfNext, true])
+        #expect(
+            told(store).dropFirst(before)
+                == (isOfNext ? ["REFUND", "REVOKE"] : ["REFUND", "REVOKE", "REFUND", "REVOKE"]))
+        for customer in ["ada", "bob"] {
+            let standing = try #require(store.read { $0.standings(of: customer).first })
+            #expect(standing.isActive == isOfNext && standing.renews == false, "\(customer)")
+            #expect(standing.until == (isOfNext ? end : nil), "\(customer)")
+        }
+        if isOfNext { return }
+        _ = try store.perform(Step(.reverse, customer: "ada"))
+        let after = store.read { $0.sales(of: "bob") }
+        #expect(after.map { $0.revocation == nil } == [true, false])
+    }
+
     @Test("The last month of a cancelled commitment does not renew, and says which month it is")
     func commitment() throws {
         let store = try bought("pro.commitment")

@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Minting
 import Service
@@ -25,8 +26,8 @@ struct IntakeWorkerTests {
 
     private func judge(_ judge: ReceiptJudge) throws {
         let change = AppChange(appleID: nil, sandboxAccess: nil, receipts: judge)
-        _ = try service.ports.perform(
-            service.ports.settingApp(app, change, of: project, as: .operator, by: sender))
+        _ = try service.ledger.perform(
+            service.useCases.apps.setting(app, change, of: project, as: .operator, by: sender))
     }
 
     private func queue(
@@ -126,7 +127,8 @@ struct IntakeWorkerTests {
         let item = try queue()
         struct Died: Error {}
         var intake = service.intake
-        intake.queue.change = { _ throws(CommandError) in throw .fault(.unavailable) }
+        intake.queue = TappedQueue(
+            intake.queue, change: { _ throws(CommandError) in throw .fault(.unavailable) })
         #expect(throws: CommandError.self) { try worker(intake).work() }
         #expect(try purchases() == 1 && found(item).state.word == .waiting)
         let events = try service.eventCount()
@@ -142,7 +144,9 @@ struct IntakeWorkerTests {
         believeAll()
         let item = try queue()
         var intake = service.intake
-        intake.ports.ledger.append = { _ throws(CommandError) in throw .fault(.unavailable) }
+        intake.ports.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
+            throw .fault(.unavailable)
+        }
         _ = try worker(intake).work()
         #expect(try found(item).reason?.code == "database_unavailable")
         service.clock.advance(byMilliseconds: 6000)
@@ -155,7 +159,7 @@ struct IntakeWorkerTests {
         believeAll()
         let item = try queue()
         var intake = service.intake
-        intake.ports.ledger.append = { _ throws(CommandError) in
+        intake.ports.ledger = TappedLog(service.ledger) { _ throws(CommandError) in
             throw .refused(.tooMuchAtOnce(limit: Submission.eventLimit))
         }
         _ = try worker(intake).work()
@@ -168,7 +172,7 @@ struct IntakeWorkerTests {
         let item = try queue()
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
         service.store.answer { [intake = service.intake, project] _, _, _, _ in
-            _ = try? intake.ports.perform(
+            _ = try? intake.ports.ledger.perform(
                 intake.dropping(
                     item.id, of: project, reason: reason,
                     by: Sender(actor: .intake, idempotencyKey: nil)))
@@ -182,7 +186,7 @@ struct IntakeWorkerTests {
     func appRemoved() throws {
         believeAll()
         let item = try queue()
-        _ = try service.ports.perform(service.ports.removingApp(app, of: project, by: sender))
+        _ = try service.ledger.perform(service.useCases.apps.removing(app, of: project, by: sender))
         _ = try worker().work()
         #expect(try found(item).reason?.code == "app_unknown" && service.store.count == 0)
         try judge(.store)

@@ -137,6 +137,19 @@ struct ReconcilingTests {
         #expect(sample.millisecondsLeft == nil)
     }
 
+    /// The store allows 50 questions a second in production and 5 in the sandbox, of which some are left to
+    /// others. In production the calls one after the other take longer than that.
+    @Test(
+        "The time for histories is estimated by what the store allows, and by how long a call takes",
+        arguments: [(Environment.production, Int64(150)), (.sandbox, Int64(222))])
+    func pace(_ environment: Environment, milliseconds: Int64) {
+        var count = HistoryCount()
+        count.ofEnvironment = [environment: 3600]
+        #expect(count.milliseconds == 3600 * milliseconds)
+        let allowed: Int64 = environment == .production ? 50 : 5
+        #expect(count.milliseconds > 3600 * 1000 / allowed)
+    }
+
     @Test("A run that lost its right ends, and the next takes it up")
     func lostHold() throws {
         let work = Work()
@@ -195,7 +208,7 @@ struct ReconcilingTests {
         let work = Work()
         var wish = wish
         wish.plan.steps = [.boundaries]
-        let asked = try service.ports.perform(
+        let asked = try service.ledger.perform(
             service.ports.requestingReconciliation(wish.plan, of: wish.project, by: sender))
         wish.requested = asked.id
         #expect(throws: CommandError.self) {
@@ -229,7 +242,7 @@ extension InquiryPort {
             history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
             keepNotifications: { _, _, _ in }),
         histories: HistoryQuestionsPort(
-            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _ in },
+            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _, _ in },
             count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
             end: { _ in }))
 }

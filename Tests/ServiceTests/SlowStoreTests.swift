@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import JSON
 import Minting
 import Service
@@ -16,18 +17,18 @@ struct SlowStoreTests {
         service = try TestService()
         project = try ProjectID("default")
         for name in ["com.example.ill", "com.example.well"] {
-            let wish = service.ports.settingApp(
+            let wish = service.useCases.apps.setting(
                 AppKey(store: .apple, id: try AppID(name)),
                 AppChange(appleID: nil, sandboxAccess: nil, receipts: .store), of: project,
                 as: .operator, by: Sender(actor: try Actor("test"), idempotencyKey: nil))
-            _ = try service.ports.perform(wish)
+            _ = try service.ledger.perform(wish)
         }
     }
 
     private func queue(_ app: String, _ number: Int) throws {
         let heading = EvidenceHeading(
             digest: Array(repeating: UInt8(number), count: 31) + [UInt8(app.utf8.count)],
-            kind: .appReceipt, environment: .sandbox, app: try AppID(app))
+            kind: "app_receipt", environment: .sandbox, app: try AppID(app))
         _ = try service.intake.hold(
             RawEvidence(.appReceipt, [1]), .submit(CustomerID("u1")), order: nil,
             heading: heading, of: project)
@@ -85,7 +86,7 @@ struct SlowStoreTests {
         let running = work(until: isOver)
         #expect(eventually(within: 20_000) { asked.withLock { $0 == 3 } })
         let heading = EvidenceHeading(
-            digest: Array(repeating: 9, count: 32), kind: .notification, environment: .sandbox,
+            digest: Array(repeating: 9, count: 32), kind: "notification", environment: .sandbox,
             app: try AppID("com.example.well"))
         let news = try service.intake.hold(
             RawEvidence(.notification, [1]), .notification, order: nil, heading: heading,
@@ -102,14 +103,15 @@ struct SlowStoreTests {
     func hangingQueue() throws {
         let (isOver, isHeld, done) = (Monitor(false), Monitor(false), Monitor(0))
         var intake = service.intake
-        intake.queue.take = { [queue = intake.queue] now, full, isFull throws(Fault) in
-            let isFirst = isHeld.change { held in
-                defer { held = true }
-                return !held
-            }
-            if isFirst { isOver.wait { $0 ? () : nil } }
-            return try queue.take(now, full, isFull)
-        }
+        intake.queue = TappedQueue(
+            intake.queue,
+            beforeTaking: {
+                let isFirst = isHeld.change { held in
+                    defer { held = true }
+                    return !held
+                }
+                if isFirst { isOver.wait { $0 ? () : nil } }
+            })
         service.store.answer { _, _, _, _ in
             .refused(RefusedEvidence(code: "test", sentence: "The test says no."))
         }

@@ -4,7 +4,7 @@ extension IntakeItem {
     /// An item of its own: evidence is told apart by `number`.
     package static func test(
         _ number: Int, project: String = "default", purpose: IntakeWish.Purpose? = nil,
-        kind: EvidenceKind = .appReceipt, at now: Instant
+        kind: String = "app_receipt", at now: Instant
     ) throws -> IntakeItem {
         let heading = EvidenceHeading(
             digest: [UInt8](repeating: 0, count: 24)

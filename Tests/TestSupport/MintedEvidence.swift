@@ -1,8 +1,6 @@
-import Assembly
 import Crypto
-import Evidence
+package import Evidence
 import Minting
-package import Service
 package import Telemetry
 
 extension Verifier {
@@ -16,9 +14,9 @@ extension Verifier {
     }
 }
 
-extension EvidencePort {
+extension Prover {
     /// Proves evidence that tests mint.
-    package init(minted metrics: Metrics) {
-        self.init(Prover(.minted, metrics: metrics))
+    package convenience init(minted metrics: Metrics) {
+        self.init(Verifier.minted, metrics: metrics)
     }
 }

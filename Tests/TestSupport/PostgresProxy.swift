@@ -18,27 +18,45 @@ package final class PostgresProxy: Sendable {
     /// The database of `url`, by way of the proxy.
     package let url: String
     private let plan = Plan()
+    private let folder: Mutex<String>
     private let listener: Int32
 
     /// `url` names a server by the folder of its socket.
     package init(_ url: String) throws {
-        guard let components = URLComponents(string: url),
-            let folder = components.queryItems?.first(where: { $0.name == "host" })?.value
-        else { throw ScratchDatabase.NoServer() }
+        let components = try PostgresProxy.components(of: url)
+        folder = Mutex(try PostgresProxy.folder(in: components))
         let (listener, port) = try listenOnFreePort()
         self.listener = listener
         let user = components.queryItems?.first { $0.name == "user" }?.value ?? ""
         self.url =
             "postgresql:///\(components.path.dropFirst())?host=127.0.0.1&port=\(port)&user=\(user)"
             + "&sslmode=disable&gssencmode=disable"
-        startThread("proxy") { [plan] in
+        startThread("proxy") { [plan, weak self] in
             while case let client = accept(listener, nil, nil), client >= 0 {
                 _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-                let server = connect(toSocketIn: folder)
+                guard let self else { break }
+                let server = connect(toSocketIn: self.folder.withLock { $0 })
                 if server < 0 { close(client) } else { Line(client, server, plan).start() }
             }
             close(listener)
         }
+    }
+
+    /// New connections go to that server from now on; those that there are stay where they are.
+    package func lead(to url: String) throws {
+        let other = try PostgresProxy.folder(in: PostgresProxy.components(of: url))
+        folder.withLock { $0 = other }
+    }
+
+    private static func components(of url: String) throws -> URLComponents {
+        guard let components = URLComponents(string: url) else { throw ScratchDatabase.NoServer() }
+        return components
+    }
+
+    private static func folder(in components: URLComponents) throws -> String {
+        guard let folder = components.queryItems?.first(where: { $0.name == "host" })?.value
+        else { throw ScratchDatabase.NoServer() }
+        return folder
     }
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }

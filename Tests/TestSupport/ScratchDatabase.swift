@@ -75,6 +75,20 @@ package final class ScratchDatabase: Sendable {
         try ScratchDatabase.run(text, on: url, role: role)
     }
 
+    /// Reads each column of each row of each view.
+    package func readEveryView() throws {
+        try run(
+            """
+            do $$ declare
+                shown text;
+            begin
+                for shown in select viewname from pg_views where schemaname = 'deed' loop
+                    execute format('select count(row::text) from deed.%I as row', shown);
+                end loop;
+            end $$
+            """)
+    }
+
     /// The number that a statement of the test's own gives.
     package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
 

@@ -9,6 +9,7 @@ package import HTTPServer
 package import JSON
 import Ledger
 package import Service
+import StoreAccess
 import Synchronization
 package import Telemetry
 import Threading
@@ -43,7 +44,7 @@ package final class TestService: Sendable {
         self.machineClock = machineClock ?? clock
         var outside = Outside(
             verifier: roots.map { Verifier(extraRoots: $0) } ?? .minted,
-            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store.port : nil,
+            keys: { _ in SecretKeyBytes(7).keys }, store: roots == nil ? store : nil,
             log: logged.log, metrics: metrics, machineClock: (machineClock ?? clock).reading,
             monotonicClock: { [outage] in outage.time })
         outside.takesProduction = takesProduction
@@ -60,14 +61,16 @@ package final class TestService: Sendable {
         if other == nil { try createProject("default") }
     }
 
-    package var ports: Ports { parts.live.ports }
+    package var useCases: UseCases { parts.live.useCases }
+    package var ports: Ports { useCases.ports }
+    package var ledger: any EventLog { useCases.ledger }
     package var intake: Intake { parts.live.intake }
     package var reads: CustomerReads { parts.reads }
     package var keys: KeyRing { parts.keys }
     package var apps: AppRing { parts.submissions.apps }
-    private var ledger: Ledger { parts.live.ledger }
+    private var log: Ledger { parts.live.ledger }
 
-    deinit { ledger.close() }
+    deinit { log.close() }
 
     /// What an app of `default` shows the store, opened.
     package func credentials(of app: String) throws -> StoreCredentials {
@@ -79,7 +82,7 @@ package final class TestService: Sendable {
     /// Does what the service's own job does after a change of a catalog.
     package func projectAnew() throws {
         var faults: [Fault] = []
-        _ = try ledger.reproject { faults.append($1) }
+        _ = try log.reproject { faults.append($1) }
         if let fault = faults.first { throw fault }
     }
 
@@ -91,29 +94,31 @@ package final class TestService: Sendable {
     }
 
     package var refundReportPort: RefundReportPort {
-        RefundReportPort(ledger, machineClock: ports.machineClock)
+        RefundReportPort(log, machineClock: ports.machineClock)
     }
 
     /// Does what the service's own job does as the clock runs.
     @discardableResult
     package func publishBoundaries() throws -> Int {
-        try ledger.publishBoundaries().notices
+        try log.publishBoundaries().notices
     }
 
     /// Reconciles a project; where a store wants a pause, the machine's clock passes it.
     package func reconcile(
-        _ wish: ReconcileWish, over intake: Intake? = nil
+        _ wish: ReconcileWish, over intake: Intake? = nil,
+        progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
-        var port = ReconcilePort(wish, ledger)
+        var port = ReconcilePort(wish, log)
         // The database hears a moment later that the run before has closed its connection.
         _ = try eventually(within: 30_000) { try !ports.directory.isReconciling() }
         port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
-        return try (intake ?? self.intake).reconcile(wish, port, by: sender)
+        return try (intake ?? self.intake).reconcile(
+            wish, port, by: sender, progress: progress)
     }
 
     /// A project whose keys may add any app, as most tests do.
     package func createProject(_ project: String, allowsAnyApp: Bool = true) throws {
-        try ports.perform(ports.creatingProject(ProjectID(project), by: sender))
+        try ledger.perform(useCases.projects.creating(ProjectID(project), by: sender))
         if allowsAnyApp { try allow(.any, in: project) }
     }
 
@@ -121,20 +126,20 @@ package final class TestService: Sendable {
     package func allow(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: String = "default"
     ) throws {
-        _ = try ports.perform(
-            ports.allowing(
+        _ = try ledger.perform(
+            useCases.apps.allowing(
                 allowance, isTakenBack: isTakenBack, in: ProjectID(project), by: sender))
     }
 
     /// A new key to a project.
     package func key(_ role: Role, project: String = "default") throws -> NewKey {
-        try ports.perform(
-            ports.creatingKey(role, name: "test", of: ProjectID(project), by: sender))
+        try ledger.perform(
+            useCases.projects.creatingKey(role, name: "test", of: ProjectID(project), by: sender))
     }
 
     package func revoke(_ key: NewKey, project: String = "default") throws {
-        _ = try ports.perform(
-            ports.revokingKey(key.key, of: ProjectID(project), by: sender))
+        _ = try ledger.perform(
+            useCases.projects.revokingKey(key.key, of: ProjectID(project), by: sender))
         try keys.reload()
     }
 

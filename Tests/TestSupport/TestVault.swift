@@ -1,7 +1,8 @@
-import AppStore
-import Core
+import Assembly
+package import Core
 import Crypto
 package import Ledger
+package import StoreAccess
 
 /// A key that a test can name.
 package struct SecretKeyBytes: Sendable {
@@ -16,22 +17,42 @@ package struct SecretKeyBytes: Sendable {
 
 extension CredentialVault {
     /// Over a ledger's table. Without a key it is locked.
-    package init(
-        _ ledger: Ledger, _ keys: [SecretKeyBytes], isTest: (@Sendable () -> Bool)? = nil
-    ) {
+    package init(_ table: any CredentialTable, _ keys: [SecretKeyBytes]) {
         self.init(
-            VaultPort(
-                find: { app throws(Fault) in try ledger.credentials(of: app) },
-                all: { () throws(Fault) in try ledger.allCredentials() },
-                put: { sealed throws(Fault) in try ledger.putCredentials(sealed) },
-                isTest: { () throws(Fault) in
-                    if let isTest { return isTest() }
-                    return try ledger.testClock() != nil
-                },
-                keys: { _ throws(KeyTrouble) in
-                    let keys = keys.flatMap(\.keys)
-                    if keys.isEmpty { throw KeyTrouble(sentence: "the file is not there") }
-                    return keys
-                }))
+            table, of: storeProfiles,
+            keys: { _ throws(KeyTrouble) in
+                let keys = keys.flatMap(\.keys)
+                if keys.isEmpty { throw KeyTrouble(sentence: "the file is not there") }
+                return keys
+            })
     }
+}
+
+/// A ledger's table that does not tell of the test clock.
+package struct ClocklessTable: CredentialTable {
+    private let ledger: Ledger
+
+    package init(_ ledger: Ledger) { self.ledger = ledger }
+
+    package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
+        try ledger.credentials(of: app)
+    }
+
+    package func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials] {
+        try ledger.credentials(of: project)
+    }
+
+    package func allCredentials() throws(Fault) -> [SealedCredentials] {
+        try ledger.allCredentials()
+    }
+
+    package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
+        try ledger.putCredentials(sealed)
+    }
+
+    package func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault) {
+        try ledger.forgetCredentials(of: app, before: version)
+    }
+
+    package func followsTestClock() -> Bool { false }
 }

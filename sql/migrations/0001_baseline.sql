@@ -62,6 +62,9 @@ create table deed.events (
     -- table the primary key would look as good, and be kept in plans that then read whole shards.
     constraint events_version_key unique (customer, project, environment, version, shard)
 );
+-- So that one project is followed without reading what is others'. It is filled at the end of a shard's part, too.
+create index events_of_project on deed.events (project, shard, seq);
+
 -- What lay beyond the head of its shard and was moved aside: it never was a part of the log.
 create table deed.quarantined_events (
     like deed.events,
@@ -465,16 +468,23 @@ begin
     end if;
 end $$;
 
+-- What commits lock that give or await account tokens. Any login can take an advisory lock; these rows are locked
+-- by those alone who may write them.
+create table deed.token_buckets (
+    bucket smallint primary key check (bucket between 0 and 255)
+);
+insert into deed.token_buckets select generate_series(0, 255);
+
 -- Keeps a commit that gives a token to a customer and one that keeps a purchase under a token without an
 -- owner from passing each other unseen: the second one waits, and sees what the first one wrote. The
 -- locks are taken in one order, so that two commits never wait for each other.
 create function deed.guard_tokens(given text[], awaited text[]) returns void language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 declare
-    bucket integer;
+    wanted smallint;
     is_awaited boolean;
 begin
-    for bucket, is_awaited in
+    for wanted, is_awaited in
         select hash, bool_or(waits) from (
             select hashtext(token) & 255, false from unnest(given) as token
             union all
@@ -484,9 +494,12 @@ begin
     loop
         -- Many may give tokens at once: their own keys keep those apart.
         if is_awaited then
-            perform pg_advisory_xact_lock(4919504, bucket);
+            perform from deed.token_buckets as b where b.bucket = wanted for update;
         else
-            perform pg_advisory_xact_lock_shared(4919504, bucket);
+            perform from deed.token_buckets as b where b.bucket = wanted for key share;
+        end if;
+        if not found then
+            raise exception 'deed.token_buckets lacks %', wanted;
         end if;
     end loop;
 end $$;
@@ -1008,6 +1021,7 @@ grant select on deed.migrations to deed_service;
 -- The log only grows, and no row of a shard becomes another shard's.
 grant select, insert on deed.events, deed.certificates, deed.evidence to deed_service;
 grant select on deed.shards to deed_service;
+grant select, update on deed.token_buckets to deed_service;
 grant update (head, chain, recorded_at) on deed.shards to deed_service;
 
 grant select, insert, update, delete

@@ -1,11 +1,12 @@
 -- A question for each customer of a shard with a purchase of the app, named by the newest of them.
--- 1 shard, 2 project, 3 store, 4 app, 5 why something is known to be missing
+-- 1 shard, 2 project, 3 store, 4 app, 5 environment or null for each, 6 why something is known to be missing
 insert into {schema}.history_questions as q
     (project, store, app, environment, original, customer, newest_at, obstacle)
 select distinct on (p.customer, p.environment)
-    p.project, p.store, p.app, p.environment, p.original, p.customer, p.purchased_at, $5::text
+    p.project, p.store, p.app, p.environment, p.original, p.customer, p.purchased_at, $6::text
 from {schema}.purchases as p
 where p.shard = $1::smallint and p.project = $2::text and p.store = $3::text and p.app = $4::text
+    and ($5::text is null or p.environment = $5::text)
 order by p.customer, p.environment, p.purchased_at desc
 on conflict (original, project, store, app, environment) do update
 set obstacle = coalesce(q.obstacle, excluded.obstacle)

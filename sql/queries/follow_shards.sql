@@ -1,18 +1,38 @@
--- 1 shards, 2 positions that are known, 3 how many events behind each
-select known.shard, known.seq, s.head, e.seq, e.project, e.environment, e.customer, e.version, e.type,
-    s.chain
-from unnest($1::smallint[], $2::bigint[]) as known (shard, seq)
+-- 1 shards, 2 positions that are known, 3 the only project that is wanted or null, 4 whether content is
+-- wanted, 5 how many events behind each
+select known.shard, s.head, s.chain, known.number,
+    e.seq, e.project, e.environment, e.customer, e.version, e.type,
+    content.payload, content.format, content.chain, content.occurred_at, content.recorded_at,
+    content.actor, content.cause, content.catalog_version
+from unnest($1::smallint[], $2::bigint[], $3::text[], $4::boolean[], $5::bigint[])
+    with ordinality as known (shard, seq, project, is_whole, page, number)
 -- The newest version, as in lock_shards.
 cross join lateral (
     select s.head, s.chain from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1
 ) as s
 left join lateral (
-    select e.seq, e.project, e.environment, e.customer, e.version, e.type
-    from {schema}.events as e
-    where e.shard = known.shard and e.seq > known.seq and e.seq <= s.head
-    order by e.seq
-    limit $3::bigint
+    (
+        select * from {schema}.events as e
+        where known.project is null
+            and e.shard = known.shard and e.seq > known.seq and e.seq <= s.head
+        order by e.seq
+        limit known.page
+    )
+    union all
+    (
+        select * from {schema}.events as e
+        -- Whole keys, which no other index serves: while all events are of one project, the primary key must
+        -- not look as good.
+        where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
+            and (e.project, e.shard, e.seq) <= (known.project, known.shard, s.head)
+        order by e.project, e.shard, e.seq
+        limit known.page
+    )
 ) as e on true
+left join lateral (
+    select e.payload, e.format, e.chain, e.occurred_at, e.recorded_at, e.actor, e.cause,
+        e.catalog_version
+) as content on known.is_whole
 where s.head <> known.seq
-order by known.shard, known.seq, e.seq
+order by known.number, e.seq

@@ -1,5 +1,6 @@
 -- 1 now, 2 instants until which the item is taken, by its tries so far (the last one from there on),
--- 3 apps whose receipts are left out, 4 whether all that a store judges are
+-- 3 apps whose receipts are left out, 4 whether all that a store judges are, 5 the kinds that a store may
+-- have to judge, 6 those of them that it judges of every app
 update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
@@ -9,9 +10,12 @@ where i.id = (
     select id from {schema}.intake
     where state = 'waiting' and next_try_at <= $1
         and not (
-            kind = 'app_receipt' and (
+            kind = any ($5::text[]) and (
                 app = any ($3::text[])
-                or $4::boolean and app in (select app from {schema}.apps where receipts = 'store')
+                or $4::boolean and (
+                    kind = any ($6::text[])
+                    or app in (select app from {schema}.apps where receipts = 'store')
+                )
             )
         )
     order by tries, next_try_at

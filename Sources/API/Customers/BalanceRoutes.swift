@@ -4,7 +4,8 @@ import Service
 
 /// The calls that move balances, and the one that tells how they moved.
 struct BalanceRoutes: Sendable {
-    let ports: Ports
+    let balances: CustomerBalances
+    let reading: any CustomerReading
 
     var routes: [Route] {
         let balance = "/customers/{customer}/balances/{currency}"
@@ -27,7 +28,7 @@ struct BalanceRoutes: Sendable {
             amount: try body.integer("amount", stating: 1...Balances.limit),
             reason: try body.optionalID("reason"))
         let allowsUnknown = try body.flag(Body.allowUnknown)
-        return ports.spending(
+        return balances.spending(
             wish, of: stream, by: call.sender, allowingUnknown: allowsUnknown
         ).response { .json($0, of: stream) }
     }
@@ -46,7 +47,7 @@ struct BalanceRoutes: Sendable {
         // A back end credits what was earned; only an admin takes.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: .admin, held: role) }
-        return ports.adjusting(
+        return balances.adjusting(
             wish, of: stream, by: call.sender, isEarned: !mayTake, allowingUnknown: allowsUnknown
         ).response { .json($0, of: stream) }
     }
@@ -56,8 +57,9 @@ struct BalanceRoutes: Sendable {
         let currency = try call.currency()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
+        try reading.certain()
         return .json(
-            try ask(ports.movements(of: currency, in: stream, after: after, limit: limit)).json)
+            try ask(balances.movements(of: currency, in: stream, after: after, limit: limit)).json)
     }
 }
 

@@ -5,7 +5,7 @@ import Service
 
 /// The calls with which admins move purchases between customers.
 struct MoveRoutes: Sendable {
-    let ports: Ports
+    let moves: Moves
 
     var routes: [Route] {
         let purchase = "/customers/{customer}/purchases/{purchase}"
@@ -28,7 +28,7 @@ struct MoveRoutes: Sendable {
             throw .invalid("to", "\"to\" begins with a prefix that Deed reserves.")
         }
         let reason = try body.adminReason()
-        return ports.transferring(
+        return moves.transferring(
             purchase, from: stream, to: customer, reason: reason, by: call.sender
         ).response { .json($0.json, position: $0.position) }
     }
@@ -38,7 +38,7 @@ struct MoveRoutes: Sendable {
         let body = try Body(call.body, of: ["environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        return ports.undoingTransfer(purchase, of: stream, reason: reason, by: call.sender)
+        return moves.undoing(purchase, of: stream, reason: reason, by: call.sender)
             .response { .json($0.json, position: $0.position) }
     }
 }

@@ -5,8 +5,9 @@ import Service
 
 /// The calls about announced purchases, and about what tells whose a purchase is.
 struct OrderRoutes: Sendable {
+    let reading: any CustomerReading
     private static let order = ["order", "product", "lifetime", "environment", Body.allowUnknown]
-    let ports: Ports
+    let orders: Orders
     let reads: CustomerReads
 
     var routes: [Route] {
@@ -36,7 +37,7 @@ struct OrderRoutes: Sendable {
         let id: OrderID? = try body.optionalID("order")
         let product: ProductID? = try body.optionalID("product")
         let lifetime = try body.optionalDuration("lifetime")
-        return ports.openingOrder(
+        return orders.opening(
             id, product: product, lifetime: lifetime, for: stream, by: call.sender,
             allowingUnknown: try body.flag(Body.allowUnknown)
         ).response { .json($0.json, status: 201, position: $0.position) }
@@ -47,7 +48,7 @@ struct OrderRoutes: Sendable {
         let body = try Body(call.body, of: ["because", "environment"] + Body.reasonNames)
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let cause = try body.closing()
-        return ports.closingOrder(id, because: cause, of: stream, by: call.sender)
+        return orders.closing(id, because: cause, of: stream, by: call.sender)
             .response { .json($0.json, position: $0.position) }
     }
 
@@ -56,7 +57,8 @@ struct OrderRoutes: Sendable {
         let environment = try call.query.environment() ?? .production
         // Before and after it: neither an order that is not there yet nor an older one is an answer.
         try reads.demand(call.after, within: nil)
-        let answer = try obey(ports.order(id, of: call.access.project, in: environment))
+        try reading.certain()
+        let answer = try obey(orders.find(id, of: call.access.project, in: environment))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -65,7 +67,8 @@ struct OrderRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64(Int32.max), default: 0)
         let limit = try call.query.pageSize()
-        let answer = try ask(ports.orders(of: stream, after: Int(after), limit: limit))
+        try reading.certain()
+        let answer = try ask(orders.list(of: stream, after: Int(after), limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -79,7 +82,7 @@ struct OrderRoutes: Sendable {
                 "The member \"token\" must be a UUID like "
                     + "\"6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11\".")
         }
-        return ports.registeringToken(token, for: stream, by: call.sender)
+        return orders.registering(token, for: stream, by: call.sender)
             .response { .json($0.json, position: $0.position) }
     }
 }

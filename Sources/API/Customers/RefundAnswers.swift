@@ -5,11 +5,14 @@ package import Service
 extension RefundRequestsAnswer {
     /// `GET /v1/refund_requests`
     package var json: JSON {
-        [
-            "project": .string(project.text), "environment": .string(environment.rawValue),
-            "at": .instant(at), "requests": .array(requests.map(\.json)),
-            "next": .optional(next?.text),
-        ]
+        var object = JSONObject()
+        object.append("project", .string(project.text))
+        object.append("environment", .string(environment.rawValue))
+        object.append("at", .instant(at))
+        object.append("requests", .array(requests.map(\.json)))
+        if unread > 0 { object.append("unread", .integer(Int64(unread))) }
+        object.append("next", .optional(next?.text))
+        return .object(object)
     }
 }
 

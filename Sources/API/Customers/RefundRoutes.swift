@@ -4,7 +4,7 @@ import Service
 
 /// The calls about refunds that customers asked the store for, and about accounts of the store.
 struct RefundRoutes: Sendable {
-    let ports: Ports
+    let refunds: Refunds
 
     var routes: [Route] {
         [
@@ -21,7 +21,7 @@ struct RefundRoutes: Sendable {
         .json(
             try call.page(
                 by: RefundPlace.init, like: "the \"next\" of an earlier answer",
-                of: ports.refundRequests
+                of: refunds.requests
             ).json)
     }
 
@@ -30,6 +30,6 @@ struct RefundRoutes: Sendable {
             member: "app_transaction", call.arguments[0])
         let environment = try call.query.environment() ?? .production
         return .json(
-            try obey(ports.holders(of: account, of: call.access.project, in: environment)).json)
+            try obey(refunds.holders(of: account, of: call.access.project, in: environment)).json)
     }
 }

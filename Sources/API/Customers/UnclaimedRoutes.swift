@@ -4,7 +4,7 @@ import Service
 
 /// The calls about purchases that no customer claimed.
 struct UnclaimedRoutes: Sendable {
-    let ports: Ports
+    let unclaimed: Unclaimed
 
     var routes: [Route] {
         [
@@ -24,7 +24,7 @@ struct UnclaimedRoutes: Sendable {
         .json(
             try call.page(
                 by: PurchaseID.init, like: "a purchase's id like apple:2000000123",
-                of: ports.unclaimed(of:in:after:limit:)
+                of: unclaimed.list
             ).json)
     }
 
@@ -32,7 +32,7 @@ struct UnclaimedRoutes: Sendable {
         let purchase = try call.purchase(0)
         let environment = try call.query.environment() ?? .production
         return .json(
-            try obey(ports.unclaimed(purchase, of: call.access.project, in: environment)).wholeJSON)
+            try obey(unclaimed.find(purchase, of: call.access.project, in: environment)).wholeJSON)
     }
 
     private func attach(_ call: Call) throws(Problem) -> Wish<Response> {
@@ -42,7 +42,7 @@ struct UnclaimedRoutes: Sendable {
         let stream = try call.stream(
             of: customer, environment: try body.optionalText("environment"))
         let reason = try body.adminReason()
-        return ports.attaching(purchase, to: stream, reason: reason, by: call.sender)
+        return unclaimed.attaching(purchase, to: stream, reason: reason, by: call.sender)
             .response { .json($0.json, position: $0.position) }
     }
 }

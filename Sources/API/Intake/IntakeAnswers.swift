@@ -9,7 +9,7 @@ extension IntakeItem {
             "purpose": .string(wish.purpose.word.rawValue),
             "customer": .optional(wish.purpose.customer?.text),
             "environment": .string(wish.heading.environment.rawValue),
-            "app": .string(wish.heading.app.text), "kind": .string(wish.heading.kind.rawValue),
+            "app": .string(wish.heading.app.text), "kind": .string(wish.heading.kind),
             "order": .optional(wish.order?.text), "tries": .integer(tries),
             "next_try_at": .instant(nextTry), "code": .optional(reason?.code),
             "detail": .optional(reason?.sentence), "items": items,

@@ -9,13 +9,17 @@ struct SubmissionRoutes: Sendable {
     static let notificationLimit = 256 << 10
     private let submissions: Submissions
     private let measures: NotificationMeasures
+    private let handIns: [HandIn]
     private let gates: [(store: Store, gate: NotificationGate)]
 
     init(_ submissions: Submissions, _ metrics: Metrics) {
         self.submissions = submissions
         measures = NotificationMeasures(metrics)
-        gates = submissions.intake.adapters.map {
-            ($0.store, NotificationGate(submissions, of: $0.news))
+        handIns = submissions.intake.adapters.flatMap(\.profile.handIns)
+        gates = submissions.intake.adapters.compactMap { adapter in
+            adapter.profile.news.map {
+                (adapter.profile.store, NotificationGate(submissions, of: $0))
+            }
         }
     }
 
@@ -44,16 +48,11 @@ struct SubmissionRoutes: Sendable {
     }
 
     private func submit(_ call: Call, isRestore: Bool) throws(Problem) -> Wish<Response> {
-        let body = try Body(
-            call.body,
-            of: [
-                "receipt", "signed_transactions", "app_transaction", "signed_renewals", "order",
-                "environment",
-            ])
+        let body = try Body(call.body, of: handIns.map(\.name) + ["order", "environment"])
         let stream = try call.stream(environment: try body.optionalText("environment"))
         let order: OrderID? = try body.optionalID("order")
         let request = SubmissionRequest(
-            try body.evidence(), isRestore: isRestore, order: order)
+            try body.evidence(handIns), isRestore: isRestore, order: order)
         let wish = try obey(submissions.submitting(request, for: stream, by: call.sender))
         return wish.response { answer in
             .json(answer.json, status: answer.isPending ? 202 : 200, position: answer.position)
@@ -79,25 +78,20 @@ struct SubmissionRoutes: Sendable {
 
 extension Body {
     /// The evidence in the order in which it is answered.
-    fileprivate func evidence() throws(Problem) -> [RawEvidence] {
+    fileprivate func evidence(_ ways: [HandIn]) throws(Problem) -> [RawEvidence] {
         var pieces: [RawEvidence] = []
-        if let receipt = try optionalText("receipt") {
-            pieces.append(RawEvidence(.appReceipt, Array(receipt.utf8)))
-        }
-        pieces += try signed("signed_transactions").map {
-            RawEvidence(.signedTransaction, Array($0.utf8))
-        }
-        if let app = try optionalText("app_transaction") {
-            pieces.append(RawEvidence(.appTransaction, Array(app.utf8)))
-        }
-        pieces += try signed("signed_renewals").map {
-            RawEvidence(.renewalInfo, Array($0.utf8))
+        for way in ways {
+            let texts =
+                try way.isList
+                ? signed(way.name) : [optionalText(way.name)].compactMap(\.self)
+            pieces += texts.map { RawEvidence(way.kind, Array($0.utf8)) }
         }
         if pieces.isEmpty {
+            let names = ways.filter(\.kind.namesApp).map { "\"\($0.name)\"" }
             throw .missing(
                 "receipt",
-                "There is no evidence in the body; send \"receipt\", \"signed_transactions\" "
-                    + "or \"app_transaction\".")
+                "There is no evidence in the body; send \(names.dropLast().joined(separator: ", ")) "
+                    + "or \(names.last ?? "").")
         }
         return pieces
     }
@@ -116,7 +110,7 @@ extension Body {
 }
 
 extension Problem {
-    /// Apple sends a notification again after any 4xx or 5xx but a 400, for some days.
+    /// Stores send a notification again after any 4xx or 5xx but a 400, for some days.
     fileprivate init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused):

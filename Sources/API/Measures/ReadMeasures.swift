@@ -6,13 +6,14 @@ package import Telemetry
 extension CustomerReads {
     /// `staleMilliseconds` is how old a stale answer may be.
     package convenience init(
-        _ ports: Ports, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
+        _ customers: Customers, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
     ) {
         self.init(
             AnswersPort(
-                view: { ports.view(of: $0, then: $1) },
-                views: { streams throws(Fault) in try ports.views(of: streams) },
-                heads: { () throws(Fault) in try ports.reading.heads() }, now: ports.now),
+                view: { customers.view(of: $0, then: $1) },
+                views: { streams throws(Fault) in try customers.views(of: streams) },
+                heads: { () throws(Fault) in try customers.reading.heads() },
+                now: customers.now),
             cache: cache, staleMilliseconds: staleMilliseconds)
     }
 

@@ -43,9 +43,9 @@ package struct Operations: Sendable {
     }
 
     /// All of them, at an address of their own.
-    package func router(_ ports: Ports, keys: KeyRing) -> Router {
+    package func router(_ useCases: UseCases, keys: KeyRing) -> Router {
         // Who measures Deed does not measure itself.
-        Router([wholeSurface], ports, keys: keys, Metrics(), log)
+        Router([wholeSurface], useCases, keys: keys, Metrics(), log)
     }
 
     private var wholeSurface: Surface {

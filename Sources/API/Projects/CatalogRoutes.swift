@@ -7,7 +7,7 @@ package import Service
 /// The calls about what a project sells.
 struct CatalogRoutes: Sendable {
     private static let bodyLimit = 1 << 20
-    let ports: Ports
+    let catalogs: Catalogs
 
     var routes: [Route] {
         [
@@ -28,7 +28,7 @@ struct CatalogRoutes: Sendable {
     }
 
     private func read(_ call: Call) throws(Problem) -> CatalogAnswer {
-        try obey(ports.catalog(of: call.access.project))
+        try obey(catalogs.catalog(of: call.access.project))
     }
 
     private func replaceCatalog(_ call: Call) throws(Problem) -> Wish<Response> {
@@ -43,10 +43,10 @@ struct CatalogRoutes: Sendable {
         let step: Wish<CatalogStep> =
             isDryRun
             ? .look { () throws(CommandError) in
-                .answered(.success(try ports.compare(proposal, of: project)))
-            } : ports.applying(proposal, to: project, by: call.sender)
+                .answered(.success(try catalogs.compare(proposal, of: project)))
+            } : catalogs.applying(proposal, to: project, by: call.sender)
         let counted = step.thenLooking { step throws(CommandError) in
-            (step, try ports.accessCounts(of: step, in: project))
+            (step, try catalogs.accessCounts(of: step, in: project))
         }
         return counted.response { step, counts in
             .json(step.json(counts, warnings: file.warnings))

@@ -15,18 +15,16 @@ extension SettingsAnswer {
 }
 
 extension AppAllowances {
+    /// What `deed project allow-app` prints.
+    package func json(of project: ProjectID) -> JSON {
+        ["project": .string(project.text), "allowed_apps": json]
+    }
+
     fileprivate var json: JSON {
         [
             "any": .bool(isAny),
-            "bundle_ids": .array(apps.filter { $0.store == .apple }.map { .string($0.id.text) }),
+            "bundle_ids": .array(apps.filter { $0.store == .unnamed }.map { .string($0.id.text) }),
         ]
-    }
-}
-
-extension AllowedAppsAnswer {
-    /// What `deed project allow-app` prints.
-    package var json: JSON {
-        ["project": .string(project.text), "allowed_apps": allowances.json]
     }
 }
 

@@ -5,17 +5,24 @@ import Service
 
 /// The calls about what a project has decided, and about its apps.
 struct SettingsRoutes: Sendable {
-    let ports: Ports
-    let apps: AppRing
+    let projects: Projects
+    let apps: Apps
+    let ring: AppRing
+    let stores: [any StoreProfile]
+
+    /// Where there is more than one store, a call about an app may name one.
+    private var appParameters: [String] { stores.count > 1 ? ["store"] : [] }
 
     var routes: [Route] {
         [
             Route("GET", "/settings", .administer, .database, settings),
             Route("PATCH", "/settings", .administer, .memory, changeSettings),
             Route(
-                "PUT", "/apps/{bundle}", bodyLimit: SettingsRoutes.appBodyLimit,
-                .administer, .database, setApp),
-            Route("DELETE", "/apps/{bundle}", .administer, .database, removeApp),
+                "PUT", "/apps/{bundle}", parameters: appParameters,
+                bodyLimit: SettingsRoutes.appBodyLimit, .administer, .database, setApp),
+            Route(
+                "DELETE", "/apps/{bundle}", parameters: appParameters, .administer, .database,
+                removeApp),
         ]
     }
 
@@ -24,7 +31,7 @@ struct SettingsRoutes: Sendable {
 
     private func settings(_ call: Call) throws(Problem) -> Response {
         .json(
-            try obey(ports.settings(of: call.access.project)).json)
+            try obey(projects.settings(of: call.access.project)).json)
     }
 
     private func changeSettings(_ call: Call) throws(Problem) -> Wish<Response> {
@@ -36,41 +43,50 @@ struct SettingsRoutes: Sendable {
                 "refund_reports", "customers_per_account", Body.allowUnknown,
             ])
         let change = try body.settingsChange()
-        return ports.changingSettings(
+        return projects.changing(
             change, of: project, by: call.sender,
             allowingUnknown: try body.flag(Body.allowUnknown)
         ).response { .json($0.json(of: project)) }
     }
 
     private func setApp(_ call: Call) throws(Problem) -> Wish<Response> {
-        let app = try call.app()
+        let store = try store(of: call)
+        let app = try call.app(in: store)
         let body = try Body(
             call.body,
             of: ["apple_id", "sandbox_access", "sandbox_customers", "receipts", "credentials"])
         let change = try body.app()
-        let credentials = try body.credentials()
+        let credentials = try body.credentials(store.credentials)
         return known(
-            ports.settingApp(
+            apps.setting(
                 app, change, credentials, of: call.access.project, as: .key, by: call.sender))
     }
 
     private func removeApp(_ call: Call) throws(Problem) -> Wish<Response> {
-        let app = try call.app()
-        return known(ports.removingApp(app, of: call.access.project, by: call.sender))
+        let app = try call.app(in: store(of: call))
+        return known(apps.removing(app, of: call.access.project, by: call.sender))
+    }
+
+    private func store(of call: Call) throws(Problem) -> any StoreProfile {
+        let name = call.query["store"] ?? Store.unnamed.rawValue
+        guard let store = stores.first(where: { $0.store.rawValue == name }) else {
+            throw .invalid("store", "There is no store \"\(name)\" here.")
+        }
+        return store
     }
 
     /// The change counts here when it is answered.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
-        change.thenLooking { [apps] answer in
-            apps.learnChange()
+        change.thenLooking { [ring] answer in
+            ring.learnChange()
             return answer
         }.response { .json($0.json) }
     }
 }
 
 extension Call {
-    fileprivate func app() throws(Problem) -> AppKey {
-        AppKey(store: .apple, id: try AppID(member: "bundle", arguments[0]))
+    fileprivate func app(in profile: any StoreProfile) throws(Problem) -> AppKey {
+        AppKey(store: profile.store, id: try AppID(member: "bundle", arguments[0]))
     }
 }
 
@@ -140,35 +156,31 @@ extension Body {
 
     /// Unlike the rest of an app, credentials that are left out stay: they cannot be read, so that who
     /// writes an app back as it was read does not have them.
-    fileprivate func credentials() throws(Problem) -> CredentialsChange {
+    fileprivate func credentials(
+        _ members: [CredentialMember]
+    ) throws(Problem) -> CredentialsChange {
         var change = CredentialsChange()
         if !holds("credentials") { return change }
-        guard let members = try optionalObject("credentials") else {
-            change.apiKey = .some(nil)
-            change.sharedSecret = .some(nil)
+        guard let object = try optionalObject("credentials") else {
+            for member in members { change.secrets[member.name] = .some(nil) }
             return change
         }
         let body = try Body(
-            member: "credentials", .object(members),
-            of: ["issuer_id", "key_id", "key", "shared_secret"])
+            member: "credentials", .object(object), of: members.map(\.name))
         guard let body else { return change }
-        let parts = [
-            try body.optionalText("issuer_id"), try body.optionalText("key_id"),
-            try body.optionalText("key"),
-        ]
-        if let issuer = parts[0], let id = parts[1], let pem = parts[2] {
-            change.apiKey = StoreCredentials.APIKey(
-                issuer: issuer.lowercased(), id: id, pem: pem)
-        } else if parts.contains(where: { $0 != nil }) {
-            throw .invalid(
-                "credentials",
-                "\"issuer_id\", \"key_id\" and \"key\" go together; send all three or none.")
-        } else if body.holds("key") {
-            change.apiKey = .some(nil)
+        for member in members where member.part == .sharedSecret && body.holds(member.name) {
+            change.secrets[member.name] = try body.optionalText(member.name)
         }
-        if body.holds("shared_secret") {
-            change.sharedSecret = .some(try body.optionalText("shared_secret"))
+        let key = members.filter { $0.part == .key }
+        var parts: [String: String?] = [:]
+        for member in key { parts[member.name] = try body.optionalText(member.name) }
+        if parts.values.allSatisfy({ $0 == nil }) {
+            if !key.contains(where: { $0.isSecret && body.holds($0.name) }) { return change }
+        } else if parts.values.contains(nil) {
+            let names = key.map { "\"\($0.name)\"" }.joined(separator: ", ")
+            throw .invalid("credentials", "\(names) go together; send all of them or none.")
         }
+        change.secrets.merge(parts) { _, part in part }
         return change
     }
 

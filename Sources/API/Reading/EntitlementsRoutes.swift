@@ -6,7 +6,7 @@ import Service
 
 /// The calls that ask what a customer may use: the way of most requests.
 struct EntitlementsRoutes: Sendable {
-    let ports: Ports
+    let customers: Customers
     let reads: CustomerReads
 
     var routes: [Route] {
@@ -50,7 +50,7 @@ struct EntitlementsRoutes: Sendable {
         }
         if question.isStrong {
             return .waiting { () throws(Problem) in
-                try ask(ports.reading.requireCertainty())
+                try customers.reading.certain()
                 return reading(stream, after: after, question, wanted)
             }
         }
@@ -71,7 +71,9 @@ struct EntitlementsRoutes: Sendable {
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
-        let answer = try ask(ports.entitlements(of: stream, at: question.at, known: question.known))
+        try customers.reading.certain()
+        let answer = try ask(
+            customers.entitlements(of: stream, at: question.at, known: question.known))
         try reads.demand(after, within: answer.position)
         return FilledAnswer(answer.ready, at: answer.entitlements.at, answer.position)
     }

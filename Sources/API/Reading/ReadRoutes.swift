@@ -6,7 +6,7 @@ import Service
 
 /// The calls that read a customer.
 struct ReadRoutes: Sendable {
-    let ports: Ports
+    let customers: Customers
     let reads: CustomerReads
 
     var routes: [Route] {
@@ -33,7 +33,8 @@ struct ReadRoutes: Sendable {
     private func wholeCustomer(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
         let question = try ReadQuestion(call.query)
-        let answer = try ask(ports.customer(stream, at: question.at, known: question.known))
+        try customers.reading.certain()
+        let answer = try ask(customers.customer(stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.view.position)
         return .json(answer.json, position: answer.view.position)
     }
@@ -45,8 +46,9 @@ struct ReadRoutes: Sendable {
         }
         let entitlement = try EntitlementID(member: "entitlement", text)
         let question = try ReadQuestion(call.query)
+        try customers.reading.certain()
         let answer = try ask(
-            ports.explanation(
+            customers.explanation(
                 of: entitlement, for: stream, at: question.at, known: question.known))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
@@ -54,7 +56,8 @@ struct ReadRoutes: Sendable {
 
     private func balances(_ call: Call) throws(Problem) -> Response {
         let stream = try call.stream()
-        let answer = try ask(ports.balances(of: stream))
+        try customers.reading.certain()
+        let answer = try ask(customers.balances(of: stream))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
@@ -63,10 +66,16 @@ struct ReadRoutes: Sendable {
         let stream = try call.stream()
         let after = try call.query.integer("after", in: 0...Int64.max, default: 0)
         let limit = try call.query.pageSize()
-        let answer = try ask(ports.events(of: stream, after: after, limit: limit))
+        try customers.reading.certain()
+        let answer = try ask(customers.events(of: stream, after: after, limit: limit))
         try reads.demand(call.after, within: answer.position)
         return .json(answer.json, position: answer.position)
     }
+}
+
+extension CustomerReading {
+    /// Comes before whatever is read from the database about a customer.
+    func certain() throws(Problem) { try ask(requireCertainty()) }
 }
 
 extension CustomerReads {

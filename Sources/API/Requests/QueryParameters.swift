@@ -97,23 +97,6 @@ package struct QueryParameters: Sendable {
     }
 }
 
-extension Call {
-    /// A page of what the project lists; `form` says what a place to go on from looks like.
-    func page<Place, Page>(
-        by read: (String) -> Place?, like form: String,
-        of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page
-    ) throws(Problem) -> Page {
-        let environment = try query.environment() ?? .production
-        let limit = try query.pageSize()
-        var place: Place?
-        if let text = query["after"] {
-            place = read(text)
-            if place == nil { throw .invalid("after", "\"after\" takes \(form).") }
-        }
-        return try obey(list(access.project, environment, place, limit))
-    }
-}
-
 extension Span<UInt8> {
     /// Where the byte stands first in that range, or its end.
     fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {

@@ -1,59 +1,50 @@
-package import AppStore
-import Core
+import AppStore
+package import Core
+import Crypto
 import Evidence
 import JSON
-import Ledger
+package import Ledger
 import Outbound
 import Service
+package import StoreAccess
 import Synchronization
 import Telemetry
 import Threading
 
-/// What the ports need to reach stores, and to keep what stores are shown.
+extension Ledger: CredentialTable {
+    package func followsTestClock() throws(Fault) -> Bool { try testClock() != nil }
+}
+extension Prover: EvidenceProver {}
+extension AppStoreClient: StoreClient {}
+
+/// The stores that this release knows.
+package let storeProfiles: [any StoreProfile] = [AppStoreProfile()]
+
+/// What it takes to reach stores, and to keep what they are shown.
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
-    let port: StorePort
+    let adapters: [StoreAdapter]
     let credentials: CredentialsPort
     private let lines = OutboundLines()
 
-    init(_ ledger: Ledger, _ prover: Prover, _ outside: Outside) {
-        let vault = CredentialVault(
-            VaultPort(
-                find: { app throws(Fault) in try ledger.credentials(of: app) },
-                all: { () throws(Fault) in try ledger.allCredentials() },
-                put: { sealed throws(Fault) in try ledger.putCredentials(sealed) },
-                isTest: { () throws(Fault) in try ledger.testClock() != nil },
-                keys: outside.keys))
-        let way = AppStorePort(
-            credentials: { app throws(StoreTrouble) in try vault.credentials(of: app) },
-            take: { app, environment, endpoint, now throws(Fault) in
-                try ledger.takeStoreBudget(app, environment, endpoint, now: now)
-            },
-            rest: { app, environment, endpoint, until throws(Fault) in
-                try ledger.restStore(app, environment, endpoint, until: until)
-            },
-            send: { [lines] request throws(OutboundError) in try lines.send(request) },
-            machineClock: outside.machineClock, pause: { pause(milliseconds: $0) })
-        let client = AppStoreClient(way)
-        let judge = ReceiptClient(way, prover: prover)
+    init(_ ledger: Ledger, _ outside: Outside) {
+        let vault = CredentialVault(ledger, of: storeProfiles, keys: outside.keys)
+        let line = LiveLine(
+            ledger: ledger, vault: vault, lines: lines, clock: outside.machineClock)
+        let prover = Prover(outside.verifier, metrics: outside.metrics)
         self.vault = vault
-        port = StorePort(
-            judge: { judge.judge($0) },
-            ask: { call, app, environment throws(StoreTrouble) in
-                try client.ask(call, about: app, in: environment)
-            })
+        adapters = [
+            StoreAdapter(
+                AppStoreProfile(), prover: prover,
+                client: outside.store ?? AppStoreClient(line, prover))
+        ]
         credentials = CredentialsPort(
             change: { app, change, write, actor, now throws(CommandError) in
                 try vault.change(app, change, at: write, by: actor, now: now)
             },
             digest: { change throws(CommandError) in try vault.digest(of: change) },
-            forget: { app, version throws(Fault) in
-                try ledger.forgetCredentials(of: app, before: version)
-            },
-            statuses: { project throws(Fault) in
-                let kept = try ledger.credentials(of: project)
-                return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
-            })
+            forget: { app, version throws(Fault) in try vault.forget(app, before: version) },
+            statuses: { project throws(Fault) in try vault.statuses(of: project) })
     }
 
     /// Says whose stores cannot be asked, so that operators learn of it in time.
@@ -71,6 +62,34 @@ package struct LiveStore: Sendable {
 
     /// Gives up what is being asked of stores.
     package func close() { lines.close() }
+}
+
+/// The way from the clients of stores to the world.
+private struct LiveLine: StoreLine {
+    let ledger: Ledger
+    let vault: CredentialVault
+    let lines: OutboundLines
+    let clock: Clock
+
+    func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
+        try vault.credentials(of: app)
+    }
+
+    func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant? {
+        try ledger.takeStoreTurn(turn, now: now)
+    }
+
+    func rest(_ turn: StoreTurn, until: Instant) throws(Fault) {
+        try ledger.restStore(turn, until: until)
+    }
+
+    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse {
+        try lines.send(request)
+    }
+
+    func machineClock() -> Instant { clock() }
+
+    func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }
 
 /// The way to other servers, which most commands never go.

@@ -39,8 +39,8 @@ extension HistoryQuestionsPort {
         self.init(
             round: { app throws(Fault) in try ledger.historyRound(of: app) },
             keepRound: { round, app throws(Fault) in try ledger.keep(round, of: app) },
-            fill: { app, obstacle throws(Fault) in
-                try ledger.fillHistoryQuestions(of: app, because: obstacle)
+            fill: { app, environment, obstacle throws(Fault) in
+                try ledger.fillHistoryQuestions(of: app, in: environment, because: obstacle)
             },
             count: { app, isFilled throws(Fault) in
                 try isFilled

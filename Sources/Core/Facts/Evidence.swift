@@ -1,46 +1,3 @@
-/// The forms in which a store hands out what it states.
-package enum EvidenceKind: String, Hashable, Sendable, CaseIterable {
-    case appReceipt = "app_receipt"
-    case signedTransaction = "signed_transaction"
-    case renewalInfo = "renewal_info"
-    case appTransaction = "app_transaction"
-    case notification
-    case verifyReceiptReply = "verify_receipt_reply"
-}
-
-/// What the use cases must know of a kind; its words and its proof are its store's adapter's.
-extension EvidenceKind {
-    package enum Content: Sendable {
-        case purchases
-        /// That an app was installed; it names no purchase and no customer.
-        case installation
-        /// What a store tells by itself.
-        case news
-    }
-
-    package var store: Store {
-        switch self {
-        case .appReceipt, .signedTransaction, .renewalInfo, .appTransaction, .notification,
-            .verifyReceiptReply:
-            .apple
-        }
-    }
-
-    package var content: Content {
-        switch self {
-        case .appReceipt, .signedTransaction, .renewalInfo, .verifyReceiptReply: .purchases
-        case .appTransaction: .installation
-        case .notification: .news
-        }
-    }
-
-    /// Whether it says itself which app it is for. Otherwise it counts together with a transaction.
-    package var namesApp: Bool { self != .renewalInfo }
-
-    /// Whether an app may leave it to its store to judge it.
-    package var isForStoreToJudge: Bool { self == .appReceipt }
-}
-
 /// An app whose evidence is taken.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
@@ -76,6 +33,9 @@ package struct NotificationHead: Hashable, Sendable {
 
 /// Evidence as it came; nothing in it is believed.
 package struct RawEvidence: Hashable, Sendable {
+    /// The largest that is read at all.
+    package static let byteLimit = 4 << 20
+
     package let kind: EvidenceKind
     package let bytes: [UInt8]
     /// How it came; for receipts and notifications what they are counts instead.
@@ -94,25 +54,26 @@ package struct RawEvidence: Hashable, Sendable {
         self.rank = rank
         self.digest = digest
     }
+
+    /// What its store knows an app by.
+    package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 
 /// What evidence says about itself, unproven: enough to know whom to ask, and no more.
 package struct EvidenceHeading: Hashable, Sendable {
     /// SHA-256 of the evidence, however it was wrapped.
     package let digest: [UInt8]
-    package let kind: EvidenceKind
+    /// The word of its kind: an item of the queue may be of one that this release does not know.
+    package let kind: String
     package let environment: Environment
     package let app: AppID
 
-    package init(digest: [UInt8], kind: EvidenceKind, environment: Environment, app: AppID) {
+    package init(digest: [UInt8], kind: String, environment: Environment, app: AppID) {
         self.digest = digest
         self.kind = kind
         self.environment = environment
         self.app = app
     }
-
-    /// What the store knows the app by.
-    package var key: AppKey { AppKey(store: kind.store, id: app) }
 }
 
 /// What evidence states, once it is proven that the store says so, of a trusted app.

@@ -97,11 +97,27 @@ package struct IntakeItem: Hashable, Sendable {
 /// An item that a worker has taken to judge it, with the evidence itself.
 package struct TakenIntake: Hashable, Sendable {
     package let item: IntakeItem
-    package let evidence: RawEvidence
+    package let bytes: [UInt8]
 
-    package init(item: IntakeItem, evidence: RawEvidence) {
+    package init(item: IntakeItem, bytes: [UInt8]) {
         self.item = item
-        self.evidence = evidence
+        self.bytes = bytes
+    }
+}
+
+/// What of the queue is left alone, because enough workers ask stores.
+package struct BusyStores: Sendable {
+    /// The kinds that a store may have to judge.
+    package let kinds: [EvidenceKind]
+    /// The apps of which enough is being judged.
+    package let apps: [AppID]
+    /// Whether enough is being judged of all apps together.
+    package let isFull: Bool
+
+    package init(kinds: [EvidenceKind] = [], apps: [AppID] = [], isFull: Bool = false) {
+        self.kinds = kinds
+        self.apps = apps
+        self.isFull = isFull
     }
 }
 

@@ -18,4 +18,7 @@ package enum Store: String, Hashable, Sendable, CaseIterable {
     case google
     /// Deed itself: rights that an admin gave.
     case deed
+
+    /// The one that is meant where none is named.
+    package static let unnamed = Store.apple
 }

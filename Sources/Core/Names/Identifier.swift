@@ -75,7 +75,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         case unprintable
         case improper(ImproperForm)
 
-        init?(of text: String) {
+        package init?(of text: String) {
             if text.isEmpty {
                 self = .empty
             } else if text.utf8.count > Identifier<Void>.lengthLimit {

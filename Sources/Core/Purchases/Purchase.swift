@@ -9,8 +9,8 @@ package struct Purchase: Hashable, Sendable {
     private(set) var transactionIDs: [TransactionID] = []
     /// The products of its transactions, in order, each once.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count, the one that outweighs the others last: that one, and every one
-    /// that names a grace, because recovery does not unmake the access that it gave.
+    /// The renewal facts that count, the one that outweighs the others last: that one, and those that
+    /// later ones do not outdate.
     package private(set) var renewals: [RenewalFact] = []
     /// The news about refunds, in order of time.
     package private(set) var refundNews: [RefundFact] = []
@@ -44,10 +44,7 @@ package struct Purchase: Hashable, Sendable {
 
     /// Where that stands among the transactions.
     var newestPlace: Int? {
-        let began = transactions.indices.last { index in
-            !transactions[index].neverBegan && transactions.changeBeforeStart(of: index) == nil
-        }
-        return began ?? transactions.indices.last
+        transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
     /// Whether another product took the place of that transaction's period, told by the flag or not.
@@ -112,10 +109,15 @@ package struct Purchase: Hashable, Sendable {
         let place = renewals.lastIndex { !$0.outweighs(fact) }.map { $0 + 1 } ?? 0
         let isNewest = place == renewals.endIndex
         if place > 0, renewals[place - 1] == fact { return }
-        if !isNewest, fact.graceUntil == nil { return }
+        if !isNewest, !fact.countsForGood { return }
         renewals.insert(fact, at: place)
-        if isNewest, place > 0, renewals[place - 1].graceUntil == nil {
+        if isNewest, place > 0, !renewals[place - 1].countsForGood {
             renewals.remove(at: place - 1)
+        }
+        guard fact.announcesChange else { return }
+        for index in transactions.indices where fact.signedAt < transactions[index].start {
+            transactions[index] = transaction(
+                evidence[index].effective, product: transactions[index].product)
         }
     }
 
@@ -137,11 +139,18 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private mutating func insert(_ joined: TransactionEvidence, effective fact: TransactionFact) {
-        let transaction = Transaction(fact, product: index(of: fact.product))
+        let transaction = transaction(fact, product: index(of: fact.product))
         let place = place(for: fact)
         transactions.insert(transaction, at: place)
         transactionIDs.insert(fact.transaction, at: place)
         evidence.insert(joined, at: place)
+    }
+
+    private func transaction(_ fact: TransactionFact, product: Int) -> Transaction {
+        let announced = renewals.last {
+            $0.announcesChange && $0.nextProduct == fact.product && $0.signedAt < fact.purchased
+        }
+        return Transaction(fact, product: product, announcedAt: announced?.signedAt)
     }
 
     private func place(for fact: TransactionFact) -> Int {
@@ -164,7 +173,7 @@ package struct Purchase: Hashable, Sendable {
         products.insert(product, at: place)
         // Those behind moved on; the list has the same order no matter which came first.
         for index in transactions.indices where transactions[index].product >= place {
-            transactions[index] = Transaction(
+            transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)
         }
         return place

@@ -22,9 +22,12 @@ struct Transaction: Hashable, Sendable {
     /// Whether its product stands for others; which, the evidence tells.
     let hasItems: Bool
     let terms: OfferTerms
+    /// When the store announced last, before this began, that its product waits for a renewal.
+    let announcedAt: Instant?
 
-    init(_ fact: TransactionFact, product: Int) {
+    init(_ fact: TransactionFact, product: Int, announcedAt: Instant? = nil) {
         self.product = product
+        self.announcedAt = announcedAt
         tail = fact.transaction.tail
         kind = fact.kind
         start = fact.purchased

@@ -41,6 +41,7 @@ extension [Transaction] {
     /// before the next one began. It shares the fate of its period, and it is over when the next
     /// one begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
+        if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
         let named = graces.filter { grace in
             start <= grace.signedAt && next.map { grace.signedAt < $0 } ?? true
@@ -53,9 +54,15 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// When the period after that one begins.
+    /// When the next period after that one begins.
     private func start(after index: Int) -> Instant? {
-        index + 1 < endIndex ? self[index + 1].start : nil
+        indices[(index + 1)...].first(where: begins).map { self[$0].start }
+    }
+
+    /// Whether that period came to begin. A renewal that was charged and then taken back, or gave way to a
+    /// change, did not.
+    func begins(_ index: Int) -> Bool {
+        !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
@@ -69,7 +76,14 @@ extension Transaction {
         if wasSoldBefore || neverBegan { return false }
         if former.isUpgraded { return true }
         return product != former.product && former.isRunning(at: start)
-            && !former.isRenewed(at: start)
+            && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
+    }
+
+    /// Whether the store said, since it could charge for the former period, that this product comes with the
+    /// next renewal: then it does, however early that begins.
+    private func waitedForRenewal(of former: Transaction) -> Bool {
+        guard let announcedAt else { return false }
+        return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)
     }
 
     /// Whether the store took it back before it began.
@@ -87,14 +101,14 @@ extension Transaction {
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How long before a period the store may charge for it: a day, but never more than a third of
-    /// the period, which in the sandbox lasts minutes.
+    /// How long before a period the store may charge for it: a day. Nothing is sold for less than a week; in the
+    /// sandbox that lasts minutes, and a day a seventh of them.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
         let (length, overflow) = expires.milliseconds.subtractingReportingOverflow(
             start.milliseconds)
-        return overflow ? day : max(0, min(day, length / 3))
+        return overflow ? day : max(0, min(day, length / 7))
     }
 }
 
@@ -112,6 +126,18 @@ struct Grace: Hashable, Sendable {
         guard let until = fact.graceUntil else { return nil }
         self.until = until
         signedAt = fact.signedAt
+    }
+}
+
+extension RenewalFact {
+    /// Whether it counts also when a later one is known: a recovery does not unmake the access that a grace
+    /// gave, nor a renewal what was announced for it.
+    var countsForGood: Bool { graceUntil != nil || announcesChange }
+
+    /// Whether another product comes with the next renewal.
+    var announcesChange: Bool {
+        guard let product, let nextProduct else { return false }
+        return nextProduct != product
     }
 }
 

@@ -1,9 +1,11 @@
-/// What a store answered: what it signed, and what it merely said.
+/// What a store answered: what counts, and what it merely said.
 package struct StoreAnswer: Sendable {
     /// The environment that answered.
     package let environment: Environment
-    /// To be proven like any other evidence; a renewal info stands behind its transaction.
+    /// To be proven like any other evidence; what names no app stands behind its transaction.
     package var evidence: [RawEvidence] = []
+    /// What is not signed, and counts because its client fetched it from the store.
+    package var vouched: [ProvenEvidence] = []
     package var remark = StoreRemark.nothing
     /// What names the next page; `nil` behind the last one.
     package var next: String?
@@ -20,7 +22,7 @@ package struct StoreAnswer: Sendable {
 /// What a store says without signing it: for people, and for nothing that gives access.
 package enum StoreRemark: Hashable, Sendable {
     case nothing
-    case statuses([StandingTold])
+    case standings([StandingTold])
     case order(isFound: Bool)
     case testSent(token: String)
     /// How the store fared with one or more notifications, in the order of the evidence.
@@ -32,37 +34,27 @@ package enum StoreRemark: Hashable, Sendable {
 
 /// The store's own word for how a subscription stands.
 package struct StandingTold: Hashable, Sendable {
-    package let original: String
-    package let number: Int64
+    /// The purchase, with the store's name in front.
+    package let purchase: String
+    package let text: String
 
-    package init(original: String, number: Int64) {
-        self.original = original
-        self.number = number
-    }
-
-    package var text: String {
-        switch number {
-        case 1: "active"
-        case 2: "expired"
-        case 3: "billing_retry"
-        case 4: "grace"
-        case 5: "revoked"
-        default: "status_\(number)"
-        }
+    package init(purchase: String, text: String) {
+        self.purchase = purchase
+        self.text = text
     }
 }
 
 /// One try of the store to deliver a notification.
 package struct SendAttempt: Hashable, Sendable {
-    package static let success = "SUCCESS"
-
     package let at: Instant?
     /// In the store's own words.
     package let result: String
+    package let hasArrived: Bool
 
-    package init(at: Instant?, result: String) {
+    package init(at: Instant?, result: String, hasArrived: Bool) {
         self.at = at
         self.result = result
+        self.hasArrived = hasArrived
     }
 }
 

@@ -1,9 +1,10 @@
 /// What a store is asked about an app, or told.
 package enum StoreCall: Hashable, Sendable {
     case transaction(TransactionID)
-    case appTransaction(of: TransactionID)
+    /// How the app came to the customer who made a transaction.
+    case installation(of: TransactionID)
     /// The standing of every subscription of the customer who made a transaction.
-    case statuses(of: TransactionID)
+    case standings(of: TransactionID)
     /// All that the customer who made a transaction ever bought, as the store knows it now.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
@@ -99,47 +100,6 @@ package struct ConsumptionReport: Hashable, Sendable {
 }
 
 extension StoreCall {
-    package var endpoint: StoreEndpoint {
-        switch self {
-        case .transaction: .transaction
-        case .appTransaction: .appTransaction
-        case .statuses: .statuses
-        case .history: .history
-        case .refunds: .refunds
-        case .order: .order
-        case .notifications: .notifications
-        case .test: .test
-        case .testResult: .testResult
-        case .finish: .finish
-        case .setToken: .token
-        case .extend: .extend
-        case .extendAll: .extendAll
-        case .extendAllResult: .extendAllResult
-        case .consumption: .consumption
-        }
-    }
-
-    /// The transaction that it is about. Where one is named and no environment, the store that knows
-    /// it tells which it is.
-    package var transaction: TransactionID? {
-        switch self {
-        case .transaction(let id), .appTransaction(let id), .statuses(let id),
-            .history(let id, _, _), .refunds(let id, _), .finish(let id), .setToken(_, let id),
-            .extend(let id, _), .consumption(_, let id):
-            id
-        case .order, .notifications, .test, .testResult, .extendAll, .extendAllResult: nil
-        }
-    }
-
-    /// Whether it does no more when it is made twice: only then is it made again after an answer that
-    /// was lost.
-    package var isRepeatable: Bool {
-        switch self {
-        case .test, .extend, .extendAll: false
-        default: true
-        }
-    }
-
     /// The same for the page behind another one; `nil` for calls without pages.
     package func page(after token: String?) -> StoreCall? {
         switch self {

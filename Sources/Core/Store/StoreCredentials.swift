@@ -1,28 +1,12 @@
-/// What Deed shows the store to be heard, for one app. It is kept encrypted and never shown.
+/// What Deed shows a store to be heard, for one app. It is kept encrypted and never shown.
 package struct StoreCredentials: Hashable, Sendable {
-    /// A key of the store's API.
-    package struct APIKey: Hashable, Sendable {
-        package let issuer: String
-        package let id: String
-        /// PKCS#8 in PEM, as it was downloaded.
-        package let pem: String
-
-        package init(issuer: String, id: String, pem: String) {
-            self.issuer = issuer
-            self.id = id
-            self.pem = pem
-        }
-    }
-    package var apiKey: APIKey?
-    package var sharedSecret: String?
+    /// Each under the name that the store's profile gives it.
+    package var secrets: [String: String]
     /// A store on this machine that stands in for the real one.
     package var address: StoreAddress?
 
-    package init(
-        apiKey: APIKey? = nil, sharedSecret: String? = nil, address: StoreAddress? = nil
-    ) {
-        self.apiKey = apiKey
-        self.sharedSecret = sharedSecret
+    package init(_ secrets: [String: String] = [:], address: StoreAddress? = nil) {
+        self.secrets = secrets
         self.address = address
     }
 
@@ -30,22 +14,50 @@ package struct StoreCredentials: Hashable, Sendable {
 
     package func changed(by change: CredentialsChange) -> StoreCredentials {
         var changed = self
-        if let key = change.apiKey { changed.apiKey = key }
-        if let secret = change.sharedSecret { changed.sharedSecret = secret }
+        for (name, secret) in change.secrets { changed.secrets[name] = secret }
         if let address = change.address { changed.address = address }
         return changed
     }
 }
 
-/// What of an app's credentials becomes something else; `nil` changes nothing.
+/// What of an app's credentials becomes something else.
 package struct CredentialsChange: Hashable, Sendable {
-    package var apiKey: StoreCredentials.APIKey??
-    package var sharedSecret: String??
+    /// `nil` takes a secret away.
+    package var secrets: [String: String?] = [:]
     package var address: StoreAddress??
 
     package init() {}
 
     package var isEmpty: Bool { self == CredentialsChange() }
+
+    /// Whether it hands in what only the store may see.
+    package var holdsSecret: Bool { (apiKey ?? nil) != nil || (sharedSecret ?? nil) != nil }
+}
+
+/// One of the things that an app shows its store.
+package struct CredentialMember: Sendable {
+    package enum Part: Sendable {
+        /// It opens the store's API, together with the other members of the key.
+        case key
+        /// It has the store judge evidence.
+        case sharedSecret
+    }
+    package let name: String
+    package let part: Part
+    /// Whether the command line takes it from a file: what stands among the arguments is there for all users of
+    /// the machine to read.
+    package let isSecret: Bool
+    /// What the command line says of it.
+    package let help: (value: String, text: String)
+
+    package init(
+        _ name: String, _ part: Part, isSecret: Bool = false, help: (value: String, text: String)
+    ) {
+        self.name = name
+        self.part = part
+        self.isSecret = isSecret
+        self.help = help
+    }
 }
 
 /// The address of a store on this machine, like `http://127.0.0.1:9090`. There is no other.
@@ -79,10 +91,11 @@ package struct CredentialsStatus: Hashable, Sendable {
     /// Whether the store is shown nothing.
     package var isEmpty: Bool { !hasKey && !hasSharedSecret && address == nil }
 
-    package init(_ credentials: StoreCredentials) {
-        hasKey = credentials.apiKey != nil
-        hasSharedSecret = credentials.sharedSecret != nil
-        address = credentials.address
+    package init(_ credentials: StoreCredentials, of members: [CredentialMember]) {
+        let shown = members.filter { credentials.secrets[$0.name] != nil }.map(\.part)
+        self.init(
+            hasKey: shown.contains(.key), hasSharedSecret: shown.contains(.sharedSecret),
+            address: credentials.address)
     }
 }
 
@@ -91,54 +104,18 @@ extension StoreCredentials: CustomStringConvertible {
     package var description: String { "credentials" }
 }
 
-extension StoreCredentials.APIKey: CustomStringConvertible {
-    package var description: String { "a key" }
-}
-
 extension CredentialsChange: CustomStringConvertible {
     package var description: String { "a change of credentials" }
 }
 
-/// What is wrong with credentials, by the part that is.
-package enum InvalidCredentials: String, Hashable, Sendable {
-    case issuer = "issuer_id"
-    case keyID = "key_id"
-    case key = "key"
-    case sharedSecret = "shared_secret"
+/// What is wrong with credentials, by the member that is.
+package struct InvalidCredential: Error, Hashable, Sendable {
+    package let name: String
+    package let sentence: String
 
-    package var sentence: String {
-        switch self {
-        case .issuer: "The issuer id must be the UUID that App Store Connect shows above the keys."
-        case .keyID: "The key id must be the 10 letters and digits that App Store Connect shows."
-        case .key:
-            "The key must be a file as App Store Connect gives it out: PKCS#8 in PEM, of the curve "
-                + "P-256, without a password."
-        case .sharedSecret: "The shared secret must be 1 to 256 printable characters in one line."
-        }
-    }
-}
-
-extension StoreCredentials {
-    /// What is wrong in the form of it; whether the key is one, only cryptography can tell.
-    package var mistake: InvalidCredentials? {
-        if let apiKey {
-            if AccountToken(apiKey.issuer) == nil { return .issuer }
-            let isID =
-                (1...64).contains(apiKey.id.utf8.count)
-                && apiKey.id.utf8.allSatisfy {
-                    (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                        || (0x61...0x7A).contains($0)
-                }
-            if !isID { return .keyID }
-            if !(1...10_000).contains(apiKey.pem.utf8.count) { return .key }
-        }
-        if let sharedSecret {
-            let isText =
-                (1...256).contains(sharedSecret.utf8.count)
-                && sharedSecret.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            if !isText { return .sharedSecret }
-        }
-        return nil
+    package init(_ name: String, _ sentence: String) {
+        self.name = name
+        self.sentence = sentence
     }
 }
 

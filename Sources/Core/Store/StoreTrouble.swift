@@ -1,12 +1,12 @@
 /// Why a store gave no answer that can be used. Nothing is changed then.
 package enum StoreTrouble: Error, Hashable, Sendable {
-    case noKey(AppID)
-    case noSharedSecret(AppID)
+    /// Deed has nothing to show it for an app; the sentence says what and how to set it.
+    case unconfigured(String)
     case locked(AppID)
     /// The store does not take the key.
     case unauthorized
     /// The store refuses; repeating the call is of no use.
-    case refused(code: Int64, message: String)
+    case refused(code: Int64, message: String, meaning: Meaning? = nil)
     /// As much was asked as may be, or the store wants a pause.
     case limited(until: Instant)
     case unavailable(String)
@@ -18,9 +18,25 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     case endlessPages(limit: Int)
     case fault(Fault)
 
+    /// What a refusal tells, where something follows from it.
+    package enum Meaning: Hashable, Sendable {
+        /// It knows no such purchase, or none of the account any more.
+        case purchaseUnknown
+        /// It knows no place to send notifications to.
+        case noAddress
+        /// It knows nothing of the test notification yet.
+        case testUnknown
+        /// It does not tell what lies so far back.
+        case tooFarBack
+    }
+
+    package var meaning: Meaning? {
+        if case .refused(_, _, let meaning) = self { meaning } else { nil }
+    }
+
     package var code: String {
         switch self {
-        case .noKey, .noSharedSecret: "store_not_configured"
+        case .unconfigured: "store_not_configured"
         case .locked: "credentials_locked"
         case .unauthorized: "store_unauthorized"
         case .refused: "store_refused"
@@ -36,21 +52,15 @@ package enum StoreTrouble: Error, Hashable, Sendable {
 
     package var sentence: String {
         switch self {
-        case .noKey(let app):
-            "Deed has no key for the store's API for \(app); set one with: deed app set "
-                + "--bundle-id \(app) --issuer-id … --key-id … --key-file …"
-        case .noSharedSecret(let app):
-            "Only the store can judge this receipt, and Deed has no shared secret for \(app); set "
-                + "one with: deed app set --bundle-id \(app) --shared-secret-file …, or judge "
-                + "receipts by their signature: deed app set --receipts local"
+        case .unconfigured(let sentence): sentence
         case .locked(let app):
             "The credentials of \(app) cannot be opened: the installation's key is missing or is "
                 + "a different one. Restore the key file (DEED_SECRET_KEY_FILE), or set the "
                 + "credentials again with: deed app set"
         case .unauthorized:
-            "The store rejects the key: check that issuer id, key id and key belong together, "
-                + "that the key was not revoked, and that this machine's clock is right."
-        case .refused(let code, let message):
+            "The store rejects the key: check that all parts of it belong together, that it was not "
+                + "revoked, and that this machine's clock is right."
+        case .refused(let code, let message, _):
             "The store refuses it: \(message.isEmpty ? "no reason is given" : message) (\(code))"
         case .limited(let until):
             "The limit of requests to the store is reached; ask again after \(until.text)."
@@ -70,20 +80,5 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         case .limited, .unavailable, .fault: true
         default: false
         }
-    }
-}
-
-/// The codes of a store that a check of it must distinguish.
-package struct StoreCodes: Sendable {
-    /// It knows no place to send notifications to.
-    package let noAddress: Int64
-    /// It knows nothing of the test notification yet.
-    package let testUnknown: Int64
-    /// It knows no such purchase, or none of the account any more.
-    package let purchaseUnknown: Set<Int64>
-
-    package init(noAddress: Int64, testUnknown: Int64, purchaseUnknown: Set<Int64>) {
-        (self.noAddress, self.testUnknown) = (noAddress, testUnknown)
-        self.purchaseUnknown = purchaseUnknown
     }
 }

@@ -114,3 +114,31 @@ extension RefundReason {
         }
     }
 }
+
+extension Environment {
+    /// Xcode and local test signing count as sandbox; only an extra root can vouch for them.
+    static let localNames = ["Xcode", "LocalTesting"]
+
+    init?(appleName: String) {
+        switch appleName {
+        case "Production", "ProductionVPP": self = .production
+        case "Sandbox", "ProductionSandbox", "ProductionVPPSandbox": self = .sandbox
+        case _ where Environment.localNames.contains(appleName): self = .sandbox
+        default: return nil
+        }
+    }
+}
+
+extension Heading {
+    init(
+        kind: EvidenceKind, environmentName: String?, app: AppID?, appleID: Int64?
+    ) throws(EvidenceRefusal) {
+        guard let environmentName else { throw .invalidMember("environment") }
+        guard let environment = Environment(appleName: environmentName) else {
+            throw .unknownEnvironment(environmentName)
+        }
+        self.init(
+            kind: kind, environmentName: environmentName, environment: environment, app: app,
+            appleID: appleID)
+    }
+}

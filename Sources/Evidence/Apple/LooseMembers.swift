@@ -8,7 +8,7 @@ extension Members {
     func looseText(_ name: String) throws(EvidenceRefusal) -> String? {
         switch object[name] {
         case nil, .null, .string(""): return nil
-        case .string(let text): return text
+        case .string: return try text(name)
         case .integer(let value): return String(value)
         default: throw .invalidMember(name)
         }

@@ -32,7 +32,7 @@ struct Members {
     }
 
     func text(_ name: String) throws(EvidenceRefusal) -> String? {
-        try value(name) { $0.string }
+        try value(name) { $0.string?.writable }
     }
 
     func integer(_ name: String) throws(EvidenceRefusal) -> Int64? {
@@ -42,7 +42,7 @@ struct Members {
     /// A value of an enumeration, to which a store may add what this release does not know, in either form.
     func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try value(name) { json in
-            json.integer.map(StoreWord.number) ?? json.string.map(StoreWord.text)
+            json.integer.map(StoreWord.number) ?? json.string?.writable.map(StoreWord.text)
         }
     }
 
@@ -114,6 +114,12 @@ extension Identifier {
         if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
         return self
     }
+}
+
+extension String {
+    /// The text, if evidence may state it. PostgreSQL has no U+0000: one in a row would end every view that
+    /// reads the row, for all projects.
+    var writable: String? { utf8.contains(0) ? nil : self }
 }
 
 extension Instant {

@@ -91,6 +91,7 @@ private struct Attributes {
         }
         guard let content, !content.isEmpty else { return nil }
         guard let text = String(validating: content.array, as: UTF8.self) else { throw .badASN1 }
+        guard let text = text.writable else { throw .invalidMember("attribute \(number)") }
         return text
     }
 

@@ -1,4 +1,4 @@
-internal import Core
+package import Core
 internal import Crypto
 internal import JSON
 
@@ -138,7 +138,7 @@ extension Verifier {
     }
 
     /// What is known of the signer of a signed statement, before it is read.
-    func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
+    package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
         guard let refusal = refusedHeaders.refusal(of: signed.headerDigest) else {

@@ -5,7 +5,7 @@ extension FetchedAnswer {
     /// The reply's status, and what it tells to do.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
-            if body.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+            if body.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
             let reply = try VerifyReceiptReply(body)
             return (reply.status, reply.verdict)
         }
@@ -42,18 +42,6 @@ struct VerifyReceiptReply {
     /// The latest receipt in signed form, which proves itself.
     func latestReceipt() throws(EvidenceRefusal) -> [UInt8]? {
         try members.text("latest_receipt").map { Array($0.utf8) }
-    }
-
-    /// What a reply states whose status vouches for the receipt.
-    static func statement(
-        of answer: FetchedAnswer
-    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
-        guard answer.kind == .verifyReceiptReply else {
-            throw .wrongKind(expected: .verifyReceiptReply, found: answer.kind)
-        }
-        let reply = try VerifyReceiptReply(answer.body)
-        try reply.requireValid()
-        return try reply.statement(rank: .verifyReceiptReply, host: answer.host)
     }
 
     /// `host` is the environment of the host that answered: replies to receipts of iOS 6 name none.

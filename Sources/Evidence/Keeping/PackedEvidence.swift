@@ -124,7 +124,7 @@ private struct PieceReader {
                 bytes += Base64.url.encode(decoded)
             default: return false
             }
-            if bytes.count > Verifier.byteLimit { return false }
+            if bytes.count > RawEvidence.byteLimit { return false }
         }
         return true
     }

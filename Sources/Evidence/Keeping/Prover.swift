@@ -7,14 +7,13 @@ package import Telemetry
 /// Recently believed evidence is recognized by its digest: then its signatures are not verified again,
 /// only the terms, which may have changed.
 package final class Prover: Sendable {
-    private let verifier: Verifier
-    private let packer = EvidencePacker()
+    private let store: any StoreEvidence
     private let believed = RecentlyBelieved(limit: 1 << 16)
     private let measures: ProofMeasures
 
-    package init(_ verifier: Verifier, metrics: Metrics) {
-        self.verifier = verifier
-        measures = ProofMeasures(metrics)
+    package init(_ store: any StoreEvidence, metrics: Metrics) {
+        self.store = store
+        measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
     /// What the evidence states, once it is proven to be a store's and of one of the apps.
@@ -22,14 +21,14 @@ package final class Prover: Sendable {
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
         do throws(EvidenceRefusal) {
-            let bare = try BareEvidence(raw)
+            let bare = try unwrapped(raw)
             let terms = Terms(for: raw, of: apps, now: now)
             if believed.holds(bare.digest, as: raw.kind) {
-                let again = try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
+                let again = try proven(bare, store.reread(bare.bytes, as: raw.kind, on: terms))
                 measures.known.add()
                 return again
             }
-            let statement = try verifier.verify(bare.bytes, as: raw.kind, on: terms)
+            let statement = try store.verify(bare.bytes, as: raw.kind, on: terms)
             let proven = try proven(bare, statement)
             believed.remember(bare.digest, as: raw.kind)
             measures.believed(raw.kind)
@@ -47,10 +46,10 @@ package final class Prover: Sendable {
     ) throws(RefusedEvidence) -> ProvenEvidence {
         do throws(EvidenceRefusal) {
             let terms = Terms(apps: apps, now: now, rank: .verifyReceiptReply)
-            let statement = try verifier.verify(answer, on: terms)
+            let statement = try store.verify(answer, on: terms)
             measures.believed(answer.kind)
             return try proven(
-                BareEvidence(RawEvidence(answer.kind, answer.body)), statement)
+                unwrapped(RawEvidence(answer.kind, answer.body)), statement)
         } catch {
             measures.refused(answer.kind)
             throw RefusedEvidence(error)
@@ -62,9 +61,9 @@ package final class Prover: Sendable {
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
-            let bare = try BareEvidence(raw)
+            let bare = try unwrapped(raw)
             let terms = Terms(for: raw, of: apps, now: now)
-            return try proven(bare, verifier.reread(bare.bytes, as: raw.kind, on: terms))
+            return try proven(bare, store.reread(bare.bytes, as: raw.kind, on: terms))
         }
     }
 
@@ -72,7 +71,7 @@ package final class Prover: Sendable {
     /// it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
-            let bare = try BareEvidence(raw)
+            let bare = try unwrapped(raw)
             var unwrapped = RawEvidence(
                 raw.kind, bare.bytes, rank: raw.rank, digest: bare.digest.bytes)
             unwrapped.companion = raw.companion
@@ -83,33 +82,42 @@ package final class Prover: Sendable {
     /// What the evidence says of itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
-            let bare = try BareEvidence(raw)
-            let statement = try Verifier.heading(of: bare.bytes, as: raw.kind)
-            guard let app = statement.app else { throw .invalidMember("bundleId") }
+            let bare = try unwrapped(raw)
+            let heading = try type(of: store).heading(of: bare.bytes, as: raw.kind)
+            guard let app = heading.app else { throw .invalidMember("bundleId") }
             return EvidenceHeading(
-                digest: bare.digest.bytes, kind: raw.kind, environment: statement.environment,
+                digest: bare.digest.bytes, kind: raw.kind.word, environment: heading.environment,
                 app: app)
         }
     }
 
     /// What is known of the signer of bare evidence.
     package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
-        verifier.standing(ofSigner: raw.bytes)
+        store.standing(ofSigner: raw.bytes)
+    }
+
+    private func unwrapped(_ raw: RawEvidence) throws(EvidenceRefusal) -> BareEvidence {
+        if raw.bytes.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
+        if let digest = raw.digest.flatMap({ Digest32(bytes: $0) }) {
+            return BareEvidence(bytes: raw.bytes, digest: digest)
+        }
+        let bytes = try type(of: store).bare(raw.bytes, as: raw.kind)
+        return BareEvidence(bytes: bytes, digest: SHA256.digest(bytes))
     }
 
     private func proven(
         _ bare: BareEvidence, _ statement: StoreStatement<Verified>
     ) throws(EvidenceRefusal) -> ProvenEvidence {
         guard let app = statement.app else { throw .invalidMember("bundleId") }
-        let packed = packer.pack(bare.bytes, as: statement.kind)
+        let packed = store.pack(bare.bytes, as: statement.kind)
         return ProvenEvidence(
             kind: statement.kind, environment: statement.environment, app: app,
             facts: statement.facts, notification: statement.notification,
             record: EvidenceRecord(
-                digest: bare.digest.bytes, kind: statement.kind.rawValue, app: app,
+                digest: bare.digest.bytes, kind: statement.kind.word, app: app,
                 signedAt: statement.signedAt, content: packed.content,
                 certificates: packed.certificates,
-                isKeptAlways: statement.kind == .notification))
+                isKeptAlways: statement.kind.content == .news))
     }
 }
 
@@ -122,26 +130,9 @@ extension Terms {
 
 /// Evidence without what it was wrapped in for the way: the same whether a receipt came in base64 or
 /// in binary, and whatever JSON a notification came in.
-struct BareEvidence {
+private struct BareEvidence {
     let bytes: [UInt8]
     let digest: Digest32
-
-    init(_ raw: RawEvidence) throws(EvidenceRefusal) {
-        if raw.bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
-        if let digest = raw.digest.flatMap({ Digest32(bytes: $0) }) {
-            bytes = raw.bytes
-            self.digest = digest
-            return
-        }
-        switch raw.kind {
-        case .appReceipt:
-            let list = TransactionReceipt.list(in: raw.bytes)
-            bytes = if let list { list } else { try ReceiptFrame.binary(of: raw.bytes) }
-        case .notification: bytes = try Notification.signedPart(of: raw.bytes)
-        default: bytes = raw.bytes
-        }
-        digest = SHA256.digest(bytes)
-    }
 }
 
 extension RefusedEvidence {
@@ -156,18 +147,18 @@ private struct ProofMeasures: Sendable {
     let unread: Counter
     private let outcomes: [EvidenceKind: (believed: Counter, refused: Counter)]
 
-    init(_ metrics: Metrics) {
+    init(_ metrics: Metrics, _ kinds: [EvidenceKind]) {
         known = metrics.counter(
             "deed_evidence_known_total", "Evidence that had been believed before.")
         unread = metrics.counter(
             "deed_evidence_unread_total",
             "Believed notifications with a part in a form that this release cannot read.")
         var outcomes: [EvidenceKind: (believed: Counter, refused: Counter)] = [:]
-        for kind in EvidenceKind.allCases {
+        for kind in kinds {
             let counter = { (outcome: String) in
                 metrics.counter(
                     "deed_evidence_verifications_total", "Evidence that was verified.",
-                    labels: [("kind", kind.rawValue), ("outcome", outcome)])
+                    labels: [("kind", kind.word), ("outcome", outcome)])
             }
             outcomes[kind] = (counter("believed"), counter("refused"))
         }

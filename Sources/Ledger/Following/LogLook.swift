@@ -1,75 +1,116 @@
 import Core
 import Following
-import JSON
 import Postgres
 import SQL
-import Telemetry
+import Threading
 
-/// One look at what follows on places that are known. Nothing is left out: what does not fit comes with the
-/// next look.
+/// One look at what follows on the places of some readers. Nothing is left out: what does not fit comes with
+/// the next look.
 struct LogLook {
-    /// Events of one shard that are read at a time.
-    private static let pageLimit: Int64 = 500
-
-    /// By the places that are not where their shard ends.
-    private(set) var stretches: [Position: Stretch] = [:]
+    private struct Wanted: Hashable {
+        let interest: Interest
+        let place: Position
+    }
+    let askedAt = monotonicMilliseconds()
+    /// Each once: most readers are abreast.
+    private var wanted: [Wanted] = []
+    /// Which of them each reader wants, by their place from one on.
+    private var numbers: [[Int]] = []
+    /// What follows, where anything does.
+    private var found: [Int: (head: Int64, events: [LoggedEvent])] = [:]
     private(set) var marks: [ShardMark] = []
+
+    init(_ readers: [(interest: Interest, place: [Position])]) {
+        var known: [Wanted: Int] = [:]
+        for (interest, place) in readers {
+            numbers.append(
+                place.map { place in
+                    let one = Wanted(interest: interest, place: place)
+                    if let number = known[one] { return number }
+                    wanted.append(one)
+                    known[one] = wanted.count
+                    return wanted.count
+                })
+        }
+    }
 
     /// Asks for the shards whose head is not at a known place, with the events between: nothing has happened
     /// means no row.
-    static func call(behind known: Set<Position>) -> Call {
-        Statement.followShards(
-            .int2s(known.map(\.shard.number)), .int8s(known.map(\.sequence)), .int8(pageLimit))
+    mutating func ask(_ connection: inout Connection) throws(LedgerError) {
+        // It may be asked twice.
+        found = [:]
+        marks = []
+        let call = Statement.followShards(
+            .int2s(wanted.map(\.place.shard.number)), .int8s(wanted.map(\.place.sequence)),
+            .texts(wanted.map(\.interest.project?.text)), .bools(wanted.map(\.interest.isWhole)),
+            .int8s(wanted.map { Int64($0.interest.pageLimit) }))
+        try connection.read([call]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                let number = Int(rows.int8(row, 3))
+                let mark = ShardMark(rows, row)
+                if found[number] == nil { marks.append(mark) }
+                let event = try rows.isNull(row, 4) ? [] : [LoggedEvent(rows, row)]
+                found[number, default: (mark.head, [])].events += event
+            }
+        }
     }
 
-    mutating func add(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
-        let known = Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))
-        let head = rows.int8(row, 2)
-        try stretches[known, default: Stretch(after: known, head: head)].add(rows, row)
-        if marks.last?.shard == known.shard { return }
-        marks.append(ShardMark(shard: known.shard, head: head, chain: rows.bytes(row, 9)))
+    /// What each reader gets.
+    var news: [[Stretch]] { numbers.map { $0.compactMap(stretch) } }
+
+    private func stretch(_ number: Int) -> Stretch? {
+        guard let (head, events) = found[number] else { return nil }
+        let (interest, place) = (wanted[number - 1].interest, wanted[number - 1].place)
+        let last = events.count < interest.pageLimit ? head : events.last?.position.sequence ?? head
+        return Stretch(
+            place.shard, after: place.sequence, to: last, events, isComplete: last == head)
+    }
+
+    /// What ends before its place.
+    var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
+
+    /// Whether what is known is not of this log: it ends before that, or lacks an event that must follow.
+    var isOfAnotherLog: Bool {
+        found.keys.contains { number in
+            guard let news = stretch(number) else { return false }
+            let isDense = Int64(news.events.count) == news.end - news.start
+            return news.end < news.start || wanted[number - 1].interest.project == nil && !isDense
+        }
     }
 }
 
-/// What one look has found of one shard.
-struct Stretch {
-    let known: Position
-    let head: Int64
-    private var last: Int64
-    private var subjects: [ShardChange.Subject: Int64] = [:]
+extension Interest {
+    /// Events of one shard that are read at a time.
+    fileprivate var pageLimit: Int { isWhole ? 100 : 500 }
+}
 
-    fileprivate init(after known: Position, head: Int64) {
-        self.known = known
-        self.head = head
-        last = known.sequence
+extension LoggedEvent {
+    private enum Column: Int {
+        case shard, head, headChain, number, seq, project, environment, customer, version, type
+        case payload, format, chain, occurredAt, recordedAt, actor, cause, catalogVersion
     }
 
-    fileprivate mutating func add(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
-        if rows.isNull(row, 3) { return }
-        last = rows.int8(row, 3)
-        let stream = try Stream(
-            project: rows.text(row, 4), environment: rows.text(row, 5),
-            customer: rows.text(row, 6))
-        let subject = ShardChange.Subject(
-            stream, type: rows.text(row, 8), version: rows.int8(row, 7))
-        subjects[subject] = last
-    }
-
-    /// Whether the log ends before what is known.
-    var isShrunk: Bool { head < known.sequence }
-    var isEmpty: Bool { last == known.sequence }
-    var isComplete: Bool { last == head }
-
-    func tellOfShrinking(to log: Log) {
-        log.warning(
-            "log_shrunk",
-            [
-                "shard": .integer(Int(known.shard.number)),
-                "head": .integer(head), "known": .integer(known.sequence),
-            ])
-    }
-
-    var change: ShardChange {
-        ShardChange(known.shard, (known.sequence + 1)...last, subjects)
+    /// Reads a row of `follow_shards`.
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        func text(_ column: Column) -> String { rows.text(row, column.rawValue) }
+        func number(_ column: Column) -> Int64 { rows.int8(row, column.rawValue) }
+        func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
+        var content: Content?
+        if !rows.isNull(row, Column.payload.rawValue) {
+            let record = EventRecord(
+                occurredAt: instant(.occurredAt), recordedAt: instant(.recordedAt),
+                actor: try identifier(text(.actor)), cause: text(.cause),
+                catalogVersion: number(.catalogVersion))
+            content = Content(
+                record, payload: text(.payload), format: rows.int2(row, Column.format.rawValue),
+                chain: rows.bytes(row, Column.chain.rawValue))
+        }
+        let shard = Shard(number: rows.int2(row, Column.shard.rawValue))
+        self.init(
+            Position(shard: shard, sequence: number(.seq)),
+            of: try Stream(
+                project: text(.project), environment: text(.environment),
+                customer: text(.customer)),
+            version: number(.version), type: text(.type), content: content)
     }
 }

@@ -16,7 +16,7 @@ extension Ledger {
         let add = Statement.addIntake(
             .text(item.id.text), .text(wish.project.text), .text(wish.purpose.word.rawValue),
             customer,
-            .text(wish.order?.text), .text(environment), .text(wish.heading.kind.rawValue),
+            .text(wish.order?.text), .text(environment), .text(wish.heading.kind),
             .text(wish.heading.app.text), .bytea(digest), .bytea(evidence),
             .int8(item.addedAt.milliseconds), .int8(IntakeItem.countLimit),
             .int8(IntakeItem.byteLimit))
@@ -52,17 +52,18 @@ extension Ledger {
     }
 
     /// Takes the item that is due and was tried least. No other worker gets it before its lease ends.
-    /// Receipts of some apps are left out, or all that a store judges.
+    /// What busy stores would have to judge is left out.
     package func takeIntake(
-        now: Instant, without apps: [AppID] = [], withoutStores: Bool = false
+        now: Instant, without busy: BusyStores = BusyStores()
     ) throws(Fault) -> TakenIntake? {
         try requireWritable()
         let leases = (1...IntakeItem.pauses.count).map { tries in
             IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
         }
         let call = Statement.takeIntake(
-            .int8(now.milliseconds), .int8s(leases), .texts(apps.map(\.text)),
-            .bool(withoutStores))
+            .int8(now.milliseconds), .int8s(leases), .texts(busy.apps.map(\.text)),
+            .bool(busy.isFull), .texts(busy.kinds.map(\.word)),
+            .texts(busy.kinds.filter { $0.proof == .word }.map(\.word)))
         return try list(call) {
             rows, row throws(LedgerError) in try IntakeRow.taken(rows, row)
         }.first

@@ -20,11 +20,11 @@ struct IntakeRow {
             Instant(milliseconds: rows.int8(row, column.rawValue))
         }
         guard let environment = Environment(rawValue: text(.environment)),
-            let kind = EvidenceKind(rawValue: text(.kind)),
             let word = IntakeItem.State.Word(rawValue: text(.state))
         else { throw .unreadable("an item of the queue") }
         let heading = EvidenceHeading(
-            digest: rows.bytes(row, Column.digest.rawValue), kind: kind, environment: environment,
+            digest: rows.bytes(row, Column.digest.rawValue), kind: text(.kind),
+            environment: environment,
             app: try rows.identifier(row, Column.app.rawValue))
         let customer: CustomerID? = try rows.optionalIdentifier(row, Column.customer.rawValue)
         let wish = IntakeWish(
@@ -61,9 +61,8 @@ struct IntakeRow {
 
     /// The item with its evidence, which only the worker that takes it gets.
     static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
-        let item = try IntakeRow(rows, row).item
-        let bytes = rows.bytes(row, Column.evidence.rawValue)
-        return TakenIntake(item: item, evidence: RawEvidence(item.wish.heading.kind, bytes))
+        TakenIntake(
+            item: try IntakeRow(rows, row).item, bytes: rows.bytes(row, Column.evidence.rawValue))
     }
 }
 

@@ -29,6 +29,9 @@ extension Ledger {
                 return try connection.snapshots(of: streams, in: project, cache: cache)
             }
             known.note(marks, askedIn: epoch)
+            for case (let stream, .failure(let fault)) in zip(streams, snapshots) {
+                unread.tell(stream, fault)
+            }
             return snapshots
         } catch {
             throw error.fault

@@ -35,12 +35,14 @@ struct StateReader: ~Copyable {
     private let heavy: BoundedQueue<Given>
     private let cache: StateCache
     private let known: LogGuard
+    private let unread: UnreadStreams
     private let sizes: Histogram
     private var link: Link
 
     init(
         _ number: Int, queue: ReadQueue, heavy: BoundedQueue<Given>, cache: StateCache,
-        known: LogGuard, settings: LedgerSettings, greet: @escaping Greeting, sizes: Histogram
+        known: LogGuard, unread: UnreadStreams, settings: LedgerSettings,
+        greet: @escaping Greeting, sizes: Histogram
     ) {
         self.number = number
         self.queue = queue
@@ -48,6 +50,7 @@ struct StateReader: ~Copyable {
         self.cache = cache
         self.known = known
         self.sizes = sizes
+        self.unread = unread
         link = Link(settings.connection, greet: greet)
     }
 
@@ -71,7 +74,12 @@ struct StateReader: ~Copyable {
             }
             let isWorthwhile = error.isPassing && !error.isTooLong && !isAgain
             for one in reads where one.isWaiting {
-                if isWorthwhile { read([one], isAgain: true) } else { one.answer(.failure(error)) }
+                if isWorthwhile {
+                    read([one], isAgain: true)
+                } else {
+                    unread.tell(one.stream, error.fault)
+                    one.answer(.failure(error))
+                }
             }
         }
     }

@@ -17,6 +17,8 @@ package final class Reconciler {
     private let project: ProjectID
     private let plan: ReconcilePlan
     private let isRehearsal: Bool
+    /// Whether the project's row differed from the log before the run recorded that it began, which writes it anew.
+    private var projectDiffered = false
 
     /// A rehearsal looks only, and changes nothing. The walk may be shared with those of other projects that
     /// are at work right before and after.
@@ -40,10 +42,20 @@ package final class Reconciler {
                 try auditor.all(Statement.lockReconciliation()) { rows, row in rows.bool(row, 0) }
                     .first ?? false
             }
-            if isTaken { return true }
+            if isTaken {
+                projectDiffered = try projectDiffers()
+                return true
+            }
             pause(milliseconds: 100)
         }
         return false
+    }
+
+    private func projectDiffers() throws(Fault) -> Bool {
+        guard plan.isFull, plan.steps.contains(.projections), !isRehearsal else { return false }
+        var audit = ProjectionAudit()
+        try faulting { () throws(LedgerError) in try audit.compareProjects(auditor, project) }
+        return !audit.differingProjects.isEmpty
     }
 
     /// Whether the right to reconcile is held still: it ends with the connection on which it was taken.
@@ -173,6 +185,9 @@ package final class Reconciler {
             }
         }
         var counts = StepCounts(lookedAt: Int64(audit.customers), found: Int64(audit.found))
+        if part.shard == nil, projectDiffered, audit.differingProjects.isEmpty {
+            (counts.found, counts.mended) = (counts.found + 1, counts.mended + 1)
+        }
         guard plan.repairs, !isRehearsal else { return PartReport(counts) }
         // What is found is told, also when this run is killed and the next finds it mended.
         let earlier = Int64(try noted(of: id)[part]?.counts.found ?? 0)
@@ -182,7 +197,7 @@ package final class Reconciler {
                 part, StepCounts(lookedAt: counts.lookedAt, found: known), of: id, isDone: false)
         }
         var repair = RowRepair(audit, ledger: ledger, project, auditor)
-        counts.mended = try faulting { () throws(LedgerError) in try repair.mend(in: part.shard) }
+        counts.mended += try faulting { () throws(LedgerError) in try repair.mend(in: part.shard) }
         // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known

@@ -29,6 +29,8 @@ final class DatabaseCondition: Sendable {
     private struct State {
         var look: DatabaseLook?
         var lookedAt: Int64 = 0
+        /// When another server was looked for last.
+        var doubtedAt: Int64 = 0
         /// Whether a write failed for lack of room, and none has succeeded since.
         var isFull = false
         /// What the log was last told.
@@ -60,9 +62,16 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether writes fail, so that another server may have been promoted beside this one.
-    var isInDoubt: Bool {
-        state.change(wake: .none) { $0.look.map { !$0.impediments.isEmpty } ?? false }
+    /// Whether writes fail, so that another server may have been promoted beside this one, and it is time to
+    /// look for that: at most once in so many milliseconds.
+    func isDoubtDue(every pause: Int64) -> Bool {
+        state.change(wake: .none) { state in
+            let now = monotonicMilliseconds()
+            let isInDoubt = state.look.map { !$0.impediments.isEmpty } ?? false
+            guard isInDoubt, now - state.doubtedAt >= pause else { return false }
+            state.doubtedAt = now
+            return true
+        }
     }
 
     /// Whether a standby has to confirm what is written, or nothing can be, as far as is known.

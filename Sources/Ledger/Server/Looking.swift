@@ -5,6 +5,9 @@ import Threading
 
 /// What a look at the database takes.
 extension Ledger {
+    /// How many milliseconds pass before the one address of a server to which writes fail is tried again.
+    private static let addressPause: Int64 = 1000
+
     /// Looks how the database is, and has connections given up to a server that hangs; where its test clock
     /// stands, if it has one.
     package func look() throws(Fault) -> Instant? {
@@ -41,14 +44,31 @@ extension Ledger {
     /// Throws where it cannot be told that what is read now is of the server that others write to: one that
     /// stood still while a standby was promoted answers as before until that is noticed.
     package func requireCertainty() throws(Fault) {
-        if hasOtherAddresses, condition.dependsOnStandby { _ = try look() }
+        if !condition.dependsOnStandby { return }
+        let asked = monotonicMicroseconds()
+        let fault = certainty.change(wake: .none) { last in
+            // A look that began since then is as good as one of its own.
+            if last.began < asked {
+                last.began = monotonicMicroseconds()
+                do throws(Fault) {
+                    _ = try look()
+                    last.fault = nil
+                } catch {
+                    last.fault = error
+                }
+            }
+            return last.fault
+        }
+        if let fault { throw fault }
     }
 
     /// While writes fail the other addresses are looked at, too: a new session is made to the server that was
-    /// promoted last, and where that is another one, the sessions with this one are given up.
+    /// promoted last, and where that is another one, the sessions with this one are given up. One address may
+    /// lead to another server as well, and is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
-        guard hasOtherAddresses, condition.isInDoubt else { return found }
+        let pause = hasOtherAddresses ? 0 : Ledger.addressPause
+        guard condition.isDoubtDue(every: pause) else { return found }
         looking.change(wake: .none) { $0.leave() }
         return try lookAtServer()
     }
@@ -105,6 +125,12 @@ extension Ledger {
     package var impediments: [Impediment] {
         [known.impediment, clocks.database.impediment].compactMap(\.self) + condition.impediments
     }
+}
+
+/// What came of the last look for which reads waited.
+struct Certainty: Sendable {
+    var began: Int64 = 0
+    var fault: Fault?
 }
 
 /// Whether the server has said nothing since a look at it was answered last.

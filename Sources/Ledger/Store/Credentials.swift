@@ -51,14 +51,12 @@ extension Ledger {
 
     /// Takes one call out of what all instances may ask of a store; gives when to try again if none
     /// is left.
-    package func takeStoreBudget(
-        _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, now: Instant
-    ) throws(Fault) -> Instant? {
+    package func takeStoreTurn(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant? {
         try requireWritable()
-        let budget = endpoint.budget(in: environment)
+        let (app, budget) = (turn.app, turn.budget)
         let call = Statement.takeStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
-            .text(environment.rawValue), .text(endpoint.rawValue), .int8(now.milliseconds * 1000),
+            .text(turn.environment.rawValue), .text(budget.name), .int8(now.milliseconds * 1000),
             .int8(budget.pause), .int8(budget.burst))
         let answers = try list(call) { rows, row in
             (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
@@ -70,13 +68,12 @@ extension Ledger {
     }
 
     /// Tells all instances that the store wants no such call before an instant.
-    package func restStore(
-        _ app: StoreApp, _ environment: Environment, _ endpoint: StoreEndpoint, until: Instant
-    ) throws(Fault) {
+    package func restStore(_ turn: StoreTurn, until: Instant) throws(Fault) {
         try requireWritable()
+        let app = turn.app
         let call = Statement.restStoreBudget(
             .text(app.project.text), .text(app.key.store.rawValue), .text(app.key.id.text),
-            .text(environment.rawValue), .text(endpoint.rawValue),
+            .text(turn.environment.rawValue), .text(turn.budget.name),
             .int8(until.milliseconds * 1000))
         _ = try list(call) { _, _ in () }
     }
@@ -84,7 +81,7 @@ extension Ledger {
 
 extension SealedCredentials {
     fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
-        let store = Store(rawValue: rows.text(row, 1)) ?? .apple
+        let store = Store(rawValue: rows.text(row, 1)) ?? .unnamed
         self.init(
             app: StoreApp(
                 project: try rows.identifier(row, 0),

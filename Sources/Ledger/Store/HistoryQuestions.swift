@@ -17,13 +17,16 @@ extension Ledger {
             app.binds + [.bool(round.isFilled), .bool(round.isSlow), .bool(round.wasWhole)])
     }
 
-    /// Makes a question of each customer with a purchase of the app, shard by shard.
+    /// Makes a question of each customer with a purchase of the app, in one environment or in each, shard by
+    /// shard.
     package func fillHistoryQuestions(
-        of app: StoreApp, because obstacle: String?
+        of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault) {
         for shard in Shard.all {
             try writeQuestion(
-                .fillHistoryQuestions, [.int2(shard.number)] + app.binds + [.text(obstacle)])
+                .fillHistoryQuestions,
+                [.int2(shard.number)] + app.binds
+                    + [.text(environment?.rawValue), .text(obstacle)])
         }
     }
 

@@ -161,12 +161,22 @@ struct Batch {
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
+        forgetErasedOwners(of: candidate)
         let situation = try situation(of: candidate)
         let decision = try rethrowing(as: Undecided.refused, command.decide(situation))
         let events = try append(decision, of: command)
         noteStrays(of: candidate)
         tokens.noteClaim(of: candidate)
         return outcome(of: command, events, items: decision.items)
+    }
+
+    /// A customer who was erased, in this batch or since the rows were read, has no token any more.
+    private mutating func forgetErasedOwners(of candidate: Candidate) {
+        for key in candidate.tokens.map({ TokenKey($0, in: candidate.command.stream) }) {
+            guard let owner = tokens.owners[key] else { continue }
+            let state = folds[candidate.command.stream.neighbour(owner)]?.state.customer
+            if state?.isErased == true { tokens.owners[key] = nil }
+        }
     }
 
     /// What still waits under a token behind the command that claimed it is there by a row alone. Such a

@@ -33,7 +33,7 @@ struct Committer: ~Copyable {
     private let answers: BoundedQueue<Given>
     private let cache: StateCache
     private let filed = FiledCertificates()
-    private let subscribers: LogSubscribers
+    private let readers: LogReaders
     private let clocks: Clocks
     private let condition: DatabaseCondition
     private let known: LogGuard
@@ -52,7 +52,7 @@ struct Committer: ~Copyable {
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
-        cache: StateCache, subscribers: LogSubscribers, settings: LedgerSettings,
+        cache: StateCache, readers: LogReaders, settings: LedgerSettings,
         clocks: Clocks, condition: DatabaseCondition, known: LogGuard,
         greet: @escaping Greeting, log: Log, measures: LedgerMeasures
     ) {
@@ -60,7 +60,7 @@ struct Committer: ~Copyable {
         self.announced = announced
         self.answers = answers
         self.cache = cache
-        self.subscribers = subscribers
+        self.readers = readers
         self.log = log
         self.clocks = clocks
         self.condition = condition
@@ -287,7 +287,7 @@ struct Committer: ~Copyable {
         _ errands: [Errand], isSlow: Bool
     ) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
-        let listeners = subscribers.listeners
+        let listeners = readers.listeners
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         var epoch = 0
@@ -315,8 +315,8 @@ struct Committer: ~Copyable {
         cache.observe(decided.heads)
         for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
         if !listeners.isEmpty {
-            let commit = decided.commit
-            for listener in listeners { listener.subscriber.hear(commit, since: listener.moment) }
+            let commit = decided.commit(isWhole: listeners.contains { $0.reader.interest.isWhole })
+            for (reader, moment) in listeners { reader.hear(commit, since: moment) }
         }
         var given: [Given] = []
         var again: [Errand] = []

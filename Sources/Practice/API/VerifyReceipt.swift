@@ -36,13 +36,8 @@ struct VerifyReceipt: Sendable {
             let terms = Terms(apps: [trusted], now: .distantFuture, rank: .offlineReceipt)
             facts = try verifier.verify(bytes, as: .appReceipt, on: terms).facts
         } catch {
-            let isForm: Bool
-            switch error {
-            case .chain, .signatureInvalid, .signerCertificateMissing, .foreignBundleID:
-                isForm = false
-            default: isForm = true
-            }
-            return status(isForm ? 21_002 : 21_003)
+            let ofProof: Set<Check.Name> = [.chain, .validity, .signature, .bundleID]
+            return status(ofProof.contains(error.check) ? 21_003 : 21_002)
         }
         if isProduction { return status(21_007) }
         let password = json["password"]?.string

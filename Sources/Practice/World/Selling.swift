@@ -172,7 +172,8 @@ extension PracticeWorld {
         else { return nil }
         changeSale(charged.id) { [now] in
             $0.revocation = Sale.Revocation(
-                at: now, extent: .full, milliPercent: 100_000, isForApp: false)
+                at: now, extent: charged.isShared ? .family : .full,
+                milliPercent: charged.isShared ? nil : 100_000, isForApp: false)
         }
         subscriptions[original]?.latest = running.id
         subscriptions[original]?.product = running.product

@@ -14,10 +14,13 @@ extension PracticeWorld {
             throw .invalid("a prorated refund of \(sale.product) needs a percent")
         }
         // A renewal that was charged before is paid back, too; alone, it ends nothing.
-        let charged = undoRenewal(of: sale.original)
+        let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
-            subscriptions[sale.original]?.willRenew = false
+            for one in [sale.original] + shares(of: sale.original).map(\.original) {
+                subscriptions[one]?.willRenew = false
+            }
             post("REFUND", about: charged)
+            for copy in shared { post("REVOKE", about: copy) }
             return charged
         }
         changeSale(sale.id) { [now] in
@@ -26,6 +29,7 @@ extension PracticeWorld {
                 isForApp: step.forApp ?? false)
         }
         if let charged { post("REFUND", about: charged) }
+        for copy in shared { post("REVOKE", about: copy) }
         // A period that another one followed ends alone; the subscription goes on.
         endForGood(sale)
         post("REFUND", about: sale.id)
@@ -33,7 +37,14 @@ extension PracticeWorld {
         return sale.id
     }
 
-    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again.
+    /// Pays a renewal back whose period has not begun, and takes the shares of it away.
+    private mutating func undoRenewals(of original: String) -> (String?, shared: [String]) {
+        guard let charged = undoRenewal(of: original) else { return (nil, []) }
+        return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
+    }
+
+    /// A subscription whose newest period was refunded goes on no more: nor is its payment tried again. The store's
+    /// pages do not say so of a period that had expired; that it is the same is assumed.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -205,7 +216,7 @@ extension PracticeWorld {
     private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
         let taken = sales.filter {
             $0.sharedFrom == original && $0.revocation?.extent == .family
-                && $0.revocation?.at == instant
+                && $0.revocation?.at == instant && $0.purchased <= instant
         }
         for share in taken {
             changeSale(share.id) { $0.revocation = nil }

@@ -16,7 +16,11 @@ package struct MovementsAnswer: Hashable, Sendable {
     package let next: Int64?
 }
 
-extension Ports {
+/// How balances are moved, and how they moved.
+package struct CustomerBalances: Sendable {
+    let ledger: any EventLog
+    let secrets: Secrets
+
     /// The wish to take an amount from a balance, which must hold it.
     package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
@@ -30,14 +34,14 @@ extension Ports {
             ) { state, _, _ throws(Refusal) in
                 try state.decide(wish)
             }
-        ).then { [self] result in
+        ).then { [ledger] result in
             // Who tests with the sandbox and leaves the environment out finds nothing in production.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
                 // The refusal stands, whether or not the hint can be given.
-                let sandbox = try? ledger.customer(stream.inSandbox).customer
+                let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
                         currency, has: has, needs: needs,
@@ -110,7 +114,8 @@ extension Ports {
         var history = BalanceHistory(currency: currency)
         var place: Int64 = 0
         while true {
-            let page = try ledger.events(stream, place, BalanceHistory.pageLimit)
+            let page = try ledger.events(
+                of: stream, after: place, limit: BalanceHistory.pageLimit)
             guard let last = page.last else { break }
             for entry in page { history.apply(entry.recorded, after: version) }
             if history.movements.count > limit { break }

@@ -6,9 +6,12 @@ package struct GrantAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-extension Ports {
+/// What admins give customers, and take back.
+package struct Grants: Sendable {
+    let secrets: Secrets
+
     /// The wish to give a customer an entitlement that the catalog knows, or any one.
-    package func givingGrant(
+    package func giving(
         _ entitlement: EntitlementID, from start: Instant?, until end: GiveGrant.End,
         reason: AdminReason, to stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<GrantAnswer> {
@@ -35,7 +38,7 @@ extension Ports {
     }
 
     /// The wish to take a grant back from now on; the same answer when that was done before.
-    package func revokingGrant(
+    package func revoking(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<GrantAnswer> {
         let wish = RevokeGrant(grant: grant, reason: reason.reason, ticket: reason.ticket)

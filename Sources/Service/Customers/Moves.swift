@@ -8,7 +8,11 @@ package struct MoveAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-extension Ports {
+/// How admins move purchases between customers.
+package struct Moves: Sendable {
+    let ledger: any EventLog
+    let secrets: Secrets
+
     /// The wish to move a purchase from the customer who holds it to another one.
     package func transferring(
         _ purchase: PurchaseID, from stream: Stream, to customer: CustomerID, reason: AdminReason,
@@ -25,7 +29,7 @@ extension Ports {
     }
 
     /// The wish to move a purchase back to its previous holder.
-    package func undoingTransfer(
+    package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
         let cause = secrets.cause(
@@ -42,7 +46,7 @@ extension Ports {
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
     ) -> Wish<MoveAnswer> {
-        lookingAgain(at: purchase) { () throws(CommandError) in
+        .lookingAgain(at: purchase) { () throws(CommandError) in
             let command = try move(purchase, of: stream, actor: actor, cause: cause, wish: wish)
             return Wish(command) { outcome throws(CommandError) in
                 guard let recorded = outcome.events.first,
@@ -53,25 +57,11 @@ extension Ports {
         }
     }
 
-    /// The wish that a look at the purchase leads to; looks again where that changed between the look and
-    /// the decision.
-    func lookingAgain<Answer>(
-        at purchase: PurchaseID, attempts: Int = 3,
-        _ look: @escaping @Sendable () throws(CommandError) -> Wish<Answer>
-    ) -> Wish<Answer> {
-        Wish.look(look).then { result in
-            guard attempts > 1,
-                case .failure(.refused(.purchaseChangedMeanwhile(purchase))) = result
-            else { return .answered(result) }
-            return lookingAgain(at: purchase, attempts: attempts - 1, look)
-        }
-    }
-
     private func move(
         _ purchase: PurchaseID, of stream: Stream, actor: Actor, cause: Cause,
         wish: @escaping @Sendable (Holder, Catalog) throws(Refusal) -> MovePurchase
     ) throws(CommandError) -> Command {
-        let snapshot = try obtain(ledger.customer(stream))
+        let snapshot = try obtain(ledger.customer(of: stream))
         let concerned = snapshot.concerned(by: wish, about: purchase, holder: stream.customer)
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in

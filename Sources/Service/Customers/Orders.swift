@@ -25,9 +25,15 @@ package struct TokenAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-extension Ports {
+/// Purchases that back ends announced, and what tells whose a purchase is.
+package struct Orders: Sendable {
+    let ledger: any EventLog
+    let directory: any Directory
+    let secrets: Secrets
+    let now: @Sendable () -> Instant
+
     /// The wish to announce a purchase. Without an id of the sender's the order gets one.
-    package func openingOrder(
+    package func opening(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<OrderAnswer> {
@@ -60,7 +66,7 @@ extension Ports {
     }
 
     /// The wish to wait for the order's purchase no longer; the same answer when that was done before.
-    package func closingOrder(
+    package func closing(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
     ) -> Wish<OrderAnswer> {
         let wish = CloseOrder(order: id, cause: cause)
@@ -86,29 +92,22 @@ extension Ports {
     }
 
     /// An order, whosever it is.
-    package func order(
+    package func find(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
-        let found = try obtain(findOrder(id, project, environment))
-        guard let found else { throw .refused(.orderUnknown(id)) }
-        return found
-    }
-
-    private func findOrder(
-        _ id: OrderID, _ project: ProjectID, _ environment: Environment
-    ) throws(Fault) -> OrderAnswer? {
-        guard let stream = try directory.owner(id, project, environment) else { return nil }
-        let snapshot = try ledger.customer(stream)
-        return snapshot.customer.order(id).map {
-            OrderAnswer(stream: stream, order: $0, at: now(), position: snapshot.position)
+        guard let stream = try obtain(directory.owner(of: id, in: project, environment)) else {
+            throw .refused(.orderUnknown(id))
         }
+        let snapshot = try obtain(ledger.customer(of: stream))
+        guard let order = snapshot.customer.order(id) else { throw .refused(.orderUnknown(id)) }
+        return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
     /// Up to `limit` orders of a customer after the first `after`.
-    package func orders(
+    package func list(
         of stream: Stream, after count: Int, limit: Int
     ) throws(Fault) -> OrdersAnswer {
-        let snapshot = try ledger.customer(stream)
+        let snapshot = try ledger.customer(of: stream)
         let rest = snapshot.customer.orders.dropFirst(count)
         return OrdersAnswer(
             stream: stream, orders: Array(rest.prefix(limit)), at: now(),
@@ -117,7 +116,7 @@ extension Ports {
 
     /// The wish that whatever carries the token be the customer's from now on, and whatever waits
     /// under it.
-    package func registeringToken(
+    package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) -> Wish<TokenAnswer> {
         let cause = secrets.cause(of: sender, "register_token", [token.text])

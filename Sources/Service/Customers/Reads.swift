@@ -36,7 +36,12 @@ package struct EventsAnswer: Hashable, Sendable {
     package let next: Int64?
 }
 
-extension Ports {
+/// What is known of a customer, and why.
+package struct Customers: Sendable {
+    let ledger: any EventLog
+    package let reading: any CustomerReading
+    package let now: @Sendable () -> Instant
+
     /// What the customer may use at `at` (now, when it is not given), from what was recorded by
     /// `known` (everything, when that is not given).
     package func entitlements(
@@ -96,7 +101,7 @@ extension Ports {
     func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         while true {
-            let page = try ledger.events(stream, events.last?.version ?? 0, 1000)
+            let page = try ledger.events(of: stream, after: events.last?.version ?? 0, limit: 1000)
             if page.isEmpty { return events }
             events += page.map(\.recorded)
         }
@@ -107,7 +112,7 @@ extension Ports {
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> EventsAnswer {
         let head = try reading.heads()[Int(stream.shard.number)]
-        let entries = try ledger.events(stream, version, limit + 1)
+        let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
         return EventsAnswer(
             stream: stream, entries: page,

@@ -32,13 +32,19 @@ package struct AttachAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-extension Ports {
+/// Purchases that no customer claimed, and how an admin gives one to a customer.
+package struct Unclaimed: Sendable {
+    let ledger: any EventLog
+    let directory: any Directory
+    let secrets: Secrets
+
     /// Up to `limit` purchases that no customer claimed, behind one of them.
-    package func unclaimed(
+    package func list(
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
-        let catalog = try existing(project).catalog
-        let found = try obtain(directory.unclaimed(project, environment, last, limit + 1))
+        let catalog = try ledger.existing(project).catalog
+        let found = try obtain(
+            directory.unclaimed(of: project, environment, after: last, limit: limit + 1))
         let purchases = found.prefix(limit).compactMap { listed in
             listed.state.purchase(listed.purchase).map {
                 UnclaimedAnswer(
@@ -54,12 +60,12 @@ extension Ports {
     }
 
     /// One purchase that no customer claimed.
-    package func unclaimed(
+    package func find(
         _ id: PurchaseID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> UnclaimedAnswer {
         let stream = Stream(project: project, environment: environment, customer: .unclaimed(id))
-        let snapshot = try obtain(ledger.customer(stream))
-        let first = try obtain(ledger.events(stream, 0, 1)).first
+        let snapshot = try obtain(ledger.customer(of: stream))
+        let first = try obtain(ledger.events(of: stream, after: 0, limit: 1)).first
         guard let purchase = snapshot.customer.purchase(id), let first else {
             throw .refused(.notUnclaimed(id))
         }
@@ -75,7 +81,7 @@ extension Ports {
     ) -> Wish<AttachAnswer> {
         let cause = secrets.cause(
             of: sender, "attach", [purchase.description, reason.reason.text, reason.ticket?.text])
-        return lookingAgain(at: purchase) { () throws(CommandError) in
+        return .lookingAgain(at: purchase) { () throws(CommandError) in
             let command = try attach(purchase, to: stream, reason, sender.actor, cause)
             return Wish(command) { outcome throws(CommandError) in
                 guard case .purchaseAttached(let attached) = outcome.events.first?.event,
@@ -93,7 +99,7 @@ extension Ports {
         let keeper = CustomerID.unclaimed(purchase)
         let kept = Stream(
             project: stream.project, environment: stream.environment, customer: keeper)
-        let snapshot = try obtain(ledger.customer(kept))
+        let snapshot = try obtain(ledger.customer(of: kept))
         let known = snapshot.customer.purchase(purchase)?.heldPurchases ?? []
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in

@@ -1,6 +1,6 @@
 package import Core
 
-extension Ports {
+extension Customers {
     /// The customer now, or as it was known at an instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
         let own = try snapshot(of: stream, known: known)
@@ -50,7 +50,7 @@ extension Ports {
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {
-        let snapshot = try ledger.customer(stream)
+        let snapshot = try ledger.customer(of: stream)
         guard let known else { return snapshot }
         return CustomerSnapshot(
             customer: CustomerState(folding: try history(of: stream), known: known),

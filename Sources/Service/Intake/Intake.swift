@@ -3,19 +3,21 @@ package import Core
 /// Taking evidence in: proving it, having it wait while it cannot be proven, and asking the stores.
 package struct Intake: Sendable {
     package var ports: Ports
-    package var queue: IntakePort
+    package var queue: any IntakeQueue
+    let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
-    /// Whether evidence of that digest was believed before and is kept.
-    package var wasBelieved: @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
+    /// Whether evidence of production counts: not where the time is a test's.
+    package let takesProduction: Bool
 
     package init(
-        ports: Ports, queue: IntakePort, stores: [StoreAdapter],
-        wasBelieved: @escaping @Sendable (_ digest: [UInt8]) throws(Fault) -> Bool
+        ports: Ports, _ ledger: some IntakeQueue & EvidenceArchive, stores: [StoreAdapter],
+        takesProduction: Bool = true
     ) {
         self.ports = ports
-        self.queue = queue
-        self.stores = Dictionary(stores.map { ($0.store, $0) }) { first, _ in first }
-        self.wasBelieved = wasBelieved
+        queue = ledger
+        archive = ledger
+        self.stores = Dictionary(stores.map { ($0.profile.store, $0) }) { first, _ in first }
+        self.takesProduction = takesProduction
     }
 }
 
@@ -28,7 +30,7 @@ extension Intake {
     ) throws(CommandError) -> IntakeItem {
         let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
         let item = IntakeItem(ports.secrets.newID(prefix: "i_"), wish, now: ports.now())
-        let added = try obtain(queue.add(item, evidence.bytes))
+        let added = try obtain(queue.addIntake(item, evidence.bytes))
         guard let added else { throw .refused(.intakeFull) }
         return added
     }
@@ -37,17 +39,17 @@ extension Intake {
     package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
-        let found = try obtain(queue.find(project, id))
+        let found = try obtain(queue.intake(id, of: project))
         guard let found else { throw .refused(.intakeUnknown(id)) }
         return found
     }
 
     /// Some of a project's queue, oldest first.
     package func items(
-        _ filter: IntakeFilter, of project: ProjectID
+        of project: ProjectID, in state: IntakeItem.State.Word?, limit: Int
     ) throws(CommandError) -> [IntakeItem] {
-        try ports.requireProject(project)
-        return try obtain(queue.list(project, filter))
+        _ = try ports.ledger.existing(project)
+        return try obtain(queue.intake(of: project, in: state, after: nil, limit: limit))
     }
 
     /// The wish to end an item that support staff took care of in another way.
@@ -98,7 +100,7 @@ extension Intake {
             let changed = try rethrowing(as: CommandError.refused, change(item, ports.now()))
             // What was done before is answered when that is as safe as it would be now.
             let wanted = changed == item ? item.unrevised : changed
-            if try queue.change(wanted) { return changed }
+            if try queue.changeIntake(wanted) { return changed }
             // A worker or an admin was quicker: look at what they made of it.
         }
         throw .fault(.busy)

@@ -19,24 +19,25 @@ package struct IntakeWorker: Sendable {
 
     private let submissions: Submissions
     private var intake: Intake { submissions.intake }
-    private let visits = StoreVisits()
+    private let visits: StoreVisits
 
     package init(_ submissions: Submissions) {
         self.submissions = submissions
+        visits = StoreVisits(submissions.intake.adapters.flatMap(\.profile.kinds))
     }
 
     /// Judges the item that is due and was tried least; `nil` when none is due.
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain(
-            visits.begin { full, isFull throws(Fault) in
-                try intake.queue.take(intake.ports.now(), full, isFull)
+            visits.begin { busy throws(Fault) in
+                try intake.queue.takeIntake(now: intake.ports.now(), without: busy)
             })
         guard let taken else { return nil }
         defer { visits.end(taken) }
         let judgement = judgeAndRecord(taken)
         let jitter = intake.ports.secrets.randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) }
         let item = taken.item.judged(judgement, now: intake.ports.now(), jitter: jitter)
-        let isKept = try intake.queue.change(item)
+        let isKept = try intake.queue.changeIntake(item)
         return Work(
             item: item, isKept: isKept,
             isAlarming: isKept && item.tries == IntakeItem.alarmTries && item.nextTry != nil)
@@ -45,12 +46,16 @@ package struct IntakeWorker: Sendable {
     private func judgeAndRecord(
         _ taken: TakenIntake
     ) -> Judgement<[IntakeResult], Postponement> {
+        guard let kind = intake.kind(named: taken.item.wish.heading.kind) else {
+            return .tryAgain(IntakeReason(.ofUnknownStore))
+        }
+        let evidence = RawEvidence(kind, taken.bytes)
         do throws(CommandError) {
-            switch try judge(taken) {
+            switch try judge(evidence, of: taken.item) {
             case .believed(let proven):
-                let all = receipt(of: taken, beside: proven) + [proven]
+                let all = receipt(evidence, beside: proven) + [proven]
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
-                return .believed(try intake.ports.perform(wish))
+                return .believed(try intake.ports.ledger.perform(wish))
             case .refused(let refused): return .refused(refused)
             case .undecided(let wait): return .undecided(wait)
             }
@@ -66,35 +71,35 @@ package struct IntakeWorker: Sendable {
     }
 
     private func judge(
-        _ taken: TakenIntake
+        _ evidence: RawEvidence, of item: IntakeItem
     ) throws(CommandError) -> Judgement<ProvenEvidence, Postponement> {
-        let heading = taken.item.wish.heading
-        let project = try intake.ports.existing(taken.item.wish.project)
-        guard let app = project.app(heading.key) else {
+        let heading = item.wish.heading
+        let project = try intake.ports.ledger.existing(item.wish.project)
+        guard let app = project.app(evidence.key(of: heading.app)) else {
             throw .refused(.appUnknown(heading.app))
         }
-        if heading.kind.isForStoreToJudge, app.receipts == .store {
+        if evidence.kind.isForStore(app.receipts) {
             return intake.judge(
-                ReceiptInquiry(
-                    receipt: taken.evidence, project: taken.item.wish.project, app: app,
-                    environment: heading.environment, tries: taken.item.tries,
-                    formerReason: taken.item.reason, now: intake.ports.evidenceClock))
+                StoreInquiry(
+                    evidence: evidence, project: item.wish.project, app: app,
+                    environment: heading.environment, tries: item.tries,
+                    formerReason: item.reason, now: intake.ports.evidenceClock))
         }
         return Judgement { () throws(RefusedEvidence) in
-            try intake.prove(taken.evidence, for: [app.trusted])
+            try intake.prove(evidence, for: [app.trusted])
         }
     }
 
-    /// The receipt itself, where the store vouched for it with a reply of its own: kept, it need not be
-    /// sent to the store again.
+    /// What was handed in, where the store vouched for it with an answer of its own: kept, it need not be asked
+    /// about again.
     private func receipt(
-        of taken: TakenIntake, beside reply: ProvenEvidence
+        _ evidence: RawEvidence, beside reply: ProvenEvidence
     ) -> [ProvenEvidence] {
-        guard reply.kind != taken.evidence.kind else { return [] }
+        guard reply.kind != evidence.kind else { return [] }
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
         // What Deed cannot read of it, the reply tells.
-        let read = try? intake.read(vouchedFor: taken.evidence, for: app)
+        let read = try? intake.read(vouchedFor: evidence, for: app)
         return [read].compactMap(\.self)
     }
 
@@ -105,7 +110,7 @@ package struct IntakeWorker: Sendable {
     }
 }
 
-/// The receipts that are being judged, by app. A store that hangs for one app must not keep every worker,
+/// What stores are being asked to judge, by app. A store that hangs for one app must not keep every worker,
 /// nor one that hangs for all: other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
@@ -117,23 +122,29 @@ private final class StoreVisits: Sendable {
         var asking = 0
     }
     private let state = Mutex(State())
+    /// The kinds that a store may have to judge.
+    private let kinds: [EvidenceKind]
 
-    /// Takes an item of an app that is below its limit, and no receipt for a store when all workers but one
-    /// have one. A database that hangs for one worker keeps no other.
+    init(_ kinds: [EvidenceKind]) {
+        self.kinds = kinds.filter { $0.isForStore(.store) }
+    }
+
+    /// Takes an item of an app that is below its limit, and nothing for a store when all workers but one have
+    /// some. A database that hangs for one worker keeps no other.
     func begin(
-        _ take: (_ full: [AppID], _ isFull: Bool) throws(Fault) -> TakenIntake?
+        _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
-        let (full, isFull) = state.withLock { state in
+        let busy = state.withLock { state in
             let asking = state.asking
             state.asking += 1
             let full = state.counts.filter { $0.value + asking >= StoreVisits.limitPerApp }
             let all = state.counts.values.reduce(asking, +)
-            return (
-                Array(full.keys), all >= StoreVisits.limit || asking >= StoreVisits.limitPerApp
-            )
+            return BusyStores(
+                kinds: kinds, apps: Array(full.keys),
+                isFull: all >= StoreVisits.limit || asking >= StoreVisits.limitPerApp)
         }
         do throws(Fault) {
-            let taken = try take(full, isFull)
+            let taken = try take(busy)
             end(asking: taken)
             return taken
         } catch {
@@ -145,23 +156,23 @@ private final class StoreVisits: Sendable {
     private func end(asking taken: TakenIntake?) {
         state.withLock { state in
             state.asking -= 1
-            guard let taken, taken.isReceipt else { return }
+            guard let taken, isForStore(taken) else { return }
             state.counts[taken.item.wish.heading.app, default: 0] += 1
         }
     }
 
     func end(_ taken: TakenIntake) {
-        if !taken.isReceipt { return }
+        if !isForStore(taken) { return }
         state.withLock { state in
             let app = taken.item.wish.heading.app
             let left = state.counts[app, default: 1] - 1
             state.counts[app] = left > 0 ? left : nil
         }
     }
-}
 
-extension TakenIntake {
-    fileprivate var isReceipt: Bool { item.wish.heading.kind.isForStoreToJudge }
+    private func isForStore(_ taken: TakenIntake) -> Bool {
+        kinds.contains { $0.word == taken.item.wish.heading.kind }
+    }
 }
 
 extension IntakeReason {

@@ -57,7 +57,7 @@ extension Submissions {
         guard let (app, heading) = try forStore(piece, of: project) else {
             return try prove(own: piece, of: project)
         }
-        let isKnown = try obtain(intake.wasBelieved(heading.digest))
+        let isKnown = try obtain(intake.archive.hasBelieved(heading.digest))
         if !isKnown { return .undecided(heading) }
         do throws(RefusedEvidence) {
             return .believed(try intake.read(vouchedFor: piece, for: app.trusted))
@@ -66,15 +66,14 @@ extension Submissions {
         }
     }
 
-    /// The app, where its settings want only the store to judge its receipts, and this is one.
+    /// The app, where only the store judges such evidence of it.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
-        guard piece.kind.isForStoreToJudge, let heading = try? intake.heading(of: piece) else {
-            return nil
-        }
-        let app = try obtain(apps.find(heading.key))
-        guard let app, app.project == project, app.receipts == .store else { return nil }
+        guard piece.kind.isForStore(.store), let heading = try? intake.heading(of: piece),
+            let app = try obtain(apps.find(piece.key(of: heading.app))), app.project == project,
+            piece.kind.isForStore(app.receipts)
+        else { return nil }
         return (app, heading)
     }
 
@@ -102,7 +101,7 @@ extension Submissions {
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
         guard let heading = try? intake.heading(of: piece) else { return nil }
-        let app = try obtain(apps.find(heading.key))
+        let app = try obtain(apps.find(piece.key(of: heading.app)))
         return app?.project == project ? heading : nil
     }
 

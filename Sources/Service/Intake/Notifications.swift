@@ -31,8 +31,9 @@ extension Submissions {
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         let (raw, heading) = try opened(raw)
+        let key = raw.key(of: heading.app)
         for isFirst in [true, false] {
-            let app = apps.known(heading.key)
+            let app = apps.known(key)
             let proven: ProvenEvidence
             do throws(RefusedEvidence) {
                 proven = try prove(raw, of: app?.project)
@@ -41,13 +42,13 @@ extension Submissions {
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
                 // Another instance may have set or changed the app a moment ago.
                 try obtain(apps.refresh())
-                if apps.known(heading.key) == nil { throw .unknownApp(heading.app) }
+                if apps.known(key) == nil { throw .unknownApp(key.id) }
                 continue
             }
-            guard let app else { throw .unknownApp(heading.app) }
+            guard let app else { throw .unknownApp(key.id) }
             return try recording(proven, for: app.project)
         }
-        let id = try queue(raw, heading, of: addressee(of: heading).project)
+        let id = try queue(raw, heading, of: addressee(of: key).project)
         return .answered(.success(.queued(id)))
     }
 
@@ -58,7 +59,7 @@ extension Submissions {
         // One that names no purchase makes no event; the only news is that it is kept.
         var isFirst = false
         if proven.facts == Facts() {
-            isFirst = try !obtain(intake.wasBelieved(proven.record.digest))
+            isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
         }
         let command = try command(recording: proven, head, for: project)
         return Wish(command) { [isFirst] outcome throws(CommandError) in
@@ -100,8 +101,9 @@ extension Submissions {
         for consent in proven.facts.consents {
             customers.formUnion(
                 try obtain(
-                    intake.ports.accounts.holders(
-                        consent.appTransaction, project, proven.environment, AccountAnswer.limit)))
+                    intake.ports.accounts.customers(
+                        of: consent.appTransaction, in: project, proven.environment,
+                        limit: AccountAnswer.limit)))
         }
         return customers.sorted()
     }
@@ -128,9 +130,9 @@ extension Submissions {
         return (bare, try rethrowing(as: unreadable, intake.heading(of: bare)))
     }
 
-    private func addressee(of heading: EvidenceHeading) throws(NotificationError) -> ListedApp {
-        let app = try obtain(apps.find(heading.key))
-        guard let app else { throw .unknownApp(heading.app) }
+    private func addressee(of key: AppKey) throws(NotificationError) -> ListedApp {
+        let app = try obtain(apps.find(key))
+        guard let app else { throw .unknownApp(key.id) }
         return app
     }
 
@@ -151,14 +153,14 @@ extension RefusedEvidence {
         code: "wrong_kind", sentence: "It is not a notification.")
 }
 
-extension SecretsPort {
+extension Secrets {
     /// The same for every repetition with the same content. A store may sign one notification again,
     /// and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
-        let content = hexDigest(record.digest).prefix(16)
+        let content = digest(record.digest).hexDigits.prefix(16)
         // Whatever a store may write there one day, the log takes printable text of a bounded length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
-        let id = isUsual ? head.id : String(hexDigest(Array(head.id.utf8)).prefix(32))
+        let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)
     }
 }

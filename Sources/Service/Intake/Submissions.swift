@@ -71,7 +71,7 @@ package struct Submissions: Sendable {
         }
         var snapshots: [Stream: CustomerSnapshot] = [:]
         for stream in wanted where !parts.contains(where: { $0.stream == stream }) {
-            snapshots[stream] = try intake.ports.ledger.customer(stream)
+            snapshots[stream] = try intake.ports.ledger.customer(of: stream)
         }
         return snapshots
     }
@@ -163,7 +163,7 @@ extension CustomerSnapshot {
     }
 }
 
-extension SecretsPort {
+extension Secrets {
     /// The sender's key, else a cause that tells what the events rest on and that no other
     /// submission has.
     fileprivate func cause(
@@ -173,7 +173,7 @@ extension SecretsPort {
         else {
             return cause(
                 of: sender, request.isRestore ? "restore" : "submit",
-                [request.order?.text] + request.pieces.map { hexDigest($0.bytes) })
+                [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
         // No other request can come under this cause, so nothing need tell the two apart.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"

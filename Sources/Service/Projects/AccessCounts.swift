@@ -69,7 +69,7 @@ package struct AccessCounts: Hashable, Sendable {
     }
 }
 
-extension Ports {
+extension Catalogs {
     /// Who gains and who loses access now by the step, from the states of all customers of the
     /// project. `report` gets how many were looked at so far.
     package func accessCounts(
@@ -83,7 +83,8 @@ extension Ports {
         var seen = 0
         var last: Stream?
         while true {
-            let page = try obtain(directory.customers(project, last, pageLimit))
+            let page = try obtain(
+                directory.customers(of: project, after: last, limit: pageLimit))
             if page.isEmpty { return counts }
             // A keeper of unclaimed purchases has no access to lose.
             for customer in page where !customer.stream.customer.isReserved {

@@ -41,10 +41,16 @@ package struct CatalogStep: Hashable, Sendable {
     }
 }
 
-extension Ports {
+/// What projects sell, and what changing that does.
+package struct Catalogs: Sendable {
+    let ledger: any EventLog
+    let directory: any Directory
+    let secrets: Secrets
+    let now: @Sendable () -> Instant
+
     /// What the project sells now.
     package func catalog(of project: ProjectID) throws(CommandError) -> CatalogAnswer {
-        let state = try existing(project)
+        let state = try ledger.existing(project)
         return CatalogAnswer(catalog: state.catalog, version: state.catalogVersion)
     }
 
@@ -52,7 +58,7 @@ extension Ports {
     package func compare(
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandError) -> CatalogStep {
-        let state = try existing(project)
+        let state = try ledger.existing(project)
         _ = try rethrowing(
             as: CommandError.refused,
             state.change(to: proposal.catalog, of: project, basis: proposal.basis))
@@ -66,7 +72,7 @@ extension Ports {
         _ proposal: CatalogProposal, to project: ProjectID, by sender: Sender
     ) -> Wish<CatalogStep> {
         .look { () throws(CommandError) in
-            let before = try existing(project)
+            let before = try ledger.existing(project)
             let cause = secrets.cause(of: sender, "change_catalog", [proposal.text])
             let command = Command.project(project, actor: sender.actor, cause: cause) {
                 state, _ throws(Refusal) in
@@ -101,7 +107,8 @@ extension Ports {
         var found = Catalog()
         var place: Int64 = 0
         while true {
-            let page = try obtain(ledger.events(.ofProject(project), place, pageLimit))
+            let page = try obtain(
+                ledger.events(of: .ofProject(project), after: place, limit: pageLimit))
             guard let last = page.last else { return found }
             for entry in page {
                 guard case .catalogChanged(let changed) = entry.recorded.event else { continue }

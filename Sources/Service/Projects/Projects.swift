@@ -8,9 +8,14 @@ package struct NewKey: Hashable, Sendable {
     package let name: String
 }
 
-extension Ports {
+/// Projects and the keys that open them.
+package struct Projects: Sendable {
+    let ledger: any EventLog
+    let credentials: CredentialsPort
+    let secrets: Secrets
+
     /// The wish to create a project.
-    package func creatingProject(_ project: ProjectID, by sender: Sender) -> Wish<Void> {
+    package func creating(_ project: ProjectID, by sender: Sender) -> Wish<Void> {
         let cause = secrets.cause(of: sender, "create_project", [project.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
@@ -26,7 +31,7 @@ extension Ports {
         let text = "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
         let created = KeyCreated(
             key: secrets.newID(prefix: "k_"), role: role, name: name,
-            digest: secrets.hexDigest(Array(text.utf8)))
+            digest: secrets.digest(Array(text.utf8)).hexDigits)
         let cause = secrets.cause(of: sender, "create_key", [created.key.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
@@ -56,19 +61,16 @@ extension Ports {
 
     /// Every key that the project has had, oldest first.
     package func keys(of project: ProjectID) throws(CommandError) -> [Key] {
-        try existing(project).keys
+        try ledger.existing(project).keys
     }
 
-    /// Throws unless there is such a project.
-    package func requireProject(_ project: ProjectID) throws(CommandError) {
-        _ = try existing(project)
-    }
+}
 
-    func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
-        let found = try obtain(ledger.project(project))
-        guard found.exists else {
-            throw .refused(.projectUnknown(project))
-        }
+extension EventLog {
+    /// The project now; throws unless there is one.
+    package func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
+        let found = try obtain(self.project(project))
+        guard found.exists else { throw .refused(.projectUnknown(project)) }
         return found
     }
 }

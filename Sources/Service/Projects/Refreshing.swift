@@ -1,49 +1,74 @@
 import Core
 import Synchronization
 
-/// Reads a list again for callers who miss something in it: one read at a time, a limited number per second, and
-/// none right after one that failed. What strangers can ask for must neither load the database nor
-/// hold up those who answer.
-final class Refreshing: Sendable {
-    private static let pauseAfterFault: Int64 = 500
+/// What is kept in memory of a list in the database. It is read again for callers who miss something in it:
+/// one read at a time, a limited number per second, and none right after one that failed. What strangers can
+/// ask for must neither load the database nor hold up those who answer.
+final class Refreshing<Kept: Sendable>: Sendable {
+    private static var pauseAfterFault: Int64 { 500 }
 
-    private struct State {
+    private struct Limits {
         var allowance = Allowance(.reloads)
         var fault: (fault: Fault, at: Instant)?
     }
-    private let state = Mutex(State())
-    private let looking = Mutex(())
+    private let kept: Mutex<Kept>
+    private let reads = Atomic(0)
+    /// Held while the list is read: of two reads the later one is kept.
+    private let reading = Mutex(Limits())
+    private let read: @Sendable () throws(Fault) -> Kept
 
-    /// What `find` gives, after `reload` when it gives nothing at first. Those who miss something at
-    /// the same time wait for the first one's read, and share its fault.
-    func find<Found>(
-        at now: Instant, _ find: () -> Found?, reload: () throws(Fault) -> Void
+    init(_ empty: Kept, read: @escaping @Sendable () throws(Fault) -> Kept) {
+        kept = Mutex(empty)
+        self.read = read
+    }
+
+    /// How often the list was read.
+    var edition: Int { reads.load(ordering: .acquiring) }
+
+    /// What memory has, and in which edition.
+    func known<Found: Sendable>(_ find: (Kept) -> Found?) -> (found: Found, edition: Int)? {
+        kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
+    }
+
+    /// What `find` gives, after a look into the database when it gives nothing at first. Those who miss
+    /// something at the same time wait for the first one's read, and share its fault.
+    func find<Found: Sendable>(
+        at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
-        if let found = find() { return found }
-        return try looking.withLock { _ throws(Fault) in
-            if let found = find() { return found }
-            if let fault = recentFault(at: now) { throw fault }
-            guard state.withLock({ $0.allowance.take(at: now) }) else { return nil }
+        if let known = known(find) { return known.found }
+        return try reading.withLock { limits throws(Fault) in
+            if let known = known(find) { return known.found }
+            // Those who waited came before it was over.
+            if let (fault, at) = limits.fault,
+                now.milliseconds - at.milliseconds < Refreshing.pauseAfterFault
+            {
+                throw fault
+            }
+            guard limits.allowance.take(at: now) else { return nil }
             do throws(Fault) {
-                try reload()
+                try keep()
             } catch {
-                state.withLock { $0.fault = (error, now) }
+                limits.fault = (error, now)
                 throw error
             }
-            state.withLock { $0.fault = nil }
-            return find()
+            limits.fault = nil
+            return known(find)?.found
         }
     }
 
-    /// Reloads, unless the limit of reloads is reached. What is there already does not prevent it.
-    func refresh(at now: Instant, reload: () throws(Fault) -> Void) throws(Fault) {
-        _ = try find(at: now, { () -> Void? in nil }, reload: reload)
+    /// Reads the list again, unless that happened too often lately.
+    func refresh(at now: Instant) throws(Fault) {
+        _ = try find(at: now) { _ -> Int? in nil }
     }
 
-    private func recentFault(at now: Instant) -> Fault? {
-        guard let (fault, at) = state.withLock(\.fault) else { return nil }
-        let age = now.milliseconds - at.milliseconds
-        // Those who waited came before it was over.
-        return age < Refreshing.pauseAfterFault ? fault : nil
+    /// Reads the list.
+    func reload() throws(Fault) { try reading.withLock { _ throws(Fault) in try keep() } }
+
+    private func keep() throws(Fault) {
+        let new = try read()
+        kept.withLock { kept in
+            kept = new
+            reads.add(1, ordering: .releasing)
+        }
     }
 }

@@ -4,11 +4,6 @@ import Core
 /// answer that was none, and in rounds of everyone.
 extension StoreRound {
     private static let historyPage = 200
-    /// How many customers a run asks about in a round that began by itself.
-    private static let slowCalls = 5000
-    /// How long a call takes mostly, in milliseconds.
-    private static let usualCall: Int64 = 150
-
     func askForHistories(of apps: [App]) throws(CommandError) {
         for app in apps {
             let name = StoreApp(project: project, key: app.key)
@@ -28,11 +23,15 @@ extension StoreRound {
     private func askAll(of app: App, _ name: StoreApp) throws(CommandError) {
         var round = try round(of: name)
         let ahead = try obtain(port.histories.count(name, false))
-        expected = (expected ?? 0) + ahead.all
+        let others = self.ahead ?? WorkAhead(customers: 0, milliseconds: 0)
+        self.ahead = WorkAhead(
+            customers: others.customers + ahead.all,
+            milliseconds: others.milliseconds + ahead.milliseconds(at: profile(of: app)))
+        // The first word about it is the estimate.
         count { _ in }
         tellEstimate(ahead, of: app)
-        if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: StoreRound.slowCalls) }
-        var unknown = 0
+        if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
+        var unknown = UnknownPurchases()
         var last: HistoryQuestion?
         asking: while ahead.all > 0 {
             let page = try obtain(port.histories.next(name, last, StoreRound.historyPage))
@@ -47,13 +46,16 @@ extension StoreRound {
             last = page.last
             if page.count < StoreRound.historyPage { break }
         }
-        if unknown > 0 {
+        let strangers = unknown.believed(of: app.key)
+        for place in strangers { try obtain(port.histories.end(place)) }
+        if !strangers.isEmpty {
             remark(
-                "The store does not know some purchases (\(unknown)); they stay as they are.",
-                of: app)
+                "The store does not know the purchases of some customers (\(strangers.count)); they stay as "
+                    + "they are.", of: app)
         }
+        noteDoubted(unknown, of: app)
         let left = try obtain(port.histories.count(name, false))
-        round.wasWhole = round.wasWhole || left.all == 0
+        round.wasWhole = round.wasWhole || round.isFilled && left.all == 0
         try obtain(port.histories.keepRound(round, name))
         tellRest(left, after: round, of: app)
     }
@@ -62,29 +64,28 @@ extension StoreRound {
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.histories.round(name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
-        if plan.asksEveryHistory { round.isSlow = false }
-        let ahead = try obtain(port.histories.count(name, false))
-        // Of one that is under way some questions were not asked yet.
-        if round.isFilled, !plan.asksEveryHistory || ahead.all > ahead.missing { return round }
+        if round.isFilled {
+            if !plan.asksEveryHistory { return round }
+            let ahead = try obtain(port.histories.count(name, false))
+            // One that was asked for goes on while some of its questions were not asked yet.
+            if !round.isSlow, ahead.all > ahead.missing { return round }
+        }
+        round.isSlow = !plan.asksEveryHistory
         // Questions may be made twice, and none is forgotten where this ends early.
         round.isFilled = false
         try obtain(port.histories.keepRound(round, name))
-        try obtain(port.histories.fill(name, nil))
-        round.isFilled = true
+        try obtain(port.histories.fill(name, nil, nil))
+        // While an app has no customer, its round is still ahead.
+        round.isFilled = try obtain(port.histories.count(name, false)).all > 0
         try obtain(port.histories.keepRound(round, name))
         return round
     }
 
     private func tellEstimate(_ ahead: HistoryCount, of app: App) {
         if ahead.all == 0 { return }
-        let pace = ahead.ofEnvironment.map { environment, calls in
-            let allowed = StoreEndpoint.history.budget(in: environment).pause / 1000
-            return calls * max(allowed, StoreRound.usualCall)
-        }
-        let minutes = pace.reduce(0, +) / 60_000 + 1
         remark(
             "The histories of \(ahead.all) customers are to be asked for: \(ahead.all) calls or more, about "
-                + "\(minutes) min.", of: app)
+                + "\(ahead.milliseconds(at: profile(of: app)) / 60_000 + 1) min.", of: app)
     }
 
     /// What is known to be missing, or was never read whole, is no sound end of a run.
@@ -126,25 +127,42 @@ extension StoreRound {
         try asking(port.histories.keep(question))
     }
 
-    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
     private func ask(
-        _ question: HistoryQuestion, _ app: App, _ unknown: inout Int
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
+    ) throws(StoreQuestionError) {
+        do throws(StoreQuestionError) {
+            try askForWhole(question, app, &unknown)
+        } catch {
+            // Questions without an obstacle are those that were not asked yet.
+            try keepMissing(
+                question.place, of: question.customer, newestAt: question.newestAt, because: error)
+            throw error
+        }
+    }
+
+    /// Asks for all that one customer bought. Several accounts of the store may belong to one.
+    private func askForWhole(
+        _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
         var told: Set<PurchaseID> = []
-        var (isNew, isAnswered) = (false, true)
+        var (isNew, isAnswered, isKnown) = (false, true, true)
         for purchase in try asking(purchases(question, of: app)) where !told.contains(purchase) {
             let place = StorePurchase(
                 app: question.place.app, environment: question.place.environment, purchase: purchase
             )
             do throws(StoreQuestionError) {
-                let answer = try believing { () throws(StoreQuestionError) in
+                let answer = try believing(app) { () throws(StoreQuestionError) in
                     try recordHistory(of: place, app)
                 }
+                unknown.learnKnown(place)
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                if case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store) {
-                    unknown += 1
+                // Where something is known to be missing, that is no answer.
+                if case .trouble(let trouble) = error, question.obstacle == nil,
+                    trouble.meaning == .purchaseUnknown
+                {
+                    isKnown = false
                     continue
                 }
                 try keepMissing(
@@ -156,7 +174,8 @@ extension StoreRound {
                 isAnswered = isAnswered && place != question.place
             }
         }
-        if isAnswered { try asking(port.histories.end(question.place)) }
+        if isAnswered, isKnown { try asking(port.histories.end(question.place)) }
+        if isAnswered, !isKnown { unknown.learnUnknown(question.place) }
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
@@ -167,7 +186,7 @@ extension StoreRound {
     ) throws(Fault) -> [PurchaseID] {
         let stream = Stream(
             project: project, environment: question.place.environment, customer: question.customer)
-        let others = try ports.ledger.customer(stream).customer.purchases.filter { purchase in
+        let others = try ports.ledger.customer(of: stream).customer.purchases.filter { purchase in
             purchase.id.store == app.key.store
                 && purchase.evidence.last?.effective.app == app.key.id
                 && purchase.id != question.place.purchase
@@ -188,6 +207,19 @@ extension StoreRound {
         }
         let facts = proven.flatMap(\.proven).flatMap(\.facts.transactions)
         return (Set(facts.map(\.purchase)), try questions.recordNews(proven, of: project))
+    }
+}
+
+extension HistoryCount {
+    /// How long a call takes mostly, in milliseconds.
+    private static let usualCall: Int64 = 150
+
+    /// How long it takes to ask for all of them, one call for each, within the store's limits.
+    package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
+        ofEnvironment.reduce(0) { sum, one in
+            let allowed = store?.historyPause(in: one.key) ?? 0
+            return sum + one.value * max(allowed, HistoryCount.usualCall)
+        }
     }
 }
 

@@ -39,8 +39,8 @@ package struct InquiryPort: Sendable {
 package struct HistoryQuestionsPort: Sendable {
     package var round: @Sendable (StoreApp) throws(Fault) -> HistoryRound?
     package var keepRound: @Sendable (HistoryRound, StoreApp) throws(Fault) -> Void
-    /// Makes a question of each customer with a purchase of the app.
-    package var fill: @Sendable (StoreApp, _ obstacle: String?) throws(Fault) -> Void
+    /// Makes a question of each customer with a purchase of the app, in one environment or in each.
+    package var fill: @Sendable (StoreApp, Environment?, _ obstacle: String?) throws(Fault) -> Void
     /// How many there are, or would be after filling.
     package var count: @Sendable (StoreApp, _ filled: Bool) throws(Fault) -> HistoryCount
     /// Some of them, the newest first.
@@ -53,7 +53,9 @@ package struct HistoryQuestionsPort: Sendable {
     package init(
         round: @escaping @Sendable (StoreApp) throws(Fault) -> HistoryRound?,
         keepRound: @escaping @Sendable (HistoryRound, StoreApp) throws(Fault) -> Void,
-        fill: @escaping @Sendable (StoreApp, _ obstacle: String?) throws(Fault) -> Void,
+        fill:
+            @escaping @Sendable (StoreApp, Environment?, _ obstacle: String?) throws(Fault) ->
+            Void,
         count: @escaping @Sendable (StoreApp, _ filled: Bool) throws(Fault) -> HistoryCount,
         next:
             @escaping @Sendable (StoreApp, _ after: HistoryQuestion?, _ limit: Int) throws(Fault) ->

@@ -11,11 +11,6 @@ extension StoreRound {
     /// A store counts how far back a question reaches from when it comes, and by its own clock.
     private static let margin: Int64 = 3_600_000
 
-    /// How far back the history of notifications reaches, by the store's word.
-    private static func reach(of environment: Environment) -> Int64 {
-        (environment == .production ? 180 : 30) * 86_400_000
-    }
-
     func readNotifications(of app: App) throws(StoreQuestionError) {
         var refusing: [Environment] = []
         var isRead = false
@@ -55,8 +50,8 @@ extension StoreRound {
         let name = StoreApp(project: project, key: app.key)
         let now = ports.now()
         let mark = try asking(port.marks.notifications(name, environment))
-        let earliest = now.advanced(
-            byMilliseconds: StoreRound.margin - StoreRound.reach(of: environment))
+        let reach = profile(of: app)?.newsReach(in: environment) ?? 0
+        let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
         // Where the store keeps less than it says, less is asked for, step by step.
         var step = StoreRound.margin
@@ -67,13 +62,16 @@ extension StoreRound {
         var answering: Environment?
         var known = Set<String>()
         var isUnbroken = !isRehearsal
+        var endless = 0
         while start < now {
             let end = min(start.advanced(byMilliseconds: length), now)
-            var window = Window(filter: NotificationFilter(start: start, end: end), known: known)
+            var window = Window(
+                filter: NotificationFilter(start: start, end: end), known: known, isFirst: !isBegun)
             do throws(StoreQuestionError) {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
-                guard error.isTooFarBack, end < now else { throw error }
+                // Of what lies behind a window that was read, the store has all: that answer is none.
+                guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
                 continue
@@ -81,24 +79,26 @@ extension StoreRound {
             answering = window.answering ?? answering
             if !isBegun {
                 tellUnread(from: mark ?? earliest, until: start, of: app)
-                if let mark { try replace(from: mark, until: start, name) }
+                try replace(from: mark, until: start, name, environment, window.answering)
             }
             isBegun = true
             // What is not proven is read again the next time, with all behind it.
             isUnbroken = isUnbroken && window.isWhole
             switch window.end {
             case .outOfCalls:
-                remark("More notifications wait for the next run.", of: app)
+                noteOutOfCalls("notifications", of: app)
                 return answering
             case .tooManyPages:
                 known.formUnion(window.seen)
                 crowdedUntil = max(crowdedUntil, end)
-                length = (end.milliseconds - start.milliseconds) / 2
-                if length < StoreRound.shortestWindow {
-                    throw .trouble(.endlessPages(limit: StoreRound.pageLimit))
+                let half = (end.milliseconds - start.milliseconds) / 2
+                if half >= StoreRound.shortestWindow {
+                    length = half
+                    continue
                 }
-                continue
-            case .reached: break
+                try passOverEndless(&endless, of: app)
+                isUnbroken = false
+            case .reached: endless = 0
             }
             if isUnbroken { try asking(port.marks.keepNotifications(name, environment, end)) }
             known = end < crowdedUntil ? known.union(window.seen) : window.seen
@@ -110,6 +110,15 @@ extension StoreRound {
         return answering
     }
 
+    /// Notes a time of which the pages do not end, so that what was told behind it is read; after some in a row the
+    /// store's part ends.
+    private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
+        count += 1
+        let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
+        if count >= StoreRound.patience { throw .trouble(trouble) }
+        note(trouble, of: app)
+    }
+
     /// Reads a window, and again where some of it is not believed. Notes what cannot be read where what comes
     /// behind may be.
     private func readPatiently(
@@ -118,14 +127,16 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try read(&window, of: app, name, environment)
             for _ in 1..<StoreRound.patience where !window.unproven.isEmpty && window.isWhole {
-                var again = Window(filter: window.filter, known: window.known.union(window.seen))
+                var again = Window(
+                    filter: window.filter, known: window.known.union(window.seen),
+                    isFirst: window.isFirst)
                 try read(&again, of: app, name, environment)
                 again.seen.formUnion(window.seen)
                 window = again
             }
             for trouble in window.unproven { note(trouble, of: app) }
         } catch {
-            guard case .trouble(let trouble) = error, !error.isTooFarBack,
+            guard case .trouble(let trouble) = error, !(window.isFirst && error.isTooFarBack),
                 mayGoOn(after: trouble, of: app)
             else { throw error }
             note(trouble, of: app)
@@ -134,13 +145,17 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// What was told in between is known to be missing: every customer's history is asked for instead.
+    /// What was told since the mark is known to be missing: the history of every customer in the environment that
+    /// answers is asked for instead, of both where none has. The mark moves on, so that this happens once.
     private func replace(
-        from first: Instant, until start: Instant, _ app: StoreApp
+        from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
+        _ answering: Environment?
     ) throws(StoreQuestionError) {
-        if start <= first || isRehearsal { return }
+        guard let mark, mark < start, !isRehearsal else { return }
         try asking(
-            port.histories.fill(app, "The notifications from \(first.text) until \(start.text)."))
+            port.histories.fill(
+                app, answering, "The notifications from \(mark.text) until \(start.text)."))
+        try asking(port.marks.keepNotifications(app, environment, start))
     }
 
     /// Says what the store no longer tells.
@@ -159,6 +174,8 @@ extension StoreRound {
         /// Those of the window before, which may end with what this one begins with, and of longer windows that
         /// were given up.
         let known: Set<String>
+        /// Whether none before it was read: the store may keep less than was asked for.
+        let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
         /// Whether all of them were read, and recorded where they tell something new.
@@ -281,6 +298,6 @@ extension StoreRound {
 
 extension StoreQuestionError {
     fileprivate var isTooFarBack: Bool {
-        if case .trouble(.refused(4_000_012, _)) = self { true } else { false }
+        if case .trouble(let trouble) = self { trouble.meaning == .tooFarBack } else { false }
     }
 }

@@ -7,13 +7,13 @@ extension StoreRound {
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
-        var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key.id, $0) })
-        var unknown: [AppID: (count: Int, sentence: String)] = [:]
+        var askable = Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0) })
+        var unknown = UnknownPurchases()
         var last: DueInquiry?
         let now = ports.now()
         while !askable.isEmpty {
             let page = try obtain(
-                port.due(project, askable.keys.sorted(), now, last, StoreRound.page))
+                port.due(project, askable.keys.map(\.id).sorted(), now, last, StoreRound.page))
             for due in page {
                 let purchases = try readablePurchases(of: due.stream, by: now)
                 try ask(about: purchases, by: now, &askable, &unknown)
@@ -26,13 +26,16 @@ extension StoreRound {
                 Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
             }, by: now, &askable, &unknown)
         for app in apps {
-            if let (count, sentence) = unknown[app.key.id] {
+            let strangers = unknown.believed(of: app.key)
+            for place in strangers { try leaveAlone(place, now) }
+            if !strangers.isEmpty {
                 remark(
-                    "The store says nothing about some subscriptions (\(count)); Deed asks about them "
-                        + "again in a week: \(sentence)",
+                    "The store does not know some subscriptions (\(strangers.count)); Deed asks about "
+                        + "them again in a week.",
                     of: app)
             }
-            if let count = resting[app.key.id] {
+            noteDoubted(unknown, of: app)
+            if let count = resting[app.key] {
                 remark(
                     "The store said nothing about some subscriptions (\(count)); Deed leaves them "
                         + "alone for a week.",
@@ -43,39 +46,33 @@ extension StoreRound {
 
     /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
-        about purchases: [Asked], by now: Instant, _ askable: inout [AppID: App],
-        _ unknown: inout [AppID: (count: Int, sentence: String)]
+        about purchases: [Asked], by now: Instant, _ askable: inout [AppKey: App],
+        _ unknown: inout UnknownPurchases
     ) throws(CommandError) {
         var due = purchases
         while let next = due.first {
             due.removeFirst()
-            guard let app = askable[next.app.key.id] else { continue }
+            guard let app = askable[next.app.key] else { continue }
             if callsLeft[app.key, default: 0] <= 0 {
-                remark("More subscriptions wait for the next run.", of: app)
-                askable[app.key.id] = nil
+                noteOutOfCalls("subscriptions", of: app)
+                askable[app.key] = nil
                 continue
             }
             var told: Set<PurchaseID> = []
             let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
                 do throws(StoreQuestionError) {
                     told = try inquire(next, app, beside: due)
+                    unknown.learnKnown(next.place)
                 } catch {
-                    guard case .trouble(let trouble) = error, isUnknown(trouble, to: app.key.store)
+                    guard case .trouble(let trouble) = error, trouble.meaning == .purchaseUnknown
                     else { throw error }
-                    unknown[app.key.id, default: (0, trouble.sentence)].count += 1
-                    try leaveAlone(next, now)
+                    unknown.learnUnknown(next.place)
                 }
             }
             if told.isEmpty { count { $0.lookedAt += 1 } }
             due.removeAll { told.contains($0.before.id) }
-            if !mayGoOn { askable[app.key.id] = nil }
+            if !mayGoOn { askable[app.key] = nil }
         }
-    }
-
-    /// Whether the store does not know the purchase. Whatever else it refuses is no word about that.
-    func isUnknown(_ trouble: StoreTrouble, to store: Store) -> Bool {
-        guard case .refused(let code, _) = trouble else { return false }
-        return intake.stores[store]?.codes.purchaseUnknown.contains(code) ?? false
     }
 
     /// A purchase about which the store is asked.
@@ -100,7 +97,7 @@ extension StoreRound {
 
     private func duePurchases(of stream: Stream, by now: Instant) throws(Fault) -> [Asked] {
         var due: [Asked] = []
-        for purchase in try ports.ledger.customer(stream).customer.purchases {
+        for purchase in try ports.ledger.customer(of: stream).customer.purchases {
             guard let at = purchase.inquiryAt, at <= now,
                 let app = purchase.evidence.last?.effective.app
             else { continue }
@@ -112,17 +109,17 @@ extension StoreRound {
             if rests <= now {
                 due.append(Asked(place: place, customer: stream.customer, before: before))
             } else {
-                resting[app, default: 0] += 1
+                resting[place.app.key, default: 0] += 1
             }
         }
         return due
     }
 
-    private func leaveAlone(_ asked: Asked, _ now: Instant) throws(StoreQuestionError) {
+    private func leaveAlone(_ place: StorePurchase, _ now: Instant) throws(CommandError) {
         if isRehearsal { return }
-        var mark = try asking(port.marks.history(asked.place)) ?? HistoryMark()
+        var mark = try obtain(port.marks.history(place)) ?? HistoryMark()
         mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
-        try asking(port.marks.keepHistory(mark, asked.place))
+        try obtain(port.marks.keepHistory(mark, place))
     }
 
     /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
@@ -132,7 +129,9 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
         let environment = asked.place.environment
-        let proven = try believing { () throws(StoreQuestionError) in try standing(asked, app) }
+        let proven = try believing(app) { () throws(StoreQuestionError) in
+            try standing(asked, app)
+        }
         let facts = proven.flatMap(\.proven).map(\.facts)
         let told = ([asked] + others).filter { other in
             other.app == asked.app && facts.contains { $0.tells(of: other.before.id) }
@@ -141,7 +140,7 @@ extension StoreRound {
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
             do throws(StoreQuestionError) {
-                let (more, mark) = try believing { () throws(StoreQuestionError) in
+                let (more, mark) = try believing(app) { () throws(StoreQuestionError) in
                     try history(of: one, app)
                 }
                 earlier += more
@@ -186,7 +185,7 @@ extension StoreRound {
     /// How the customer's subscriptions stand; the one that is asked about is among them.
     private func standing(_ asked: Asked, _ app: App) throws(StoreQuestionError) -> [ProvenPiece] {
         let answer = try questions.wholeAnswer(
-            to: .statuses(of: asked.before.id.original), asked.app, asked.place.environment)
+            to: .standings(of: asked.before.id.original), asked.app, asked.place.environment)
         let proven = try questions.prove(answer, app)
         let facts = proven.flatMap(\.proven).map(\.facts)
         guard answer.environment == asked.place.environment,

@@ -83,13 +83,13 @@ struct ReconcileCourse {
     }
 
     func progress(
-        of step: ReconcileStep, _ counts: StepCounts, expecting expected: Int64?, at time: Int64
+        of step: ReconcileStep, _ counts: StepCounts, expecting ahead: WorkAhead?, at time: Int64
     ) -> ReconcileProgress {
         let parts = parts(of: step)
         let left = self.parts[given...].count { $0.step == step && done[$0] == nil }
         return ReconcileProgress(
             step: step, partsDone: parts.count - left, parts: parts.count, counts: counts,
-            expected: expected,
+            ahead: ahead,
             partsDoneNow: parts.count - left - (begun?.parts ?? 0),
             lookedAtNow: counts.lookedAt - (begun?.lookedAt ?? 0),
             milliseconds: time - (begun?.at ?? time))

@@ -10,6 +10,8 @@ package struct ReconcileWish: Sendable {
     package var parallel = 1
     /// How often an app's store is asked in one step; the rest waits for the next run.
     package var storeCalls = 20_000
+    /// The same for histories in a round that began by itself: it takes its time.
+    package var slowCalls = 5000
     /// The run that was requested, where this is to do it.
     package var requested: ReconciliationID?
 
@@ -54,14 +56,20 @@ package struct ReconcilePort {
     }
 }
 
+/// How many customers a step will look at, some of them only in later runs, and how long that takes.
+package struct WorkAhead: Hashable, Sendable {
+    package var customers: Int64
+    package var milliseconds: Int64
+}
+
 /// How far a reconciliation has come with a step.
 package struct ReconcileProgress: Sendable {
     package let step: ReconcileStep
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
-    /// How many it will look at, where that is known; some of them only in later runs.
-    package let expected: Int64?
+    /// What it has ahead of it at its beginning, where that is known.
+    package let ahead: WorkAhead?
     /// The same without what an earlier run had done.
     let partsDoneNow: Int
     let lookedAtNow: Int64
@@ -73,8 +81,9 @@ package struct ReconcileProgress: Sendable {
 
     /// How long the rest of the step will take; `nil` while nothing tells.
     package var millisecondsLeft: Int64? {
-        if let expected, lookedAtNow > 0 {
-            return milliseconds * max(0, expected - lookedAtNow) / lookedAtNow
+        if let ahead {
+            if lookedAtNow == 0 { return ahead.milliseconds }
+            return milliseconds * max(0, ahead.customers - lookedAtNow) / lookedAtNow
         }
         if partsDone == parts { return partsDoneNow > 0 && parts > 1 ? 0 : nil }
         if partsDoneNow == 0 { return nil }
@@ -90,7 +99,7 @@ extension Intake {
         while isWanted: @escaping () -> Bool = { true },
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
-        try ports.requireProject(wish.project)
+        _ = try ports.ledger.existing(wish.project)
         guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
         let started = port.monotonicClock()
         let id =
@@ -110,10 +119,10 @@ extension Intake {
             if !isWanted() { throw .fault(.unavailable) }
             try port.requireHold()
             course.begin(step, at: port.monotonicClock())
-            let tell: (StepCounts, Int64?) -> Void = { [course] counts, expected in
+            let tell: (StepCounts, WorkAhead?) -> Void = { [course] counts, ahead in
                 progress(
                     course.progress(
-                        of: step, counts, expecting: expected, at: port.monotonicClock()))
+                        of: step, counts, expecting: ahead, at: port.monotonicClock()))
             }
             let results =
                 step.asksStores
@@ -180,7 +189,7 @@ extension Ports {
     package func reconciliations(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
-        try existing(project).reconciliations.reversed()
+        try ledger.existing(project).reconciliations.reversed()
     }
 
     /// One reconciliation of the project.
@@ -205,7 +214,7 @@ extension Ports {
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
-        let state = try existing(wish.project)
+        let state = try ledger.existing(wish.project)
         if let requested = wish.requested {
             guard state.requestedReconciliation?.id == requested else {
                 throw .refused(.reconciliationUnknown(requested))

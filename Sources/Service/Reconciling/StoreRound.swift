@@ -17,18 +17,21 @@ final class StoreRound {
     let plan: ReconcilePlan
     let isRehearsal: Bool
     private let storeCalls: Int
-    /// How many customers a step will ask about, where that is known.
-    var expected: Int64?
+    let slowCalls: Int
+    /// What a step will ask about, where that is known.
+    var ahead: WorkAhead?
     /// What a rehearsal read, and a run would have recorded.
     var learned = LearnedPurchases()
     /// How many subscriptions are left alone, which the store did not know.
-    var resting: [AppID: Int] = [:]
+    var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
+    /// Who gave an answer in this run: a key and a certificate that were good a moment ago are not given up at once.
+    private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app came to nothing since the store last gave an answer.
     private var unanswered: [AppKey: Int] = [:]
     private let isWanted: () -> Bool
-    private var told: (StepCounts, _ expected: Int64?) -> Void = { _, _ in }
+    private var told: (StepCounts, WorkAhead?) -> Void = { _, _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
 
     private struct Failure: Hashable {
@@ -39,6 +42,8 @@ final class StoreRound {
     var intake: Intake { submissions.intake }
     var ports: Ports { intake.ports }
 
+    func profile(of app: App) -> (any StoreProfile)? { intake.stores[app.key.store]?.profile }
+
     init(
         _ submissions: Submissions, _ port: InquiryPort, _ wish: ReconcileWish,
         while isWanted: @escaping () -> Bool
@@ -47,19 +52,19 @@ final class StoreRound {
         self.port = port
         project = wish.project
         plan = wish.plan
-        storeCalls = wish.storeCalls
+        (storeCalls, slowCalls) = (wish.storeCalls, wish.slowCalls)
         isRehearsal = wish.isRehearsal
         self.isWanted = isWanted
     }
 
     /// Does one of its steps.
     func reconcile(
-        _ step: ReconcileStep, told: @escaping (StepCounts, _ expected: Int64?) -> Void
+        _ step: ReconcileStep, told: @escaping (StepCounts, WorkAhead?) -> Void
     ) throws(Fault) -> PartReport {
         (report, failures, unanswered, self.told) = (PartReport(), [:], [:], told)
-        (expected, resting) = (nil, [:])
+        (ahead, resting) = (nil, [:])
         do throws(CommandError) {
-            let apps = try askableApps()
+            let apps = try askableApps(in: step)
             callsLeft = Dictionary(
                 uniqueKeysWithValues: apps.map { ($0.key, storeCalls) })
             switch step {
@@ -131,20 +136,29 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
+    /// What was not asked is not done, however sound all else is.
+    func noteOutOfCalls(_ rest: String, of app: App) {
+        note(
+            "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
+            of: app.key.id.text)
+    }
+
     func remark(_ sentence: String, of app: App) {
         report.notes.append("\(app.key.id): \(sentence)")
     }
 
     func count(_ change: (inout StepCounts) -> Void) {
         change(&report.counts)
-        told(report.counts, expected)
+        told(report.counts, ahead)
     }
 
-    /// The apps with a key for the store's API; of the others it is said that they were left out.
-    private func askableApps() throws(CommandError) -> [App] {
+    /// The apps whose store can be asked, with a key for its API; of those without it is said that they were
+    /// left out.
+    private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(ports.credentials.statuses(project))
-        return try ports.existing(project).apps.filter { app in
-            if app.key.store == .apple, statuses[app.key]?.hasKey == true { return true }
+        return try ports.ledger.existing(project).apps.filter { app in
+            guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
+            if statuses[app.key]?.hasKey == true { return true }
             remark(
                 "It was left out: it has no key for the store's API; set one with: deed app set",
                 of: app)
@@ -172,6 +186,7 @@ extension StoreRound {
             do throws(StoreTrouble) {
                 let answer = try intake.ask(call, app, environment)
                 unanswered[app.key] = nil
+                answering[app.key, default: []].insert(environment)
                 return answer
             } catch {
                 switch error {
@@ -180,6 +195,10 @@ extension StoreRound {
                     limits -= 1
                     if wait > StoreRound.longestPause || limits < 0 { throw error }
                     try rest(wait)
+                case .unauthorized, .untrusted:
+                    let hasAnswered = answering[app.key]?.contains(environment) ?? false
+                    guard hasAnswered, let usual = pauses.popFirst() else { throw error }
+                    try rest(usual)
                 case .unavailable, .unreadable:
                     guard let usual = pauses.popFirst() else {
                         unanswered[app.key, default: 0] += 1
@@ -199,19 +218,24 @@ extension StoreRound {
         switch trouble {
         case .refused, .foreign, .endlessPages: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
-        case .noKey, .noSharedSecret, .locked, .unauthorized, .limited, .untrusted, .fault: false
+        case .unconfigured, .locked, .unauthorized, .limited, .untrusted, .fault: false
         }
     }
 
-    /// Asks again where an answer is not believed: what stands in between may have spoilt it.
+    /// Asks again where an answer is not believed: what stands in between may have spoilt it. That a purchase is
+    /// not known, a store says three times before anything follows from it.
     func believing<Answer>(
-        _ ask: () throws(StoreQuestionError) -> Answer
+        _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {
         for _ in 1..<StoreRound.patience {
             do throws(StoreQuestionError) {
                 return try ask()
             } catch {
-                guard case .trouble(.foreign) = error else { throw error }
+                switch error {
+                case .trouble(.foreign): break
+                case .trouble(let trouble) where isUnknown(trouble, to: app.key.store): break
+                default: throw error
+                }
             }
         }
         return try ask()

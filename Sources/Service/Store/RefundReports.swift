@@ -61,10 +61,12 @@ package final class RefundReports: Sendable {
         self.port = port
     }
 
-    /// Tells all that is to be told now.
+    /// Tells all that is to be told now; gives of how many customers it is not known what to tell.
+    @discardableResult
     package func report(
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
-    ) throws(CommandError) {
+    ) throws(CommandError) -> Int {
+        var unread = 0
         let since = ports.now().advanced(byMilliseconds: -RefundReports.memory)
         for part in try obtain(port.asked(since)) where isWanted() {
             let project = try obtain(ports.ledger.project(part.project))
@@ -73,26 +75,30 @@ package final class RefundReports: Sendable {
             repeat {
                 let places = try obtain(
                     ports.accounts.refundRequests(
-                        part.project, part.environment, since, place, RefundReports.pageSize))
-                try report(on: places, of: part, while: isWanted, tell: tell)
+                        of: part.project, part.environment, at: since, after: place,
+                        limit: RefundReports.pageSize))
+                unread += try report(on: places, of: part, while: isWanted, tell: tell)
                 place = places.count == RefundReports.pageSize ? places.last : nil
             } while place != nil && isWanted()
         }
+        return unread
     }
 
     private func report(
         on places: [RefundPlace], of part: ProjectPart, while isWanted: () -> Bool,
         tell: (RefundReportNews) -> Void
-    ) throws(CommandError) {
+    ) throws(CommandError) -> Int {
         let streams = places.map {
             Stream(
                 project: part.project, environment: part.environment, customer: $0.customer)
         }
         let snapshots = try obtain(streams.isEmpty ? [] : ports.reading.customers(streams))
-        let requests = zip(streams, snapshots).flatMap { stream, snapshot in
-            // One who cannot be read keeps no other's refund from being told.
-            let purchases = (try? snapshot.get())?.customer.purchases ?? []
-            return purchases.flatMap(\.refundsToReport).map { (stream, $0) }
+        // One who cannot be read keeps no other's refund from being told.
+        let read = zip(streams, snapshots).compactMap { stream, snapshot in
+            (try? snapshot.get()).map { (stream, $0.customer.purchases) }
+        }
+        let requests = read.flatMap { stream, purchases in
+            purchases.flatMap(\.refundsToReport).map { (stream, $0) }
         }
         let apps = Dictionary(grouping: requests) { stream, request in
             StoreApp(
@@ -114,6 +120,7 @@ package final class RefundReports: Sendable {
                 }
             }
         }
+        return streams.count - read.count
     }
 
     /// Whether the app is not left alone, or the time for an answer is over.

@@ -17,6 +17,8 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
     package let environment: Environment
     package let at: Instant
     package let requests: [RefundRequest]
+    /// How many customers asked for a refund whose events cannot be read.
+    package let unread: Int
     /// Where the next page begins; `nil` when there is no more.
     package let next: RefundPlace?
 }
@@ -31,33 +33,47 @@ package struct AccountAnswer: Hashable, Sendable {
     package let customers: [CustomerID]
 }
 
-extension Ports {
+/// Refunds that customers asked the store for, and whose an account of the store is.
+package struct Refunds: Sendable {
+    let ledger: any EventLog
+    let accounts: any StoreAccounts
+    let reading: any CustomerReading
+    let now: @Sendable () -> Instant
+
     /// The refunds that up to `limit` customers asked for, the most urgent customers first.
-    package func refundRequests(
+    package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {
-        let catalog = try existing(project).catalog
+        let catalog = try ledger.existing(project).catalog
         let now = now()
-        let places = try obtain(accounts.refundRequests(project, environment, now, last, limit + 1))
+        let places = try obtain(
+            accounts.refundRequests(
+                of: project, environment, at: now, after: last, limit: limit + 1))
         let streams = places.prefix(limit).map {
             Stream(project: project, environment: environment, customer: $0.customer)
         }
         let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
-        let requests = zip(streams, snapshots).flatMap { stream, snapshot in
-            (try? snapshot.get())?.customer.refundRequests(of: stream, at: now, by: catalog) ?? []
+        var (requests, unread): ([RefundRequest], Int) = ([], 0)
+        for (stream, snapshot) in zip(streams, snapshots) {
+            switch snapshot {
+            case .success(let snapshot):
+                requests += snapshot.customer.refundRequests(of: stream, at: now, by: catalog)
+            case .failure: unread += 1
+            }
         }
         return RefundRequestsAnswer(
             project: project, environment: environment, at: now, requests: requests,
-            next: places.count > limit ? places[limit - 1] : nil)
+            unread: unread, next: places.count > limit ? places[limit - 1] : nil)
     }
 
     /// The customers whose evidence names that account.
     package func holders(
         of account: AppTransactionID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> AccountAnswer {
-        _ = try existing(project)
+        _ = try ledger.existing(project)
         let customers = try obtain(
-            accounts.holders(account, project, environment, AccountAnswer.limit))
+            accounts.customers(
+                of: account, in: project, environment, limit: AccountAnswer.limit))
         return AccountAnswer(
             account: account, environment: environment,
             customers: customers.filter { !$0.isReserved })

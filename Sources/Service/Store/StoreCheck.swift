@@ -37,10 +37,11 @@ package struct StoreCheck: Sendable {
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
-        guard let app = try intake.ports.existing(project).app(key) else {
+        guard let app = try intake.ports.ledger.existing(project).app(key) else {
             throw .refused(.appUnknown(key.id))
         }
         var results: [Result] = []
+        let profile = intake.stores[key.store]?.profile
         let name = StoreApp(project: project, key: key)
         do throws(StoreTrouble) {
             let sent = try intake.ask(.test, name, environment)
@@ -50,8 +51,7 @@ package struct StoreCheck: Sendable {
             }
             try follow(token, name, app, sent.environment, seconds, &results)
         } catch {
-            results += failures(
-                of: error, after: results.count, intake.stores[key.store]?.codes)
+            results += failures(of: error, after: results.count, profile)
         }
         let reached = Set(results.map(\.step))
         return results
@@ -62,20 +62,15 @@ package struct StoreCheck: Sendable {
 
     /// What the first call's trouble says of the steps that it takes.
     private func failures(
-        of trouble: StoreTrouble, after count: Int, _ codes: StoreCodes?
+        of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
         if count >= 4 { return [.failed(.verified, trouble.sentence)] }
         if count == 3 { return [.failed(.arrived, trouble.sentence)] }
         switch trouble {
-        case .noKey, .noSharedSecret, .locked, .fault: return [.failed(.key, trouble.sentence)]
-        case .refused(codes?.noAddress, _):
-            return [
-                .passed(.key), .passed(.token),
-                .failed(
-                    .address,
-                    "App Store Connect has no server URL for notifications; enter https://HOST"
-                        + "/v1/stores/apple/notifications there, version 2."),
-            ]
+        case .unconfigured, .locked, .fault: return [.failed(.key, trouble.sentence)]
+        case .refused(_, _, .noAddress):
+            let cure = profile?.addressCure ?? trouble.sentence
+            return [.passed(.key), .passed(.token), .failed(.address, cure)]
         default: return [.passed(.key), .failed(.token, trouble.sentence)]
         }
     }
@@ -120,15 +115,16 @@ package struct StoreCheck: Sendable {
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
-        if let raw, attempts.contains(where: { $0.result == SendAttempt.success }) {
+        if let raw, attempts.contains(where: \.hasArrived) {
             return [.passed(.arrived), verified(raw, app, environment)]
         }
+        let console = intake.stores[app.key.store]?.profile.console ?? "the store"
         return attempts.last.map { last in
             [
                 .failed(
                     .arrived,
-                    "The store says \(last.result): check that the server URL of App Store "
-                        + "Connect leads to Deed from the outside, with a valid certificate.")
+                    "The store says \(last.result): check that the server URL of \(console) leads "
+                        + "to Deed from the outside, with a valid certificate.")
             ]
         }
     }
@@ -142,8 +138,7 @@ package struct StoreCheck: Sendable {
             guard case .attempts(let lists) = answer.remark else { return (nil, []) }
             return (answer.evidence.first, lists.flatMap(\.self))
         } catch {
-            let codes = intake.stores[name.key.store]?.codes
-            guard case .refused(codes?.testUnknown, _) = error else { throw error }
+            guard error.meaning == .testUnknown else { throw error }
             return (nil, [])
         }
     }

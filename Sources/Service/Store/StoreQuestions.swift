@@ -41,7 +41,7 @@ package struct StoreQuestions {
 
     func app(_ key: AppKey, of project: ProjectID) throws(StoreQuestionError) -> App {
         let found = try rethrowing(
-            as: StoreQuestionError.command, intake.ports.existing(project).app(key))
+            as: StoreQuestionError.command, intake.ports.ledger.existing(project).app(key))
         guard let found else { throw .command(.refused(.appUnknown(key.id))) }
         return found
     }
@@ -75,20 +75,25 @@ package struct StoreQuestions {
     func prove(
         _ answer: StoreAnswer, _ app: App
     ) throws(StoreQuestionError) -> [ProvenPiece] {
-        var pieces: [ProvenPiece] = []
-        for raw in answer.evidence {
-            do throws(RefusedEvidence) {
+        let foreign = { (error: RefusedEvidence) in
+            StoreQuestionError.trouble(.foreign("\(error.code): \(error.sentence)"))
+        }
+        return try rethrowing(as: foreign) { () throws(RefusedEvidence) in
+            var pieces: [ProvenPiece] = []
+            for raw in answer.evidence {
                 let proven = try prove(raw, app, in: answer.environment)
                 if !raw.kind.namesApp {
                     try pieces.addRenewal(proven)
                 } else {
                     pieces.append(ProvenPiece(raw: raw, proven: [proven]))
                 }
-            } catch {
-                throw .trouble(.foreign("\(error.code): \(error.sentence)"))
             }
+            for proven in answer.vouched {
+                try require(proven, from: answer.environment)
+                pieces.append(ProvenPiece(raw: nil, proven: [proven]))
+            }
+            return pieces
         }
-        return pieces
     }
 
     func prove(
@@ -98,10 +103,18 @@ package struct StoreQuestions {
         // It counts for the app whose transaction stands in front of it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
-        if proven.environment == environment { return proven }
-        throw RefusedEvidence(
-            code: "foreign_environment",
-            sentence: "It is from \(proven.environment.rawValue).")
+        try require(proven, from: environment)
+        return proven
+    }
+
+    private func require(
+        _ proven: ProvenEvidence, from environment: Environment
+    ) throws(RefusedEvidence) {
+        if proven.environment != environment {
+            throw RefusedEvidence(
+                code: "foreign_environment",
+                sentence: "It is from \(proven.environment.rawValue).")
+        }
     }
 
     /// Refuses an answer about something else than was asked.
@@ -115,7 +128,7 @@ package struct StoreQuestions {
         case .transaction(let id): isMeant = facts.contains { $0.transaction == id }
         case .history(let id, let filter, _) where filter.isOpen:
             isMeant = facts.areOfOneCustomer && facts.name(id)
-        case .history(let id, _, _), .statuses(let id), .refunds(let id, _):
+        case .history(let id, _, _), .standings(let id), .refunds(let id, _):
             if !facts.areOfOneCustomer || facts.name(id) {
                 isMeant = facts.areOfOneCustomer
             } else {
@@ -146,10 +159,11 @@ package struct StoreQuestions {
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
         var items: [StoreReport.Item] = []
         for piece in pieces {
-            switch piece.raw.kind.content {
-            case .news: items.append(.notification(try recordNotification(piece.raw)))
+            switch piece.proven.first?.kind.content {
+            case .news:
+                if let raw = piece.raw { items.append(.notification(try recordNotification(raw))) }
             case .installation: items += piece.proven.map { .appTransaction($0.environment) }
-            case .purchases:
+            case .purchases, nil:
                 items += try rethrowing(
                     as: StoreQuestionError.command,
                     submissions.record(fromStore: piece.proven, of: project)
@@ -181,13 +195,14 @@ package struct StoreQuestions {
     ) throws(StoreQuestionError) -> NotificationAnswer {
         let wish = try rethrowing(
             as: StoreQuestionError.init, submissions.recordingNotification(raw))
-        return try rethrowing(as: StoreQuestionError.command, intake.ports.perform(wish))
+        return try rethrowing(as: StoreQuestionError.command, intake.ports.ledger.perform(wish))
     }
 }
 
 /// Evidence of an answer, and what it states; behind a transaction, the renewal that came with it.
 struct ProvenPiece {
-    let raw: RawEvidence
+    /// `nil` where nothing is signed.
+    let raw: RawEvidence?
     var proven: [ProvenEvidence]
 }
 
@@ -252,6 +267,7 @@ extension StoreAnswer {
     /// Goes on with the next page.
     fileprivate mutating func add(_ page: StoreAnswer) {
         evidence += page.evidence
+        vouched += page.vouched
         byteCount += page.byteCount
         if case .attempts(let some) = remark, case .attempts(let more) = page.remark {
             remark = .attempts(some + more)
@@ -271,7 +287,7 @@ extension Submissions {
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
         // The same answer, asked for twice, is recorded once.
         let digest = intake.ports.secrets.digest(proven.flatMap(\.record.digest))
-        let text = "store:\(intake.ports.secrets.hexDigest(digest))"
+        let text = "store:\(intake.ports.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ports.ledger.append(
             Command(
                 submission, in: submission.stream(in: project, first.environment),

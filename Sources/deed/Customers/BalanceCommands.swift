@@ -18,9 +18,9 @@ let adjustCommand = CommandSpec(
     let stream = try invocation.stream()
     let wish = try invocation.adjustment()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let moved = try ports.fulfil(
-            ports.adjusting(
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let moved = try useCases.fulfil(
+            useCases.balances.adjusting(
                 wish, of: stream, by: sender, allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(
             moved.json(of: stream),
@@ -46,14 +46,14 @@ let listBalancesCommand = CommandSpec(
     if currency == nil, after != nil || limit != nil {
         throw invocation.usage("--after and --limit go together with --currency")
     }
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
         guard let currency else {
-            let answer = try ask(ports.balances(of: stream))
+            let answer = try ask(useCases.customers.balances(of: stream))
             invocation.show(answer.json, text: answer.table)
             return
         }
         let answer = try ask(
-            ports.movements(
+            useCases.balances.movements(
                 of: currency, in: stream, after: Int64(after ?? 0), limit: limit ?? 100))
         invocation.show(answer.json, text: answer.table)
     }

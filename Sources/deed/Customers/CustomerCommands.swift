@@ -29,8 +29,8 @@ private let showCustomerCommand = CommandSpec(
     let stream = try invocation.stream()
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask(ports.customer(stream, at: at, known: known))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try ask(useCases.customers.customer(stream, at: at, known: known))
         invocation.show(answer.json, text: answer.text)
     }
 }
@@ -47,8 +47,9 @@ private let listEventsCommand = CommandSpec(
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int.max) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask(ports.events(of: stream, after: Int64(after), limit: limit))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try ask(
+            useCases.customers.events(of: stream, after: Int64(after), limit: limit))
         invocation.show(answer.json, text: answer.timeline)
     }
 }

@@ -18,8 +18,9 @@ let explainCustomerCommand = CommandSpec(
     let entitlement: EntitlementID = try invocation.requiredID("entitlement")
     let at = try invocation.instant("at")
     let known = try invocation.instant("known")
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask(ports.explanation(of: entitlement, for: stream, at: at, known: known))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try ask(
+            useCases.customers.explanation(of: entitlement, for: stream, at: at, known: known))
         invocation.show(answer.json, text: answer.story)
     }
 }

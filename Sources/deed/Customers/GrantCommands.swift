@@ -29,9 +29,9 @@ private let grantCommand = CommandSpec(
     let end = try invocation.grantEnd()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.givingGrant(
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.grants.giving(
                 entitlement, from: start, until: end, reason: reason, to: stream, by: sender,
                 allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
@@ -50,9 +50,9 @@ private let revokeCommand = CommandSpec(
     let grant: GrantID = try invocation.requiredID("grant")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.revokingGrant(grant, reason: reason, of: stream, by: sender))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.grants.revoking(grant, reason: reason, of: stream, by: sender))
         invocation.show(answer.json(of: stream), text: answer.line(of: stream))
     }
 }

@@ -17,8 +17,8 @@ let listOrdersCommand = CommandSpec(
     let stream = try invocation.stream()
     let after = try invocation.integer("after", in: 0...Int(Int32.max)) ?? 0
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask(ports.orders(of: stream, after: after, limit: limit))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try ask(useCases.orders.list(of: stream, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -32,8 +32,8 @@ private let showOrderCommand = CommandSpec(
     let id: OrderID = try invocation.id(invocation.positional(0) ?? "", named: "the order's id")
     let environment = try invocation.environment()
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.order(id, of: project, in: environment))
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.orders.find(id, of: project, in: environment))
         invocation.show(answer.json, text: answer.line)
     }
 }
@@ -58,9 +58,9 @@ private let closeOrderCommand = CommandSpec(
     }
     let cause = word.cause(try invocation.adminReason())
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.closingOrder(order, because: cause, of: stream, by: sender))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.orders.closing(order, because: cause, of: stream, by: sender))
         invocation.show(answer.json, text: answer.line)
     }
 }

@@ -24,9 +24,9 @@ private let listRefundsCommand = CommandSpec(
         return place
     }
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(
-            ports.refundRequests(of: project, in: environment, after: after, limit: limit))
+            useCases.refunds.requests(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -44,8 +44,8 @@ private let findCommand = CommandSpec(
     let environment = try invocation.environment()
     let account: AppTransactionID = try invocation.requiredID("app-transaction")
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.holders(of: account, of: project, in: environment))
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.refunds.holders(of: account, of: project, in: environment))
         let lines = answer.customers.map(\.text)
         invocation.show(
             answer.json,
@@ -57,11 +57,13 @@ private let findCommand = CommandSpec(
 
 extension RefundRequestsAnswer {
     fileprivate var table: String {
-        if requests.isEmpty {
+        var lines = requests.map(\.line)
+        if unread > 0 { lines.append("Some customers cannot be read (\(unread)); see: deed audit") }
+        if lines.isEmpty {
             return "No refund of \(project) in \(environment) waits for an answer."
         }
-        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
-        return (requests.map(\.line) + more).joined(separator: "\n")
+        if let next { lines.append("There is more; see: --after \(next.text)") }
+        return lines.joined(separator: "\n")
     }
 }
 

@@ -21,8 +21,8 @@ let timelineCommand = CommandSpec(
     let at = try invocation.instant("at")
     let (from, to) = (try invocation.instant("from"), try invocation.instant("to"))
     let width = try invocation.integer("width", in: 40...1000) ?? terminalWidth()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ask(ports.customer(stream, at: at, known: nil))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try ask(useCases.customers.customer(stream, at: at, known: nil))
         let rows = answer.view.customer.timeline(by: answer.view.project.catalog)
         let span = TimelineSpan(
             rows, at: answer.entitlements.entitlements.at, from: from, to: to)

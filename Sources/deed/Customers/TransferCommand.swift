@@ -20,15 +20,15 @@ let transferCommand = CommandSpec(
     let receiver = try invocation.receiver()
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
         let wish =
             if let receiver {
-                ports.transferring(
+                useCases.moves.transferring(
                     purchase, from: stream, to: receiver, reason: reason, by: sender)
             } else {
-                ports.undoingTransfer(purchase, of: stream, reason: reason, by: sender)
+                useCases.moves.undoing(purchase, of: stream, reason: reason, by: sender)
             }
-        let answer = try ports.fulfil(wish)
+        let answer = try useCases.fulfil(wish)
         invocation.show(
             answer.json, text: "\(purchase) moved from \(stream.customer) to \(answer.moved.to).")
     }

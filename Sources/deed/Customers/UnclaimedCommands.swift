@@ -23,9 +23,9 @@ private let listUnclaimedCommand = CommandSpec(
         try invocation.purchase(text, named: "--after")
     }
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(
-            ports.unclaimed(of: project, in: environment, after: after, limit: limit))
+            useCases.unclaimed.list(of: project, in: environment, after: after, limit: limit))
         invocation.show(answer.json, text: answer.table)
     }
 }
@@ -40,8 +40,8 @@ private let showUnclaimedCommand = CommandSpec(
     let purchase = try invocation.purchase()
     let environment = try invocation.environment()
     let project = try invocation.project()
-    try invocation.withPorts(in: project) { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.unclaimed(purchase, of: project, in: environment))
+    try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.unclaimed.find(purchase, of: project, in: environment))
         invocation.show(answer.wholeJSON, text: answer.text)
     }
 }
@@ -58,9 +58,9 @@ private let attachCommand = CommandSpec(
     let stream = try invocation.stream(of: invocation["customer"] ?? "")
     let reason = try invocation.adminReason()
     let sender = try invocation.sender()
-    try invocation.withPorts(in: stream.project) { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.attaching(purchase, to: stream, reason: reason, by: sender))
+    try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.unclaimed.attaching(purchase, to: stream, reason: reason, by: sender))
         invocation.show(answer.json, text: "\(stream.customer) holds \(purchase) now.")
     }
 }

@@ -1,4 +1,5 @@
 import Commands
+import Core
 import Evidence
 import Foundation
 
@@ -6,7 +7,7 @@ import Foundation
 /// front and line breaks. Binary evidence is left as it is.
 func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
     // Twice as much: line breaks are not part of the evidence.
-    let bytes = try readFile(path, limit: 2 * Verifier.byteLimit)
+    let bytes = try readFile(path, limit: 2 * RawEvidence.byteLimit)
     let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
     return isBinary ? bytes : bare(bytes)
 }

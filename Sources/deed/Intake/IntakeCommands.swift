@@ -23,7 +23,7 @@ private let listIntakeCommand = CommandSpec(
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     let project = try invocation.project()
     try invocation.withIntake { intake throws(CommandEnd) in
-        let items = try obey(intake.items(IntakeFilter(state: state, limit: limit), of: project))
+        let items = try obey(intake.items(of: project, in: state, limit: limit))
         invocation.show(
             ["items": .array(items.map(\.json))],
             text: items.isEmpty
@@ -79,7 +79,7 @@ private enum IntakeChange: String, CaseIterable {
                     case .drop:
                         intake.dropping(id, of: project, reason: reason, by: sender)
                     }
-                let item = try intake.ports.fulfil(wish)
+                let item = try obey(intake.ports.ledger.perform(wish))
                 invocation.show(item.json, text: item.line)
             }
         }

@@ -26,7 +26,8 @@ let submitCommand = CommandSpec(
     try invocation.withIntake(in: stream.project) { intake throws(CommandEnd) in
         let submissions = Submissions(intake, apps: AppRing(intake.ports))
         let answer = try obey(
-            intake.ports.perform(try submissions.submitting(request, for: stream, by: sender)))
+            intake.ports.ledger.perform(
+                try submissions.submitting(request, for: stream, by: sender)))
         invocation.show(answer.json, text: answer.text(of: invocation.allPositionals))
         if let refused = answer.items.first(where: \.isRefused) {
             throw .refused(

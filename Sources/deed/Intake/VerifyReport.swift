@@ -14,7 +14,7 @@ struct VerifyReport {
         let statement = examination.statement
         var object = JSONObject()
         object.append("believed", .bool(examination.isBelieved))
-        object.append("kind", .optional(examination.kind?.rawValue))
+        object.append("kind", .optional(examination.kind?.word))
         object.append("environment", .optional(statement?.environment.rawValue))
         object.append("store_environment", .optional(statement?.environmentName))
         object.append("bundle_id", .optional(statement?.app?.text))
@@ -77,7 +77,7 @@ struct VerifyReport {
     }
 
     private var headline: String {
-        let kind = examination.kind?.rawValue ?? "unknown evidence"
+        let kind = examination.kind?.word ?? "unknown evidence"
         guard let refusal = examination.refusal else { return "Believed: \(kind)" }
         return "Refused (\(refusal.code)): \(kind): \(visible(refusal.description))"
     }

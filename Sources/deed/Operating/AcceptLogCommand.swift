@@ -77,7 +77,7 @@ extension Invocation {
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
-        let accepted = try obey(live.ports.acceptLog(reason, by: sender))
+        let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
         // With nothing recorded, nothing is accepted.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted

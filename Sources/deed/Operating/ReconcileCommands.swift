@@ -79,8 +79,8 @@ private let listReconciliationsCommand = CommandSpec(
     example: "deed reconcile list --json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let all = try obey(ports.reconciliations(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let all = try obey(useCases.ports.reconciliations(of: project))
         invocation.show(
             ["reconciliations": .array(all.map(\.json))],
             text: all.isEmpty
@@ -97,8 +97,8 @@ private let showReconciliationCommand = CommandSpec(
     let project = try invocation.project()
     let id: ReconciliationID = try invocation.id(
         invocation.positional(0) ?? "", named: "the id")
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let found = try obey(ports.reconciliation(id, of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let found = try obey(useCases.ports.reconciliation(id, of: project))
         invocation.show(found.json, text: found.text)
     }
 }
@@ -218,7 +218,7 @@ extension ReconcileProgress {
     fileprivate var line: String {
         let place = parts > 1 ? "\(partsDone) of \(parts) shards, " : ""
         let left = millisecondsLeft.map { ", about \(($0 + 999) / 1000) s left" } ?? ""
-        let all = expected.map { " of \($0)" } ?? ""
+        let all = ahead.map { " of \($0.customers)" } ?? ""
         let done = "\(counts.lookedAt)\(all) looked at (\(rate) a second)"
         return "\(step.rawValue): \(place)\(done)\(left)"
     }

@@ -32,19 +32,20 @@ extension Invocation {
         let allowance = try self.allowance()
         let project = try self.project()
         let sender = try self.sender()
-        try withPorts { ports, _ throws(CommandEnd) in
-            let answer = try ports.fulfil(
-                ports.allowing(allowance, isTakenBack: isTakenBack, in: project, by: sender))
+        try withUseCases { useCases throws(CommandEnd) in
+            let allowances = try useCases.fulfil(
+                useCases.apps.allowing(allowance, isTakenBack: isTakenBack, in: project, by: sender)
+            )
             show(
-                answer.json,
-                text: "Admin keys of the project \(project) may add: \(answer.allowances.words)")
+                allowances.json(of: project),
+                text: "Admin keys of the project \(project) may add: \(allowances.words)")
         }
     }
 
     private func allowance() throws(CommandEnd) -> AppAllowance {
         switch (positional(0), has("any")) {
         case (let bundle?, false):
-            .app(AppKey(store: .apple, id: try id(bundle, named: "the bundle id")))
+            .app(AppKey(store: .unnamed, id: try id(bundle, named: "the bundle id")))
         case (nil, true): .any
         default: throw usage("give a bundle id or --any")
         }

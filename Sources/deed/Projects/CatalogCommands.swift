@@ -1,4 +1,5 @@
 import API
+import Assembly
 import CatalogFile
 import Commands
 import Core
@@ -24,8 +25,8 @@ private let showCatalogCommand = CommandSpec(
     example: "deed catalog show > catalog.json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.catalog(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.catalogs.catalog(of: project))
         invocation.show(answer.json, text: CatalogFile.json(answer.catalog).prettyText)
     }
 }
@@ -58,11 +59,11 @@ private let compareCatalogCommand = CommandSpec(
     let bytes = try invocation.catalogBytes()
     let basis = try invocation.basis()
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let old = try obey(ports.catalog(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let old = try obey(useCases.catalogs.catalog(of: project))
         let contents = try invocation.contents(of: bytes, after: old.catalog)
         let proposal = CatalogProposal(contents.catalog, basis: basis)
-        let preview = try ports.preview(proposal, of: project)
+        let preview = try useCases.catalogs.preview(proposal, of: project)
         invocation.show(
             preview.step.json(preview.counts, warnings: contents.warnings),
             text: preview.text(warnings: contents.warnings))
@@ -81,20 +82,23 @@ private let applyCatalogCommand = CommandSpec(
     let basis = try invocation.basis()
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, ledger throws(CommandEnd) in
-        let old = try obey(ports.catalog(of: project))
+    try invocation.withLive { live throws(CommandEnd) in
+        let old = try obey(live.useCases.catalogs.catalog(of: project))
         let contents = try invocation.contents(of: bytes, after: old.catalog)
         let proposal = CatalogProposal(contents.catalog, basis: basis)
-        var shown = try ports.preview(proposal, of: project)
+        var shown = try live.useCases.catalogs.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
             // What was shown is what is applied, or nothing is.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
-            let step = try ports.fulfil(ports.applying(approved, to: project, by: sender))
+            let step = try live.useCases.fulfil(
+                live.useCases.catalogs.applying(approved, to: project, by: sender))
             let isRepetition = step.isApplied && step.version != shown.step.version + 1
-            shown = try isRepetition ? ports.preview(step, of: project) : shown.applied(step)
+            shown =
+                try isRepetition
+                ? live.useCases.catalogs.preview(step, of: project) : shown.applied(step)
             if !invocation.isJSON { printText(step.verdict(isRepetition: isRepetition)) }
-            try ledger.projectAnew()
+            try live.ledger.projectAnew()
         }
         if invocation.isJSON {
             let json = shown.step.json(shown.counts, warnings: contents.warnings)
@@ -157,7 +161,7 @@ extension Ledger {
     }
 }
 
-extension Ports {
+extension Catalogs {
     fileprivate func preview(
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

@@ -74,7 +74,7 @@ extension CatalogChange {
         let name =
             switch subject {
             case .product(let key):
-                "product \(key.id)" + (key.store == .apple ? "" : " of \(key.store.rawValue)")
+                "product \(key.id)" + (key.store == .unnamed ? "" : " of \(key.store.rawValue)")
             case .entitlementTitle(let id): "title of the entitlement \(id)"
             case .endingSoon(let id): "ending_soon of the entitlement \(id)"
             case .currencyTitle(let id): "title of the currency \(id)"

@@ -1,25 +1,27 @@
-import AppStore
 import Assembly
 import Commands
 import Core
 import JSON
+import StoreAccess
 
 extension Option {
     /// What an app shows the store. Secrets come from files: what stands among the arguments is there for
     /// all users of the machine to read.
-    static let credentials: [Option] = [
-        .value("issuer-id", "UUID", "the issuer of the key, as App Store Connect shows it"),
-        .value("key-id", "ID", "the key's id, as App Store Connect shows it"),
-        .value("key-file", "FILE", "the key file as downloaded (.p8); - for standard input"),
-        .value(
-            "shared-secret-file", "FILE",
-            "the app's shared secret, for legacy receipts; - for standard input"),
-        .value(
-            "store-url", "URL",
-            "a store on this machine instead of the real one, like http://127.0.0.1:9090; none "
-                + "removes it"),
-        .flag("forget-credentials", "forget the app's key and shared secret for the store"),
-    ]
+    static let credentials: [Option] =
+        storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
+        + [
+            .value(
+                "store-url", "URL",
+                "a store on this machine instead of the real one, like http://127.0.0.1:9090; none "
+                    + "removes it"),
+            .flag("forget-credentials", "forget the app's key and shared secret for the store"),
+        ]
+}
+
+extension CredentialMember {
+    fileprivate var flag: String {
+        name.replacing("_", with: "-") + (isSecret ? "-file" : "")
+    }
 }
 
 let secretCommands = [rotateSecretCommand]
@@ -48,26 +50,25 @@ private let rotateSecretCommand = CommandSpec(
 
 extension Invocation {
     /// A flag that is left out changes nothing.
-    func credentialsChange() throws(CommandEnd) -> CredentialsChange {
+    func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
+        let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)
         var change = CredentialsChange()
         if has("forget-credentials") {
-            change.apiKey = .some(nil)
-            change.sharedSecret = .some(nil)
+            for member in members { change.secrets[member.name] = .some(nil) }
             change.address = .some(nil)
         }
-        let parts = [self["issuer-id"], self["key-id"], self["key-file"]]
-        if parts.contains(where: { $0 != nil }) {
-            guard let issuer = parts[0], let id = parts[1], let file = parts[2] else {
-                throw usage("--issuer-id, --key-id and --key-file go together")
-            }
-            change.apiKey = StoreCredentials.APIKey(
-                issuer: issuer.lowercased(), id: id, pem: try readFile(file))
+        let given = members.filter { self[$0.flag] != nil }
+        let key = members.filter { $0.part == .key }
+        let missing = key.filter { self[$0.flag] == nil }
+        if !missing.isEmpty, missing.count < key.count {
+            throw usage("\(key.flags) go together")
         }
-        if let file = self["shared-secret-file"] {
-            if file == "-", self["key-file"] == "-" {
-                throw usage("only one of --key-file and --shared-secret-file can be -")
-            }
-            change.sharedSecret = try readFile(file).trimmingLineEnds
+        let piped = given.filter { $0.isSecret && self[$0.flag] == "-" }
+        if piped.count > 1 { throw usage("only one of \(piped.flags) can be -") }
+        for member in given {
+            let value = self[member.flag] ?? ""
+            change.secrets[member.name] =
+                member.isSecret ? try readFile(value).trimmingLineEnds : value
         }
         if let text = self["store-url"] { change.address = .some(try storeAddress(text)) }
         return change
@@ -90,5 +91,12 @@ extension String {
         var text = self[...]
         while let last = text.last, last.isNewline { text.removeLast() }
         return String(text)
+    }
+}
+
+extension [CredentialMember] {
+    fileprivate var flags: String {
+        let flags = map { "--\($0.flag)" }
+        return flags.dropLast().joined(separator: ", ") + " and " + (flags.last ?? "")
     }
 }

@@ -20,8 +20,9 @@ private let createKeyCommand = CommandSpec(
     if !name.isEmpty { let _: Reason = try invocation.id(name, named: "--name") }
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let key = try ports.fulfil(ports.creatingKey(role, name: name, of: project, by: sender))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let key = try useCases.fulfil(
+            useCases.projects.creatingKey(role, name: name, of: project, by: sender))
         invocation.show(
             [
                 "key": .string(key.text), "id": .string(key.key.text),
@@ -38,8 +39,8 @@ private let listKeysCommand = CommandSpec(
     example: "deed key list"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let keys = try obey(ports.keys(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let keys = try obey(useCases.projects.keys(of: project))
         invocation.show(
             ["keys": .array(keys.map(\.json))],
             text: keys.isEmpty
@@ -61,8 +62,8 @@ private let revokeKeyCommand = CommandSpec(
     let id: KeyID = try invocation.id(text, named: "the key's id")
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let key = try ports.fulfil(ports.revokingKey(id, of: project, by: sender))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let key = try useCases.fulfil(useCases.projects.revokingKey(id, of: project, by: sender))
         invocation.show(key.json, text: key.line)
     }
 }

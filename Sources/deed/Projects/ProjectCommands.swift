@@ -1,6 +1,8 @@
+import Assembly
 import Commands
 import Core
 import JSON
+import Ledger
 import Service
 
 let projectCommands = [
@@ -17,9 +19,9 @@ private let createProjectCommand = CommandSpec(
     let project: ProjectID = try invocation.id(
         invocation.positional(0) ?? "", named: "the project's name")
     let sender = try invocation.sender()
-    try invocation.withPorts(mayCreate: true) { ports, _ throws(CommandEnd) in
+    try invocation.withUseCases(mayCreate: true) { useCases throws(CommandEnd) in
         do throws(CommandError) {
-            try ports.perform(ports.creatingProject(project, by: sender))
+            try useCases.ledger.perform(useCases.projects.creating(project, by: sender))
         } catch {
             let isThere = error == .refused(.projectExists(project))
             if !isThere || !invocation.has("if-missing") { throw CommandEnd(error) }
@@ -33,8 +35,8 @@ private let listProjectsCommand = CommandSpec(
     path: ["project", "list"], summary: "Lists the projects.", options: Option.database,
     onlyReads: true, example: "deed project list --json"
 ) { invocation throws(CommandEnd) in
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let projects = try ask(ports.directory.projects())
+    try invocation.withLive { live throws(CommandEnd) in
+        let projects = try ask(live.ledger.projects())
         let rows = projects.map { project -> JSON in
             [
                 "project": .string(project.project.text),

@@ -9,8 +9,8 @@ let showProjectCommand = CommandSpec(
     example: "deed project show --project default"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.settings(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.projects.settings(of: project))
         let apps = answer.apps.map(\.key.id.text).joined(separator: ", ")
         invocation.show(
             answer.json,
@@ -52,9 +52,9 @@ let setProjectCommand = CommandSpec(
     let change = try invocation.settingsChange()
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let settings = try ports.fulfil(
-            ports.changingSettings(
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let settings = try useCases.fulfil(
+            useCases.projects.changing(
                 change, of: project, by: sender,
                 allowingUnknown: invocation.has("allow-unknown")))
         invocation.show(settings.json(of: project), text: settings.text(of: project))

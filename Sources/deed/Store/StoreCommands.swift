@@ -15,12 +15,12 @@ let storeCommands: [CommandSpec] = [
         "app-transaction", "Asks the store how the app itself came to a customer.",
         [.transaction],
         example: "deed store app-transaction 2000000456 --bundle-id com.example.game"
-    ) { invocation throws(CommandEnd) in .appTransaction(of: try invocation.transaction()) },
+    ) { invocation throws(CommandEnd) in .installation(of: try invocation.transaction()) },
     question(
         "statuses", "Asks how every subscription of a transaction's customer stands.",
         [.transaction],
         example: "deed store statuses 2000000456 --bundle-id com.example.game"
-    ) { invocation throws(CommandEnd) in .statuses(of: try invocation.transaction()) },
+    ) { invocation throws(CommandEnd) in .standings(of: try invocation.transaction()) },
     question(
         "history", "Asks for all that a transaction's customer ever bought.", [.transaction],
         [
@@ -131,8 +131,8 @@ private func question(
 ) -> CommandSpec {
     CommandSpec(
         path: ["store", name], summary: summary, positionals: positionals,
-        options: options + [
-            .bundleID, .value("environment", "NAME", "production or sandbox; usually found out"),
+        options: options + Option.app + [
+            .value("environment", "NAME", "production or sandbox; usually found out"),
             .extraRoots, .secretKeyFile, .project,
         ] + Option.database, example: example
     ) { invocation throws(CommandEnd) in

@@ -28,9 +28,9 @@ extension StoreCall {
         case .finish, .setToken, .extend, .extendAll, .consumption, .test: "The store has done it"
         case .refunds: "The store names no refund"
         case .history: "The store names no purchase"
-        case .statuses: "The store names no subscription"
+        case .standings: "The store names no subscription"
         case .notifications: "The store names no notification"
-        case .transaction, .appTransaction, .order, .testResult, .extendAllResult:
+        case .transaction, .installation, .order, .testResult, .extendAllResult:
             "The store names nothing"
         }
     }
@@ -40,16 +40,13 @@ extension StoreRemark {
     fileprivate var members: [(String, JSON)] {
         switch self {
         case .nothing: []
-        case .statuses(let statuses):
+        case .standings(let standings):
             [
                 (
                     "statuses",
                     .array(
-                        statuses.map {
-                            [
-                                "purchase": .string("apple:\($0.original)"),
-                                "status": .string($0.text),
-                            ]
+                        standings.map {
+                            ["purchase": .string($0.purchase), "status": .string($0.text)]
                         })
                 )
             ]
@@ -70,7 +67,7 @@ extension StoreRemark {
     fileprivate var lines: [String] {
         switch self {
         case .nothing: []
-        case .statuses(let statuses): statuses.map { "apple:\($0.original)   \($0.text)" }
+        case .standings(let standings): standings.map { "\($0.purchase)   \($0.text)" }
         case .order(let isFound): isFound ? [] : ["The store knows no such order."]
         case .testSent(let token): ["sent; see: deed store test-result \(token)"]
         case .attempts(let lists):

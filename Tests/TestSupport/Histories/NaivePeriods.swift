@@ -30,7 +30,9 @@ extension NaiveModel {
             // Of several graces that follow one period the longest counts.
             let named = facts.renewals.filter { fact in
                 fact.original.text == original
-                    && all.last { $0.start <= fact.signedAt.milliseconds }?.id == period.id
+                    && all.last {
+                        $0.start <= fact.signedAt.milliseconds && begins($0, among: all)
+                    }?.id == period.id
             }
             if let until = named.compactMap(\.graceUntil?.milliseconds).max(), expires < until {
                 var grace = source
@@ -38,7 +40,9 @@ extension NaiveModel {
                 (grace.isGrace, grace.stateInside) = (true, "grace")
                 grace.stateAfter =
                     next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired"
-                if let next { grace.end(at: next.start, as: grace.stateAfter) }
+                if let next = all[(index + 1)...].first(where: { begins($0, among: all) }) {
+                    grace.end(at: next.start, as: grace.stateAfter)
+                }
                 if let revoked = period.revoked {
                     grace.end(at: revoked.at.milliseconds, as: "revoked")
                 }
@@ -60,8 +64,9 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    /// Another product that begins before the end is an upgrade, flagged or not; unless that happens
-    /// so late that it may be the renewal, and the store said of the former one since that it is none.
+    /// Another product that begins before the end is an upgrade, flagged or not; unless the store had
+    /// announced it for the renewal, or it happens so late that it may be the renewal, and the store said
+    /// of the former one since that it is none.
     private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
@@ -70,6 +75,13 @@ extension NaiveModel {
             next.fact.product != former.fact.product
         else { return false }
         if let revoked = former.revoked, revoked.at.milliseconds < next.start { return false }
+        let wasAnnounced = facts.renewals.contains { word in
+            word.original == former.fact.original && word.product != nil
+                && word.nextProduct == next.fact.product && word.nextProduct != word.product
+                && word.signedAt.milliseconds < next.start
+                && word.signedAt.milliseconds >= former.start - lead(former)
+        }
+        if wasAnnounced { return false }
         let isLate = next.start >= expires - lead(former)
         return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
     }
@@ -83,6 +95,10 @@ extension NaiveModel {
             }
     }
 
+    private func begins(_ period: Weighed, among all: [Weighed]) -> Bool {
+        !neverBegan(period) && !givesWay(period, among: all)
+    }
+
     private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
 
     /// A renewal that was taken back before its period began.
@@ -91,10 +107,13 @@ extension NaiveModel {
         return revoked.at.milliseconds <= weighed.start
     }
 
-    /// How long before a period its renewal may be charged.
+    /// How long before a period its renewal may be charged, by the store's pages: up to a day of the
+    /// period that was sold, which lasts a week or more. What is shorter stands for such a one at another
+    /// pace, as a week does that lasts three minutes in the sandbox.
     private func lead(_ period: Weighed) -> Int64 {
-        guard let expires = period.expires else { return 86_400_000 }
-        return max(0, min(86_400_000, (expires - period.start) / 3))
+        let week = 7 * day
+        guard let expires = period.expires, expires - period.start < week else { return day }
+        return max(0, (expires - period.start) * day / week)
     }
 
     private func newest(_ periods: [Weighed]) -> Weighed? {
@@ -102,8 +121,7 @@ extension NaiveModel {
     }
 
     private func newestPlace(_ periods: [Weighed]) -> Int? {
-        periods.lastIndex { !neverBegan($0) && !givesWay($0, among: periods) }
-            ?? periods.indices.last
+        periods.lastIndex { begins($0, among: periods) } ?? periods.indices.last
     }
 
     private func newestRenewal(_ original: String, _ periods: [Weighed]) -> RenewalFact? {

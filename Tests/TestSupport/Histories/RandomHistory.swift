@@ -1,4 +1,4 @@
-package import Core
+import Core
 
 /// Random numbers that the same seed brings back (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
@@ -22,97 +22,6 @@ package struct SeededGenerator: RandomNumberGenerator {
 
     package mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
         Int64.random(in: range, using: &self)
-    }
-}
-
-/// One fact of a history, so that a history can be shuffled and shrunk fact by fact.
-package enum AnyFact: Hashable, CustomStringConvertible {
-    case transaction(TransactionFact)
-    case renewal(RenewalFact)
-    case app(AppFact)
-    case refund(RefundFact)
-    case consent(ConsentFact)
-
-    package static func facts(_ all: some Sequence<AnyFact>) -> Facts {
-        var facts = Facts()
-        for fact in all {
-            switch fact {
-            case .transaction(let fact): facts.transactions.append(fact)
-            case .renewal(let fact): facts.renewals.append(fact)
-            case .app(let fact): facts.apps.append(fact)
-            case .refund(let fact): facts.refunds.append(fact)
-            case .consent(let fact): facts.consents.append(fact)
-            }
-        }
-        return facts
-    }
-
-    package var description: String {
-        switch self {
-        case .transaction(let fact):
-            "\(fact.transaction) of \(fact.original) \(fact.product) \(AnyFact.days(fact.purchased))"
-                + ".." + (fact.expires.map(AnyFact.days) ?? "") + " x\(fact.quantity)"
-                + (fact.revocation.map {
-                    " revoked \(AnyFact.days($0.at)) \($0.milliPercent ?? -1)"
-                }
-                    ?? "") + (fact.isUpgraded ? " upgraded" : "")
-                + (fact.ownership == .familyShared ? " family" : "")
-                + fact.items.map {
-                    " with \($0.product)"
-                        + ($0.revokedAt.map { " revoked \(AnyFact.days($0))" } ?? "")
-                }.joined()
-                + (fact.previousOriginal.map { " goes on from \($0)" } ?? "")
-                + (fact.commitment.map { " month \($0.period) of \($0.periods)" } ?? "")
-                + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
-        case .renewal(let fact):
-            "renewal of \(fact.original) \(fact.willRenew ? "on" : "off")"
-                + (fact.willCommitAgain.map { $0 ? " commits" : " commits no more" } ?? "")
-                + (fact.isInBillingRetry ? " retry" : "")
-                + (fact.graceUntil.map { " grace until \(AnyFact.days($0))" } ?? "")
-                + " | signed \(AnyFact.days(fact.signedAt)) \(fact.rank)"
-        case .app(let fact):
-            "app \(fact.originalVersion) \(fact.environment)"
-                + (fact.appTransaction.map { " of \($0)" } ?? "")
-                + " | signed \(AnyFact.days(fact.signedAt))"
-        case .refund(let fact):
-            "\(fact.id): refund of \(fact.transaction) \(fact.stage)"
-                + " | signed \(AnyFact.days(fact.signedAt))"
-        case .consent(let fact):
-            "\(fact.id): consent of \(fact.appTransaction)"
-                + " | signed \(AnyFact.days(fact.signedAt))"
-        }
-    }
-
-    /// The same where a day lasts ten seconds, as in the sandbox.
-    package var hurried: AnyFact {
-        func hurried(_ instant: Instant) -> Instant {
-            Instant(
-                milliseconds: at(0).milliseconds + (instant.milliseconds - at(0).milliseconds)
-                    / 8640)
-        }
-        switch self {
-        case .transaction(var fact):
-            fact.purchased = hurried(fact.purchased)
-            fact.originallyPurchased = fact.originallyPurchased.map(hurried)
-            fact.expires = fact.expires.map(hurried)
-            let revokedAt = fact.revocation.map { hurried($0.at) }
-            if let revokedAt { fact.revocation?.at = revokedAt }
-            fact.items = fact.items.map {
-                SoldItem($0.product, revokedAt: $0.revokedAt.map(hurried))
-            }
-            fact.signedAt = hurried(fact.signedAt)
-            return .transaction(fact)
-        case .renewal(var fact):
-            fact.graceUntil = fact.graceUntil.map(hurried)
-            fact.signedAt = hurried(fact.signedAt)
-            return .renewal(fact)
-        case .app, .refund, .consent: return self
-        }
-    }
-
-    private static func days(_ instant: Instant) -> String {
-        let milliseconds = instant.milliseconds - at(0).milliseconds
-        return "day \(Double(milliseconds) / Double(day))"
     }
 }
 
@@ -153,7 +62,7 @@ package struct RandomHistory {
     private mutating func addSubscription() {
         var original = name()
         var previous: TransactionID?
-        var (start, length) = (random.number(0...5), random.number(3...6))
+        var (start, length) = (random.number(0...5), random.number(3...9))
         let items = someItems(of: ["plus", "pro", "solo"])
         var selling = items.isEmpty ? one(of: ["plus", "pro", "solo"]) : "anything"
         let (isFamily, isAssigned) = (random.chance(15), random.chance(10))
@@ -182,13 +91,13 @@ package struct RandomHistory {
                 isUpgraded = true
                 next = start + random.number(0...length - 1)
                 if items.isEmpty { selling = one(of: ["plus", "pro", "solo"]) }
-                length = random.number(3...6)
+                length = random.number(3...9)
             default: break
             }
             addVersions(of: fact, until: next, isUpgraded: isUpgraded)
             if random.chance(committed == nil ? 30 : 70) {
                 addRenewal(
-                    of: original, signed: random.number(start...next),
+                    of: original, signed: random.number(start...next), selling,
                     commits: committed.map { _ in random.chance(50) })
             }
             start = next
@@ -216,13 +125,18 @@ package struct RandomHistory {
         return end + random.number(0...5)
     }
 
-    private mutating func addRenewal(of original: String, signed: Int64, commits: Bool?) {
+    private mutating func addRenewal(
+        of original: String, signed: Int64, _ product: String, commits: Bool?
+    ) {
         let (isOn, isRetry) = (random.chance(50), random.chance(20))
+        let next = random.chance(50) ? one(of: ["plus", "pro", "solo"]) : nil
         facts.append(
             .renewal(
                 renewal(of: original, signed: at(signed), on: isOn) {
                     $0.isInBillingRetry = isRetry
                     $0.rank = isOn ? .serverAPI : .notification
+                    $0.product = next.map { _ in id(product) }
+                    $0.nextProduct = next.map { id($0) }
                     $0.willCommitAgain = commits
                 }))
     }

@@ -5,7 +5,11 @@ package import Core
 ///
 /// - A higher product, or one of the same level and duration, begins at once; the former period is
 ///   flagged as upgraded. A lower one, or one of another duration, begins with the next period.
-/// - A renewal may be charged up to a day before its period, and may begin a little early.
+/// - A renewal may be charged up to a day before its period, and may begin a little early; in the sandbox,
+///   where a month or a week lasts minutes, a day is as much shorter.
+/// - A change that waits for the renewal is announced in the renewal info.
+/// - A payment that fails may leave a grace of 3, 16 or 28 days, of a week at most 6; it is tried again for 60
+///   days. In the sandbox a grace is as long as a period, and the retry twice that.
 /// - A refund ends the period when it is made.
 package struct StoreLife: CustomStringConvertible {
     package struct Sale {
@@ -13,7 +17,10 @@ package struct StoreLife: CustomStringConvertible {
         let product: Offered
         let start: Int64
         var end: Int64
-        /// Unknown where a change that waited for the renewal began before it.
+        /// When it was paid for: before it began, or within the grace before it.
+        let paidAt: Int64
+        /// Unknown where a change that waited for the renewal began before it, and the store had not said
+        /// so.
         package var isUpgrade: Bool? = false
     }
 
@@ -38,59 +45,78 @@ package struct StoreLife: CustomStringConvertible {
         })
 
     /// What the store said, in the order in which it did.
-    package var facts: [TransactionFact] { told.sorted { $0.signedAt < $1.signedAt } }
+    package var facts: [AnyFact] {
+        (told.map { ($0.signedAt, AnyFact.transaction($0)) }
+            + words.map { ($0.signedAt, AnyFact.renewal($0)) })
+            .sorted { $0.0 < $1.0 }.map(\.1)
+    }
     private var told: [TransactionFact] = []
+    private var words: [RenewalFact] = []
     private var sales: [Sale] = []
+    private var graces: [(product: String, start: Int64, end: Int64)] = []
+    /// What is retried still, and since when it gives no access.
+    package private(set) var unpaid: (product: String, since: Int64)?
     private var random: SeededGenerator
     private let month: Int64
-    private var newest: TransactionFact?
+    /// How long a day of what a month stands for lasts.
+    private let shortDay: Int64
 
     package init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        let lengths: [Int64] = [30 * day, 7 * day, day, hour, hour / 12, hour / 20]
-        month = lengths[Int(random.number(0...5))]
+        // In production, as TestFlight has it, and at paces of the sandbox.
+        let lengths = [
+            (30 * day, day), (7 * day, day), (day, day / 30), (hour, hour / 30),
+            (hour / 12, hour / 360), (hour / 20, hour / 140),
+        ]
+        (month, shortDay) = lengths[Int(random.number(0...5))]
         sell(someProduct(), at: at(0).milliseconds, signed: at(0).milliseconds)
-        for _ in 0..<random.number(1...5) { goOn() }
+        for _ in 0..<random.number(1...5) where unpaid == nil { goOn() }
     }
 
     // MARK: What is right
 
-    /// The products that the customer may use.
-    package func products(at moment: Int64) -> Set<String> {
-        Set(sales.filter { $0.start <= moment && moment < $0.end }.map(\.product.name))
+    /// The products that the customer may use, and whether that is by grace alone.
+    package func products(at moment: Int64) -> [String: Bool] {
+        let paid = sales.filter { $0.start <= moment && moment < $0.end }.map(\.product.name)
+        let given = graces.filter { $0.start <= moment && moment < $0.end }.map(\.product)
+        return Dictionary((given + paid).map { ($0, !paid.contains($0)) }) { first, _ in first }
     }
 
     package var moments: [Int64] {
-        sales.flatMap { [$0.start - 1, $0.start, $0.start + 1, $0.end - 1, $0.end, $0.end + 1] }
+        let bounds = sales.flatMap { [$0.start, $0.end] } + graces.flatMap { [$0.start, $0.end] }
+        return bounds.flatMap { [$0 - 1, $0, $0 + 1] }
     }
 
     /// The sale that this tells of for the first time.
-    package func sale(_ fact: TransactionFact) -> Sale? {
-        guard fact == facts.first(where: { $0.transaction == fact.transaction }) else { return nil }
-        return sales.first { $0.transaction == fact.transaction }
+    package func sale(_ fact: AnyFact) -> Sale? {
+        guard case .transaction(let one) = fact, fact == facts.first(where: { $0.tells(of: one) })
+        else { return nil }
+        return sales.first { $0.transaction == one.transaction }
     }
 
-    package var description: String {
-        facts.map { AnyFact.transaction($0).description }.joined(separator: "\n")
-    }
+    package var description: String { facts.map(\.description).joined(separator: "\n") }
 
     // MARK: What happens
 
     private mutating func goOn() {
-        switch random.number(0...9) {
+        switch random.number(0...11) {
         case 0...3: renew(as: nil)
         case 4...6: change(to: someProduct())
         case 7: change(to: someProduct(), atTheLastMoment: true)
         case 8: refund()
+        case 9...10: failToPay()
         default: resubscribe()
         }
     }
 
     private var last: Sale { sales[sales.count - 1] }
 
+    /// From when on something may happen to the newest period.
+    private var opening: Int64 { max(last.start, last.paidAt) }
+
     /// How early the store may charge for the next period.
     private mutating func lead() -> Int64 {
-        random.number(0...min(day, (last.end - last.start) / 10))
+        random.number(0...min(shortDay, (last.end - last.start) / 2))
     }
 
     private mutating func someProduct() -> Offered {
@@ -101,16 +127,83 @@ package struct StoreLife: CustomStringConvertible {
         let former = last
         let product = other ?? former.product
         let early = lead()
+        let isAnnounced = product.name != former.product.name && random.chance(60)
         // A few begin when they are charged.
-        guard random.chance(10), former.start < former.end - early else {
-            sell(product, at: former.end, signed: former.end - early)
+        guard random.chance(20), opening < former.end - early else {
+            if isAnnounced { announce(product, before: former.end) }
+            sell(product, at: former.end, signed: max(opening, former.end - early))
             return
         }
+        if isAnnounced { announce(product, before: former.end - early) }
         sell(product, at: former.end - early, signed: former.end - early)
         guard product.name != former.product.name, early > 0 else { return }
-        sales[sales.count - 1].isUpgrade = nil
-        // The store is asked about the former one, and does not call it upgraded.
-        restate(former.transaction, signed: former.end - early + random.number(0...early))
+        if !isAnnounced { sales[sales.count - 1].isUpgrade = nil }
+        // The store is asked about the former one, and does not call it upgraded. Without that or an
+        // announcement, no word of the store tells the change from one that does not wait.
+        if !isAnnounced || random.chance(50) {
+            restate(former.transaction, signed: former.end - early + random.number(0...early))
+        }
+    }
+
+    /// The customer chose what comes with the next renewal.
+    private mutating func announce(_ next: Offered, before moment: Int64) {
+        let former = last
+        if opening >= moment { return }
+        say(at: random.number(opening...moment - 1), of: former.product) {
+            $0.nextProduct = id(next.name)
+        }
+    }
+
+    private mutating func say(
+        at moment: Int64, of product: Offered, _ change: (inout RenewalFact) -> Void
+    ) {
+        words.append(
+            renewal(of: "t1", signed: Instant(milliseconds: moment)) {
+                $0.product = id(product.name)
+                $0.nextProduct = $0.product
+                change(&$0)
+            })
+    }
+
+    /// The renewal cannot be paid. The store may give a grace, and tries again; some pay in the end.
+    private mutating func failToPay() {
+        let former = last
+        let (grace, retry) = (someGrace(), month < 7 * day ? 2 * month : 60 * day)
+        let until = Instant(milliseconds: former.end + grace)
+        say(at: max(opening, former.end - lead()), of: former.product) {
+            $0.isInBillingRetry = true
+            $0.graceUntil = grace > 0 ? until : nil
+        }
+        if grace > 0, random.chance(50) {
+            say(at: until.milliseconds, of: former.product) { $0.isInBillingRetry = true }
+        }
+        let moment = former.end + random.number(1...retry)
+        var graceEnd = former.end + grace
+        switch random.number(0...3) {
+        case 0:
+            // It is tried again as long as this life is known.
+            unpaid = (former.product.name, graceEnd)
+        case 1:
+            say(at: former.end + retry, of: former.product) {
+                ($0.willRenew, $0.expirationIntent) = (false, .billingError)
+            }
+            resubscribe(after: former.end + retry)
+        case 2 where moment < graceEnd:
+            // Paid within the grace, the period is the one that was due.
+            sell(former.product, at: former.end, signed: moment)
+            graceEnd = former.end
+        default:
+            sell(former.product, at: moment, signed: moment)
+            graceEnd = min(graceEnd, moment)
+        }
+        graces.append((former.product.name, former.end, graceEnd))
+    }
+
+    private mutating func someGrace() -> Int64 {
+        if random.chance(40) { return 0 }
+        if month < 7 * day { return month }
+        let days: Int64 = [3, 16, 28][Int(random.number(0...2))]
+        return month == 7 * day ? min(days, 6) * day : days * day
     }
 
     private mutating func change(to product: Offered, atTheLastMoment isLate: Bool = false) {
@@ -121,19 +214,23 @@ package struct StoreLife: CustomStringConvertible {
         guard product.level > former.product.level || isSame else { return renew(as: product) }
         let length = former.end - former.start
         let moment = former.end - (isLate ? 1 + lead() : random.number(1...length - 1))
-        guard moment > former.start, sales.dropLast().allSatisfy({ $0.end <= moment }) else {
+        guard moment > opening, sales.dropLast().allSatisfy({ $0.end <= moment }) else {
             return
         }
         var charged: TransactionFact?
         if isLate, random.chance(50) {
             // The next period was paid for already, and begins no more.
-            let signed = max(former.start, moment - random.number(1...max(1, length / 50)))
+            let signed = max(opening, moment - random.number(1...max(1, length / 50)))
             if signed < moment {
                 charged = fact(former.product, at: former.end, signed: signed)
                 if let charged { told.append(charged) }
             }
         }
         if random.chance(30) { restate(former.transaction, signed: moment - 1) }
+        // A lower product was chosen for the renewal, before the customer changed again.
+        if former.product.level > 1, random.chance(20) {
+            announce(StoreLife.offered[0], before: moment)
+        }
         sales[sales.count - 1].end = moment
         flag(former.transaction, at: moment)
         if var charged, random.chance(50) {
@@ -165,7 +262,7 @@ package struct StoreLife: CustomStringConvertible {
 
     private mutating func refund() {
         let former = last
-        let moment = random.number(former.start + 1...max(former.start + 1, former.end - 1))
+        let moment = random.number(opening + 1...max(opening + 1, former.end - 1))
         guard moment < former.end,
             var fact = told.last(where: { $0.transaction == former.transaction })
         else { return }
@@ -177,8 +274,8 @@ package struct StoreLife: CustomStringConvertible {
     }
 
     /// Bought again when nothing runs any more, perhaps something else.
-    private mutating func resubscribe() {
-        let start = (sales.map(\.end).max() ?? 0) + random.number(1...month)
+    private mutating func resubscribe(after moment: Int64 = 0) {
+        let start = max(moment, sales.map(\.end).max() ?? 0) + random.number(1...month)
         sell(someProduct(), at: start, signed: start)
     }
 
@@ -201,6 +298,12 @@ package struct StoreLife: CustomStringConvertible {
         sales.append(
             Sale(
                 transaction: sold.transaction, product: product, start: start,
-                end: start + product.length * month))
+                end: start + product.length * month, paidAt: signed))
+    }
+}
+
+extension AnyFact {
+    fileprivate func tells(of other: TransactionFact) -> Bool {
+        if case .transaction(let one) = self { one.transaction == other.transaction } else { false }
     }
 }

@@ -1,9 +1,10 @@
-/// A legacy receipt that only the store can judge, and what is known of it.
-package struct ReceiptInquiry: Sendable {
-    package let receipt: RawEvidence
-    package let project: ProjectID
+/// Evidence that only the store can judge, and what is known of it.
+package struct StoreInquiry: Sendable {
+    package let evidence: RawEvidence
     package let app: App
-    /// Where the receipt says that it was made.
+    /// The app as the store knows it.
+    package let storeApp: StoreApp
+    /// Where the evidence says that it was made.
     package let environment: Environment
     /// How often it was judged, this time included.
     package let tries: Int64
@@ -13,12 +14,12 @@ package struct ReceiptInquiry: Sendable {
     package let now: Instant
 
     package init(
-        receipt: RawEvidence, project: ProjectID, app: App, environment: Environment,
+        evidence: RawEvidence, project: ProjectID, app: App, environment: Environment,
         tries: Int64, formerReason: IntakeReason?, now: Instant
     ) {
-        self.receipt = receipt
-        self.project = project
+        self.evidence = evidence
         self.app = app
+        storeApp = StoreApp(project: project, key: app.key)
         self.environment = environment
         self.tries = tries
         self.formerReason = formerReason

@@ -1,25 +1,5 @@
 package import Core
 
-/// What the use cases need of the store itself.
-package struct StorePort: Sendable {
-    /// What the store says of a legacy receipt. It answers, or gives up, well before a lease ends.
-    package var judge: @Sendable (ReceiptInquiry) -> Judgement<ProvenEvidence, Postponement>
-    /// One page of what the store answers. Without an environment, of the one that knows the transaction.
-    package var ask:
-        @Sendable (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
-
-    package init(
-        judge:
-            @escaping @Sendable (ReceiptInquiry) -> Judgement<ProvenEvidence, Postponement>,
-        ask:
-            @escaping @Sendable (StoreCall, StoreApp, Environment?) throws(StoreTrouble) ->
-            StoreAnswer
-    ) {
-        self.judge = judge
-        self.ask = ask
-    }
-}
-
 /// What the use cases need of the place where credentials are kept.
 package struct CredentialsPort: Sendable {
     package typealias Change =

@@ -1,40 +1,26 @@
 package import Core
 internal import Crypto
-package import Evidence
+internal import Evidence
 internal import JSON
 internal import Outbound
+internal import StoreAccess
 
-/// Has Apple judge legacy receipts. Its reply is not signed: it is believed because of the connection
+/// Apple judges legacy receipts. Its reply is not signed: it is believed because of the connection
 /// that it came over, and only here.
-package struct ReceiptClient: Sendable {
+extension AppStoreClient {
     /// The status that stands for a malformed receipt and for a passing fault alike.
     private static let malformedOrFault: Int64 = 21_002
     /// By then half an hour lies between one try and the next.
     private static let sureAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
-    private let port: AppStorePort
-    private let prover: Prover
-    private let hosts: StoreHosts
-    private let patience: StorePatience
-
-    package init(
-        _ port: AppStorePort, prover: Prover, hosts: StoreHosts = .apple,
-        patience: StorePatience = .usual
-    ) {
-        self.patience = patience
-        self.port = port
-        self.prover = prover
-        self.hosts = hosts
-    }
-
     package func judge(
-        _ inquiry: ReceiptInquiry
+        _ inquiry: StoreInquiry
     ) -> Judgement<ProvenEvidence, Postponement> {
         do throws(StoreTrouble) {
-            let credentials = try port.credentials(inquiry.storeApp)
-            guard let secret = credentials.sharedSecret else {
-                throw .noSharedSecret(inquiry.app.key.id)
+            let credentials = try line.credentials(of: inquiry.storeApp)
+            guard let secret = credentials.secrets[AppStoreProfile.sharedSecret] else {
+                throw .noSharedSecret(of: inquiry.app.key.id)
             }
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
@@ -47,7 +33,7 @@ package struct ReceiptClient: Sendable {
     }
 
     private func judge(
-        _ inquiry: ReceiptInquiry, _ secret: String, _ hosts: StoreHosts
+        _ inquiry: StoreInquiry, _ secret: String, _ hosts: StoreHosts
     ) throws(StoreTrouble) -> Judgement<ProvenEvidence, Postponement> {
         var environment = inquiry.environment
         if hosts.receipts[environment] == nil { environment = hosts.order[0] }
@@ -72,21 +58,21 @@ package struct ReceiptClient: Sendable {
 
     private func verdict(
         on reply: FetchedAnswer, _ status: (number: Int64, verdict: ReplyVerdict),
-        _ inquiry: ReceiptInquiry
+        _ inquiry: StoreInquiry
     ) -> Judgement<ProvenEvidence, Postponement> {
         do throws(RefusedEvidence) {
             return .believed(
                 try prover.prove(reply, for: [inquiry.app.trusted], now: inquiry.now))
         } catch {
-            if status.number == ReceiptClient.wrongSecret { return .tryAgain(.wrongSecret) }
+            if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
             // Tries count whatever stood in the way; only the store's own word, given twice, ends it.
             let isSaidAgain =
-                inquiry.tries >= ReceiptClient.sureAfterTries && inquiry.formerReason == reason
+                inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =
                 switch status.verdict {
                 case .refused: true
-                case .tryLater: isSaidAgain && status.number == ReceiptClient.malformedOrFault
+                case .tryLater: isSaidAgain && status.number == AppStoreClient.malformedOrFault
                 // It vouches for a receipt. Where that cannot be read, a store that is ill may have said so.
                 case .valid: isSaidAgain && error.cure == .settingTheApp
                 case .otherEnvironment: false
@@ -96,35 +82,34 @@ package struct ReceiptClient: Sendable {
     }
 
     private func fetch(
-        _ inquiry: ReceiptInquiry, _ secret: String, from host: String, _ environment: Environment
+        _ inquiry: StoreInquiry, _ secret: String, from host: String, _ environment: Environment
     ) throws(StoreTrouble) -> FetchedAnswer {
-        let now = port.machineClock()
-        try port.takeTurn(inquiry.storeApp, environment, .verifyReceipt, now: now)
         // It may have come in base64 already.
-        let bare = (try? prover.bare(inquiry.receipt)) ?? inquiry.receipt
+        let bare = (try? prover.bare(inquiry.evidence)) ?? inquiry.evidence
         let receipt = String(decoding: Base64.standard.encode(bare.bytes), as: UTF8.self)
         let body: JSON = [
             "receipt-data": .string(receipt), "password": .string(secret),
             "exclude-old-transactions": false,
         ]
         let request = OutboundRequest(
-            "POST", host, headers: [("Content-Type", "application/json")], body: body.bytes
-        ).limited(patience, lane: inquiry.storeApp.lane)
-        let response = try port.answer(to: request)
+            "POST", host, headers: [("Content-Type", "application/json")], body: body.bytes)
+        let turn = StoreTurn(
+            inquiry.storeApp, in: environment, under: .receipts(in: environment))
+        let response = try line.answer(to: request, turn, patience)
         if response.status == 200 {
             return FetchedAnswer(.verifyReceiptReply, body: response.body, host: environment)
-        }
-        if response.wantsPause {
-            let until = response.pauseEnd(now: now)
-            try port.rest(inquiry.storeApp, environment, .verifyReceipt, until: until)
-            throw .limited(until: until)
         }
         throw .unavailable("it answered \(response.status)")
     }
 }
 
-extension ReceiptInquiry {
-    fileprivate var storeApp: StoreApp { StoreApp(project: project, key: app.key) }
+extension StoreTrouble {
+    fileprivate static func noSharedSecret(of app: AppID) -> StoreTrouble {
+        .unconfigured(
+            "Only the store can judge this receipt, and Deed has no shared secret for \(app); set "
+                + "one with: deed app set --bundle-id \(app) --shared-secret-file …, or judge "
+                + "receipts by their signature: deed app set --receipts local")
+    }
 }
 
 extension IntakeReason {

@@ -2,31 +2,17 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// What the vault needs of the world.
-package struct VaultPort: Sendable {
-    package var find: @Sendable (StoreApp) throws(Fault) -> SealedCredentials?
-    package var all: @Sendable () throws(Fault) -> [SealedCredentials]
+/// Where sealed credentials are kept.
+package protocol CredentialTable: Sendable {
+    func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials?
+    func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials]
+    func allCredentials() throws(Fault) -> [SealedCredentials]
     /// Keeps credentials as the next revision; false when others were kept in between.
-    package var put: @Sendable (SealedCredentials) throws(Fault) -> Bool
+    func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
+    /// Forgets those of an app that were written before a version of its project's stream.
+    func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
     /// Whether a real store may not be asked, because the database follows a test clock.
-    package var isTest: @Sendable () throws(Fault) -> Bool
-    /// The keys of the installation: the one to seal with first, and others that may open. One is made
-    /// where there is none, if asked.
-    package var keys: @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
-
-    package init(
-        find: @escaping @Sendable (StoreApp) throws(Fault) -> SealedCredentials?,
-        all: @escaping @Sendable () throws(Fault) -> [SealedCredentials],
-        put: @escaping @Sendable (SealedCredentials) throws(Fault) -> Bool,
-        isTest: @escaping @Sendable () throws(Fault) -> Bool,
-        keys: @escaping @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
-    ) {
-        self.find = find
-        self.all = all
-        self.put = put
-        self.isTest = isTest
-        self.keys = keys
-    }
+    func followsTestClock() throws(Fault) -> Bool
 }
 
 /// Keeps what apps show the store under a key that is not in the database.
@@ -35,26 +21,36 @@ package struct CredentialVault: Sendable {
     private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
-    private let port: VaultPort
+    /// The keys of the installation: the one to seal with first, and others that may open. One is made
+    /// where there is none, if asked.
+    package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
-    package init(_ port: VaultPort) {
-        self.port = port
+    private let table: any CredentialTable
+    private let profiles: [any StoreProfile]
+    private let keys: Keys
+
+    package init(
+        _ table: any CredentialTable, of profiles: [any StoreProfile], keys: @escaping Keys
+    ) {
+        self.table = table
+        self.profiles = profiles
+        self.keys = keys
     }
 
     /// An app's credentials; empty ones where it has none.
     package func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
-        let sealed = try rethrowing(as: StoreTrouble.fault, port.find(app))
+        let sealed = try rethrowing(as: StoreTrouble.fault, table.credentials(of: app))
         guard let sealed, !sealed.status.isEmpty else { return StoreCredentials() }
         return try rethrowing(as: { (_: KeyTrouble) in StoreTrouble.locked(app.key.id) }) {
-            () throws(KeyTrouble) in try open(sealed, port.keys(false))
+            () throws(KeyTrouble) in try open(sealed, keys(false))
         }
     }
 
     /// The apps whose credentials are kept and cannot be opened.
     package func lockedApps() throws(Fault) -> [StoreApp] {
-        let kept = try port.all()
+        let kept = try table.allCredentials()
         if kept.isEmpty { return [] }
-        let keys = (try? port.keys(false)) ?? []
+        let keys = (try? keys(false)) ?? []
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
@@ -65,31 +61,47 @@ package struct CredentialVault: Sendable {
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
     ) throws(CommandError) -> CredentialsStatus {
-        let keys = try keys()
+        let keys = try sealingKeys()
+        guard let profile = profiles.first(where: { $0.store == app.key.store }) else {
+            throw .refused(.appUnknown(app.key.id))
+        }
         for _ in 0..<CredentialVault.attempts {
-            let old = try obtain(port.find(app))
+            let old = try obtain(table.credentials(of: app))
             if let old, write.isLate(behind: old) { return old.status }
             let isLeft = old.map { $0.version >= write.appSince } ?? false
-            let kept = try opened(isLeft ? old : nil, keys, isReplaced: change.replacesAll)
-            let changed = kept.changed(by: change)
-            try require(changed)
+            let kept = try opened(
+                isLeft ? old : nil, keys, isReplaced: change.replacesAll(of: profile))
+            let changed = try proper(kept.changed(by: change), profile)
             let sealed = seal(
-                changed, of: app, keys, revision: old?.revision ?? 0,
-                version: write.version, by: actor, now: now)
-            if try obtain(port.put(sealed)) { return sealed.status }
+                changed, CredentialsStatus(changed, of: profile.credentials), of: app, keys,
+                revision: old?.revision ?? 0, version: write.version, by: actor, now: now)
+            if try obtain(table.putCredentials(sealed)) { return sealed.status }
         }
         throw .fault(.busy)
     }
 
     /// The same for the same change, and of no use to learn what is in it: the key is in no database.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
-        guard let key = try keys().first else { preconditionFailure("keys come with one to seal") }
+        guard let key = try sealingKeys().first else {
+            preconditionFailure("keys come with one to seal")
+        }
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
-    private func keys() throws(CommandError) -> [SecretKey] {
+    /// What may be told of what each app of a project shows its store.
+    package func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus] {
+        let kept = try table.credentials(of: project)
+        return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
+    }
+
+    /// Forgets those of an app that were written before a version of its project's stream.
+    package func forget(_ app: StoreApp, before version: Int64) throws(Fault) {
+        try table.forgetCredentials(of: app, before: version)
+    }
+
+    private func sealingKeys() throws(CommandError) -> [SecretKey] {
         do throws(KeyTrouble) {
-            return try port.keys(true)
+            return try keys(true)
         } catch {
             throw .refused(.credentialsLocked(error.sentence))
         }
@@ -100,7 +112,7 @@ package struct CredentialVault: Sendable {
         var count = 0
         // Credentials that were changed in between may be sealed with another key again.
         for _ in 0..<CredentialVault.attempts {
-            let left = try obtain(port.all())
+            let left = try obtain(table.allCredentials())
                 .filter { $0.keyName != keys.first?.name }
             if left.isEmpty { return count }
             for old in left where try reseal(old, keys) { count += 1 }
@@ -114,9 +126,9 @@ package struct CredentialVault: Sendable {
     ) throws(CommandError) -> Bool {
         let kept = try opened(old, keys, isReplaced: false)
         let sealed = seal(
-            kept, of: old.app, keys, revision: old.revision, version: old.version,
+            kept, old.status, of: old.app, keys, revision: old.revision, version: old.version,
             by: old.changedBy, now: old.changedAt)
-        return try obtain(port.put(sealed))
+        return try obtain(table.putCredentials(sealed))
     }
 
     private func opened(
@@ -132,23 +144,22 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    private func require(_ credentials: StoreCredentials) throws(CommandError) {
-        if let mistake = credentials.mistake { throw .refused(.credentialsInvalid(mistake)) }
-        if let key = credentials.apiKey, SigningKey(pem: Array(key.pem.utf8)) == nil {
-            throw .refused(.credentialsInvalid(.key))
-        }
-        if credentials.isEmpty || credentials.address != nil { return }
-        if try obtain(port.isTest()) {
+    private func proper(
+        _ credentials: StoreCredentials, _ profile: any StoreProfile
+    ) throws(CommandError) -> StoreCredentials {
+        let proper = try rethrowing(
+            as: { CommandError.refused(.credentialsInvalid($0)) }, profile.proper(credentials))
+        if !proper.isEmpty, proper.address == nil, try obtain(table.followsTestClock()) {
             throw .refused(.realStoreOnTestClock)
         }
+        return proper
     }
 
     private func seal(
-        _ credentials: StoreCredentials, of app: StoreApp, _ keys: [SecretKey], revision: Int64,
-        version: Int64, by actor: Actor, now: Instant
+        _ credentials: StoreCredentials, _ status: CredentialsStatus, of app: StoreApp,
+        _ keys: [SecretKey], revision: Int64, version: Int64, by actor: Actor, now: Instant
     ) -> SealedCredentials {
         guard let key = keys.first else { preconditionFailure("keys come with the one to seal") }
-        let status = CredentialsStatus(credentials)
         return SealedCredentials(
             app: app,
             sealed: key.derived(for: CredentialVault.purpose)
@@ -181,16 +192,16 @@ package struct CredentialVault: Sendable {
 
 extension CredentialsChange {
     /// Whether nothing of what was there stays.
-    fileprivate var replacesAll: Bool { apiKey != nil && sharedSecret != nil }
+    fileprivate func replacesAll(of profile: any StoreProfile) -> Bool {
+        profile.credentials.allSatisfy { secrets[$0.name] != nil }
+    }
 
     /// Tells what is taken away from what stays.
     fileprivate var json: JSON {
         var object = JSONObject()
-        if let apiKey {
-            object.append(
-                "key", .array([apiKey?.issuer, apiKey?.id, apiKey?.pem].map(JSON.optional)))
+        for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
+            object.append(name, .optional(secret))
         }
-        if let sharedSecret { object.append("shared_secret", .optional(sharedSecret)) }
         if let address { object.append("address", .optional(address?.url)) }
         return .object(object)
     }
@@ -214,19 +225,16 @@ extension CredentialsStatus {
 
 extension StoreCredentials {
     fileprivate var json: JSON {
-        [
-            "issuer_id": .optional(apiKey?.issuer), "key_id": .optional(apiKey?.id),
-            "key": .optional(apiKey?.pem), "shared_secret": .optional(sharedSecret),
-        ]
+        var object = JSONObject()
+        for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
+            object.append(name, .string(secret))
+        }
+        return .object(object)
     }
 
     fileprivate init?(json bytes: [UInt8], _ address: StoreAddress?) {
-        guard let json = try? JSON.read(bytes) else { return nil }
-        self.init(sharedSecret: json["shared_secret"]?.string, address: address)
-        if let issuer = json["issuer_id"]?.string, let id = json["key_id"]?.string,
-            let pem = json["key"]?.string
-        {
-            apiKey = APIKey(issuer: issuer, id: id, pem: pem)
-        }
+        guard let members = (try? JSON.read(bytes))?.object?.members else { return nil }
+        self.init(address: address)
+        for member in members { secrets[member.name] = member.value.string }
     }
 }

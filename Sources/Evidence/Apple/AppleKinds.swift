@@ -2,6 +2,22 @@ package import Core
 internal import Crypto
 internal import JSON
 
+/// What Apple hands out.
+extension EvidenceKind {
+    package static let appReceipt = EvidenceKind(.apple, "app_receipt", by: .signatureOrWord)
+    package static let signedTransaction = EvidenceKind(.apple, "signed_transaction")
+    package static let renewalInfo = EvidenceKind(.apple, "renewal_info", namesApp: false)
+    package static let appTransaction = EvidenceKind(.apple, "app_transaction", .installation)
+    package static let notification = EvidenceKind(.apple, "notification", .news)
+    package static let verifyReceiptReply = EvidenceKind(
+        .apple, "verify_receipt_reply", by: .connection)
+
+    package static let apple = [
+        appReceipt, signedTransaction, renewalInfo, appTransaction, notification,
+        verifyReceiptReply,
+    ]
+}
+
 extension EvidenceKind {
     /// The kind that `bytes` look like; `nil` when they resemble none. This proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {

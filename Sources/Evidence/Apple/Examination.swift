@@ -54,10 +54,10 @@ extension Verifier {
     /// Verifies `bytes` just as a server would, and tells how each check came out. Without a bundle
     /// id the evidence is taken to be for the app that it names itself.
     package func examine(_ bytes: [UInt8], _ question: EvidenceQuestion) -> Examination {
-        guard bytes.count <= Verifier.byteLimit, let kind = EvidenceKind.detect(bytes) else {
+        guard bytes.count <= RawEvidence.byteLimit, let kind = EvidenceKind.detect(bytes) else {
             let refusal: EvidenceRefusal =
-                bytes.count > Verifier.byteLimit
-                ? .tooLarge(limit: Verifier.byteLimit) : .unrecognized
+                bytes.count > RawEvidence.byteLimit
+                ? .tooLarge(limit: RawEvidence.byteLimit) : .unrecognized
             let check = Check(name: .format, passed: false, detail: refusal.description)
             return Examination(kind: nil, statement: nil, refusal: refusal, checks: [check])
         }
@@ -112,7 +112,10 @@ private struct CheckReport {
     let refusal: EvidenceRefusal?
 
     var checks: [Check] {
-        let failed = refusal.map { $0.check(in: kind) }
+        // What is inside a reply is a receipt.
+        let failed = refusal.map {
+            $0.check == .inside && kind == .verifyReceiptReply ? .latestReceipt : $0.check
+        }
         var isPast = false
         return kind.checks.map { name in
             if name == failed {
@@ -152,7 +155,7 @@ private struct CheckReport {
         case .licence: statement?.contents.licenceEnds?.text ?? ""
         case .inside where statement?.unread.isEmpty == false:
             "in a form that this release cannot read: "
-                + (statement?.unread.map(\.rawValue).joined(separator: ", ") ?? "")
+                + (statement?.unread.map(\.word).joined(separator: ", ") ?? "")
         case .contents: "\(statement?.purchases.count ?? 0) purchases"
         default: "as it should be"
         }
@@ -178,32 +181,8 @@ extension EvidenceKind {
         case .signedTransaction, .appTransaction: proof + terms + [.device]
         case .renewalInfo: proof + terms
         case .notification: proof + [.inside] + terms
-        case .verifyReceiptReply:
+        default:
             [.format, .status, .contents, .bundleID, .latestReceipt, .signature]
-        }
-    }
-}
-
-extension EvidenceRefusal {
-    /// The check of evidence of that kind which this refusal fails.
-    package func check(in kind: EvidenceKind) -> Check.Name {
-        switch self {
-        case .chain(.expired), .chain(.notYetValid): .validity
-        case .chain, .signerCertificateMissing: .chain
-        case .signatureForm, .signatureInvalid, .unsigned: .signature
-        case .invalidMember, .instantOutOfRange, .signedDateMissing, .wrongKind,
-            .unknownEnvironment:
-            .contents
-        case .weakDigest: .digest
-        case .signedInFuture: .signingTime
-        case .extraRootForProduction, .extraRootNeeded, .foreignEnvironment: .environment
-        case .foreignBundleID, .foreignAppID: .bundleID
-        case .versionMismatch: .version
-        case .deviceMismatch: .device
-        case .receiptExpired: .licence
-        case .inside: kind == .verifyReceiptReply ? .latestReceipt : .inside
-        case .replyRefused, .replyLater, .replyFromOtherEnvironment: .status
-        default: .format
         }
     }
 }

@@ -1,17 +1,17 @@
 package import Core
 package import Crypto
 
-/// Believes or refuses evidence. The answer depends on the bytes, the roots and the terms alone;
+/// Believes or refuses Apple's evidence. The answer depends on the bytes, the roots and the terms alone;
 /// what is remembered between calls only saves work.
-package final class Verifier: Sendable {
-    /// The largest evidence that is read at all.
-    package static let byteLimit = 4 << 20
+package final class Verifier: StoreEvidence {
+    package static let kinds = EvidenceKind.apple
 
     let receiptChains: ChainVerifier
     let signedChains: ChainVerifier
     let receiptCache = ChainCache<Digest32>(limit: 64)
     let signedCache = ChainCache<DigestPrefix>(limit: 64)
     let refusedHeaders = RefusedChains(limit: 4096)
+    private let packer = EvidencePacker()
 
     /// Trusts the pinned roots, and `extraRoots` for sandbox evidence only.
     package convenience init(extraRoots: [Certificate]) {
@@ -30,28 +30,18 @@ package final class Verifier: Sendable {
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        if bytes.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
         switch kind {
         case .appReceipt: return try verifyReceipt(bytes, on: terms)
         case .signedTransaction, .renewalInfo, .appTransaction:
             return try verifySigned(bytes, as: kind, on: terms)
         case .notification: return try verifyNotification(bytes, on: terms)
-        case .verifyReceiptReply: throw .unsigned
+        default: throw .unsigned
         }
     }
 
-    /// What evidence of that kind states whose proof was made before, of just these bytes: only the
-    /// terms are asked again.
-    func reread(
-        _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
-    ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        if kind == .verifyReceiptReply { throw .unsigned }
-        let statement = try Verifier.read(
-            bytes, as: kind, rank: terms.rank, companion: terms.companion)
-        try terms.requireNotInFuture(statement.signedAt)
-        try terms.requireApp(statement)
-        try terms.requireLicence(statement)
-        return statement.vouched(by: .belief)
+    package func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence {
+        packer.pack(bytes, as: kind)
     }
 
     /// What the bytes state, believed or not, for people who look into a refusal.
@@ -59,7 +49,7 @@ package final class Verifier: Sendable {
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
-        if bytes.count > Verifier.byteLimit { throw .tooLarge(limit: Verifier.byteLimit) }
+        if bytes.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
         switch kind {
         case .appReceipt:
             return try ReceiptFrame(bytes).statement()
@@ -68,14 +58,14 @@ package final class Verifier: Sendable {
                 as: kind, rank: rank, companion: companion)
         case .notification:
             return try Notification.read(bytes)
-        case .verifyReceiptReply:
+        default:
             return try VerifyReceiptReply(bytes).statement(rank: .verifyReceiptReply)
         }
     }
 
     /// The app and the environment that the bytes name, proven or not. Of a notification only the
     /// outside is read.
-    static func heading(
+    package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {
         if kind == .notification {
@@ -88,5 +78,28 @@ package final class Verifier: Sendable {
         }
         let statement = try read(bytes, as: kind)
         return (statement.app, statement.environment)
+    }
+
+    package static func bare(
+        _ bytes: [UInt8], as kind: EvidenceKind
+    ) throws(EvidenceRefusal) -> [UInt8] {
+        switch kind {
+        case .appReceipt:
+            let list = TransactionReceipt.list(in: bytes)
+            return if let list { list } else { try ReceiptFrame.binary(of: bytes) }
+        case .notification: return try Notification.signedPart(of: bytes)
+        default: return bytes
+        }
+    }
+
+    package static func read(
+        answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
+    ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
+        guard kind == .verifyReceiptReply else {
+            throw .wrongKind(expected: .verifyReceiptReply, found: kind)
+        }
+        let reply = try VerifyReceiptReply(body)
+        try reply.requireValid()
+        return try reply.statement(rank: .verifyReceiptReply, host: host)
     }
 }

@@ -1,0 +1,78 @@
+import Core
+import HTTPServer
+import Service
+
+/// A request that came without a key, taken out of the connection.
+struct OpenCall: Sendable {
+    let arguments: [String]
+    let query: QueryParameters
+    let body: [UInt8]
+    let client: ClientAddress?
+
+    init(
+        _ request: borrowing Request, _ arguments: [String]?, of parameters: [String]
+    ) throws(Problem) {
+        guard let arguments else { throw .malformedPath }
+        self.arguments = arguments
+        // A call that takes none is answered whatever a balancer or a store adds.
+        query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
+        body = request.body
+        client = request.client
+    }
+}
+
+/// A request that found its route and whose key opens it, taken out of the connection.
+struct Call: Sendable {
+    let access: Route.Access
+    let arguments: [String]
+    let query: QueryParameters
+    let body: [UInt8]
+    let idempotencyKey: String?
+    /// What the answer must come after.
+    let after: Position?
+    /// The tags of answers that the reader has, as `If-None-Match` lists them.
+    let knownTags: String?
+
+    var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
+}
+
+extension Call {
+    /// The customer that the path names, in the environment of the query or the body.
+    func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
+        try stream(
+            of: try CustomerID(member: "customer", arguments[0]), environment: inBody)
+    }
+
+    /// The customer in the environment of the query or the body.
+    func stream(of customer: CustomerID, environment inBody: String?) throws(Problem) -> Stream {
+        if customer.isReserved {
+            throw .invalid(
+                "customer", "\"customer\" begins with a prefix that Deed reserves.")
+        }
+        let inQuery = try query.environment()
+        let environment = try inBody.map { text throws(Problem) in
+            try Environment(member: "environment", text)
+        }
+        if let environment, let inQuery, environment != inQuery {
+            throw .invalid("environment", "The query and the body name different environments.")
+        }
+        return Stream(
+            project: access.project, environment: environment ?? inQuery ?? .production,
+            customer: customer)
+    }
+
+    /// A page of what the project lists; `form` says what a place to go on from looks like.
+    func page<Place, Page>(
+        by read: (String) -> Place?, like form: String,
+        of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page
+    ) throws(Problem) -> Page {
+        let environment = try query.environment() ?? .production
+        let limit = try query.pageSize()
+        var place: Place?
+        if let text = query["after"] {
+            place = read(text)
+            if place == nil { throw .invalid("after", "\"after\" takes \(form).") }
+        }
+        return try obey(list(access.project, environment, place, limit))
+    }
+}

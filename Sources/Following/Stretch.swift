@@ -1,0 +1,61 @@
+package import Core
+
+/// What follows on a place in one shard of the log: all that was asked for, in order.
+package struct Stretch: Sendable {
+    package let shard: Shard
+    /// The last position before it.
+    package let start: Int64
+    /// The position up to which nothing is left out; before the start where the log has become shorter.
+    package let end: Int64
+    package let events: [LoggedEvent]
+    /// Whether the shard ended there.
+    package let isComplete: Bool
+
+    package init(
+        _ shard: Shard, after start: Int64, to end: Int64, _ events: [LoggedEvent],
+        isComplete: Bool = true
+    ) {
+        self.shard = shard
+        self.start = start
+        self.end = end
+        self.events = events
+        self.isComplete = isComplete
+    }
+}
+
+/// An event of the log, as readers get it.
+package struct LoggedEvent: Sendable {
+    package let position: Position
+    package let stream: Stream
+    package let version: Int64
+    package let type: String
+    /// There for readers who want it.
+    package let content: Content?
+
+    package init(
+        _ position: Position, of stream: Stream, version: Int64, type: String, content: Content?
+    ) {
+        self.position = position
+        self.stream = stream
+        self.version = version
+        self.type = type
+        self.content = content
+    }
+
+    /// What happened, when, by whom and why.
+    package struct Content: Sendable {
+        package let record: EventRecord
+        /// The exact JSON text, and which form of its type's payload it has.
+        package let payload: String
+        package let format: Int16
+        /// Ties the event to all before it in its shard.
+        package let chain: [UInt8]
+
+        package init(_ record: EventRecord, payload: String, format: Int16, chain: [UInt8]) {
+            self.record = record
+            self.payload = payload
+            self.format = format
+            self.chain = chain
+        }
+    }
+}

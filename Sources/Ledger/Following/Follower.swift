@@ -1,0 +1,126 @@
+import Core
+import Following
+import JSON
+import Postgres
+import Telemetry
+import Threading
+
+/// Tells those who read from memory what every instance has appended, by asking the database again and
+/// again.
+///
+/// A head that lies before what is known, or a connection that had to be opened again, may mean
+/// another log: then all begin again at its end.
+struct Follower: ~Copyable {
+    private let readers: LogReaders
+    private let log: Log
+    private let isAnother = Monitor(false)
+    private let known: LogGuard
+    /// Those who have begun with this log.
+    private var begun: Set<ObjectIdentifier> = []
+    private var link: Link
+
+    init(
+        _ readers: LogReaders, settings: LedgerSettings, known: LogGuard,
+        greet: @escaping Greeting, log: Log
+    ) {
+        self.readers = readers
+        self.log = log
+        self.known = known
+        link = Link(settings.connection) {
+            [isAnother] connection, isFirst throws(PostgresError) in
+            try greet(&connection, isFirst)
+            if isFirst { return }
+            log.info("log_found_again")
+            isAnother.change(wake: .none) { $0 = true }
+        }
+    }
+
+    /// Reads until `pause` says that it is over; `pause` gets whether there is more.
+    mutating func run(pause: (_ isMore: Bool) -> Bool) {
+        var told: String?
+        var isMore = false
+        repeat {
+            do throws(LedgerError) {
+                isMore = try !look()
+                told = nil
+            } catch {
+                isMore = false
+                // The watch logs that the database cannot be reached.
+                if !error.isPassing, told != error.description {
+                    told = error.description
+                    log.error("not_followed", ["reason": .string(error.description)])
+                }
+            }
+        } while pause(isMore)
+    }
+
+    /// Reads what is new; false when there is more.
+    private mutating func look() throws(LedgerError) -> Bool {
+        let listeners = readers.listeners
+        if listeners.contains(where: { !begun.contains(ObjectIdentifier($0.reader)) }) {
+            try begin(listeners)
+            return true
+        }
+        var look = LogLook(
+            listeners.map { listener in
+                let place = zip(Shard.all, listener.reader.place).map(Position.init)
+                return (listener.reader.interest, place)
+            })
+        try ask(&look)
+        // Where nothing follows on what is known, the log is another one, too.
+        if mayBeAnother() || look.isOfAnotherLog {
+            begun = []
+            return false
+        }
+        let news = look.news
+        for (listener, news) in zip(listeners, news) {
+            listener.reader.take(news, askedAt: look.askedAt, since: listener.moment)
+        }
+        return news.joined().allSatisfy(\.isComplete)
+    }
+
+    private mutating func ask(_ look: inout LogLook) throws(LedgerError) {
+        let (log, isAnother, known) = (log, isAnother, known)
+        var epoch = 0
+        try link.settled { connection throws(LedgerError) in
+            epoch = known.epoch
+            try look.ask(&connection)
+            // A server that was just met, and still taken, is one whose losses were accepted.
+            if !isAnother.change(wake: .none, { $0 }), let shrunk = look.shrunk {
+                log.warning(
+                    "log_shrunk",
+                    [
+                        "shard": .integer(Int(shrunk.shard.number)),
+                        "head": .integer(shrunk.end), "known": .integer(shrunk.start),
+                    ])
+                throw .logShrunk
+            }
+        }
+        known.note(look.marks, askedIn: epoch)
+    }
+
+    /// Whether the log may have become another one since this was last asked.
+    private func mayBeAnother() -> Bool {
+        isAnother.change(wake: .none) { isAnother in
+            defer { isAnother = false }
+            return isAnother
+        }
+    }
+
+    /// Has all who have not begun with this log begin at its end.
+    private mutating func begin(
+        _ listeners: [(reader: any LogReader, moment: Int)]
+    ) throws(LedgerError) {
+        let askedAt = monotonicMilliseconds()
+        var epoch = 0
+        let marks = try link.settled { connection throws(LedgerError) in
+            epoch = known.epoch
+            return try connection.shardMarks()
+        }
+        known.note(marks, askedIn: epoch)
+        if mayBeAnother() { begun = [] }
+        for listener in listeners where begun.insert(ObjectIdentifier(listener.reader)).inserted {
+            listener.reader.restart(at: marks.map(\.head), askedAt: askedAt)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Core
+import JSON
+import Synchronization
+import Telemetry
+import Threading
+
+/// Says in the log which streams cannot be read and why, of each once in ten minutes: whoever asks is told only
+/// that the log says it.
+final class UnreadStreams: Sendable {
+    private static let pause: Int64 = 600_000
+    /// Beyond so many, those that were told are forgotten.
+    private static let limit = 1000
+
+    private let log: Log
+    private let told = Mutex<[Stream: Int64]>([:])
+
+    init(log: Log) {
+        self.log = log
+    }
+
+    func tell(_ stream: Stream, _ fault: Fault) {
+        guard case .broken(let reason) = fault else { return }
+        let time = monotonicMilliseconds()
+        let isNews = told.withLock { told in
+            if let at = told[stream], time - at < UnreadStreams.pause { return false }
+            if told.count >= UnreadStreams.limit { told = [:] }
+            told[stream] = time
+            return true
+        }
+        if !isNews { return }
+        log.error(
+            "stream_unread",
+            [
+                "project": .string(stream.project.text),
+                "environment": .string(stream.environment.rawValue),
+                "customer": .string(stream.customer.text), "reason": .string(reason),
+            ])
+    }
+}

@@ -1,0 +1,49 @@
+import Core
+
+/// The purchases of a step that stores do not know, by their word. They say the same of whatever another app or
+/// the other environment sold. A store is believed where it knows another purchase of the app in that environment,
+/// or where it was asked about one alone.
+struct UnknownPurchases {
+    private struct Books: Hashable {
+        let app: AppKey
+        let environment: Environment
+    }
+    private var knowing: Set<Books> = []
+    private var unknown: [Books: [StorePurchase]] = [:]
+
+    mutating func learnKnown(_ place: StorePurchase) {
+        knowing.insert(Books(app: place.app.key, environment: place.environment))
+    }
+
+    mutating func learnUnknown(_ place: StorePurchase) {
+        let books = Books(app: place.app.key, environment: place.environment)
+        unknown[books, default: []].append(place)
+    }
+
+    /// Those of an app of which the store is believed that it does not know them.
+    func believed(of app: AppKey) -> [StorePurchase] {
+        unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
+    }
+
+    /// How many others there are: nothing follows from them but that something is wrong.
+    func doubted(of app: AppKey) -> Int {
+        unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
+            $0 + $1.value.count
+        }
+    }
+
+    private func isBelieved(_ books: Books) -> Bool {
+        knowing.contains(books) || unknown[books]?.count == 1
+    }
+}
+
+extension StoreRound {
+    func noteDoubted(_ unknown: UnknownPurchases, of app: App) {
+        let count = unknown.doubted(of: app.key)
+        if count == 0 { return }
+        note(
+            "purchases_unknown",
+            "The store knows none of the \(count) purchases that it was asked about. Check that its key is "
+                + "one of this app; they are asked about again.", of: app.key.id.text)
+    }
+}

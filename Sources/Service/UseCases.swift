@@ -1,0 +1,36 @@
+/// What Deed can be asked to do, by what it is about. Each holds what it needs of the outside.
+package struct UseCases: Sendable {
+    package let ports: Ports
+    package let ledger: any EventLog
+    package let customers: Customers
+    package let grants: Grants
+    package let balances: CustomerBalances
+    package let orders: Orders
+    package let moves: Moves
+    package let unclaimed: Unclaimed
+    package let refunds: Refunds
+    package let projects: Projects
+    package let apps: Apps
+    package let catalogs: Catalogs
+    package let acceptance: LogAcceptance
+
+    package init(_ ports: Ports) {
+        let (ledger, directory, secrets, now) = (
+            ports.ledger, ports.directory, ports.secrets, ports.now
+        )
+        self.ports = ports
+        self.ledger = ledger
+        customers = Customers(ledger: ledger, reading: ports.reading, now: now)
+        grants = Grants(secrets: secrets)
+        balances = CustomerBalances(ledger: ledger, secrets: secrets)
+        orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
+        moves = Moves(ledger: ledger, secrets: secrets)
+        unclaimed = Unclaimed(ledger: ledger, directory: directory, secrets: secrets)
+        refunds = Refunds(
+            ledger: ledger, accounts: ports.accounts, reading: ports.reading, now: now)
+        projects = Projects(ledger: ledger, credentials: ports.credentials, secrets: secrets)
+        apps = Apps(credentials: ports.credentials, secrets: secrets, now: now)
+        catalogs = Catalogs(ledger: ledger, directory: directory, secrets: secrets, now: now)
+        acceptance = LogAcceptance(ledger: ledger, directory: directory, secrets: secrets)
+    }
+}

@@ -1,0 +1,102 @@
+package import Core
+package import Outbound
+
+/// What the client of a store needs of the world.
+package protocol StoreLine: Sendable {
+    func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
+    /// Takes one call out of what all instances may make; gives when to try again if none is left.
+    func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
+    /// Tells all instances that the store wants no such call before an instant.
+    func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
+    func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
+    /// The machine's clock: stores know no other.
+    func machineClock() -> Instant
+    func pause(milliseconds: Int64)
+}
+
+extension StoreLine {
+    /// What the store answers, if a call is left. Where it wants a pause, every instance keeps it.
+    package func answer(
+        to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
+    ) throws(StoreTrouble) -> OutboundResponse {
+        let wait = try rethrowing(as: StoreTrouble.fault, take(turn, now: machineClock()))
+        if let wait { throw .limited(until: wait) }
+        let response = try answer(to: request.limited(patience, lane: turn.app.lane))
+        guard response.wantsPause else { return response }
+        let end = response.pauseEnd(now: machineClock())
+        try rethrowing(as: StoreTrouble.fault, rest(turn, until: end))
+        throw .limited(until: end)
+    }
+
+    private func answer(to request: OutboundRequest) throws(StoreTrouble) -> OutboundResponse {
+        do throws(OutboundError) {
+            return try send(request)
+        } catch {
+            switch error {
+            case .untrusted(let detail): throw .untrusted(detail)
+            case .replyTooLarge(let limit):
+                throw .unreadable("it is larger than \(limit) bytes")
+            case .malformedRequest:
+                throw .fault(.broken("A request to the store could not be sent as intended."))
+            case .unreachable, .timedOut, .brokenOff, .cancelled, .overloaded:
+                throw .unavailable(error.description)
+            }
+        }
+    }
+}
+
+extension StoreApp {
+    /// A store that hangs for one app keeps none of another waiting.
+    fileprivate var lane: String { "\(project.text)\u{0}\(key.store.rawValue)\u{0}\(key.id.text)" }
+}
+
+/// How long a store is waited for, in milliseconds: well within the lease of queued evidence.
+package struct StorePatience: Sendable {
+    let firstByte: Int
+    let whole: Int
+
+    package static let usual = StorePatience(firstByte: 10_000, whole: 20_000)
+
+    package init(firstByte: Int, whole: Int) {
+        self.firstByte = firstByte
+        self.whole = whole
+    }
+}
+
+extension OutboundRequest {
+    /// The request with what a store is given.
+    fileprivate func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
+        var request = self
+        request.lane = lane
+        request.timeoutMilliseconds = patience.whole
+        request.firstByteMilliseconds = patience.firstByte
+        // Evidence has the same limit.
+        request.replyLimit = 4 << 20
+        return request
+    }
+}
+
+extension StoreTrouble {
+    /// Something between here and there answers, or the answer stopped in the middle.
+    package static let notFromStore = unavailable("what answered in its place is not JSON")
+}
+
+extension OutboundResponse {
+    /// Whether a store asks to be left alone, because of a limit or while it fails.
+    fileprivate var wantsPause: Bool {
+        status == 429 || status >= 500 && header("Retry-After") != nil
+    }
+
+    /// Until when a store wants a pause. It writes an instant in milliseconds there; what stands before
+    /// it in the network may write seconds to wait, as HTTP has it.
+    fileprivate func pauseEnd(now: Instant) -> Instant {
+        let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
+        guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {
+            return now.advanced(byMilliseconds: usual)
+        }
+        let wait =
+            number > 1_000_000_000_000
+            ? number - now.milliseconds : min(number, longest / 1000) * 1000
+        return now.advanced(byMilliseconds: min(max(wait, 0), longest))
+    }
+}

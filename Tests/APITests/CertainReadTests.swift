@@ -1,0 +1,66 @@
+import API
+import Core
+import HTTPServer
+import Service
+import Telemetry
+import TestSupport
+import Testing
+
+/// Reads while it cannot be told whether the database's server is the one that others write to.
+@Suite("Reads that are certain")
+struct CertainReadTests {
+    private let service: TestService
+    private let router: Router
+    private let key: NewKey
+
+    init() throws {
+        service = try TestService()
+        key = try service.key(.admin)
+        var ports = service.ports
+        ports.reading.requireCertainty = { () throws(Fault) in throw .unavailable }
+        router = Router(
+            ports, service.reads, Submissions(service.intake, apps: service.apps),
+            keys: service.keys, operations: Operations(obstacles: { [] }, metrics: Metrics()))
+        // Memory has the answers, and every key is known.
+        try service.keys.reload()
+        _ = service.send("GET", "/v1/customers/u1/entitlements", key: key)
+    }
+
+    private func status(_ path: String, _ query: String?, _ body: String = "") -> Int {
+        let request = Request(
+            method: body.isEmpty ? "GET" : "POST", path: path, query: query,
+            headers: [("Authorization", "Bearer \(key.text)")], body: Array(body.utf8))
+        return router.response(to: request).response.status
+    }
+
+    @Test("Each read of a customer or an order that the database answers is refused")
+    func refused() {
+        let patterns = router.outlines
+            .filter { $0.method == "GET" && $0.pattern.contains(/\{(customer|order)\}/) }
+            .map(\.pattern)
+        #expect(patterns.count > 7)
+        for pattern in patterns {
+            let path = pattern.replacing("{customer}", with: "u1")
+                .replacing("{entitlement}", with: "pro").replacing("{order}", with: "o1")
+                .replacing("{currency}", with: "coins")
+            let query = pattern.hasSuffix("/explain") ? "entitlement=pro" : nil
+            if pattern.contains("/entitlements") {
+                #expect(status(path, nil) == 200, "\(path)")
+                for query in [
+                    "consistency=strong", "at=2099-01-01T00:00:00Z", "known=2020-01-01T00:00:00Z",
+                    "consistency=strong&at=2099-01-01T00:00:00Z",
+                    "consistency=strong&known=2020-01-01T00:00:00Z",
+                ] {
+                    #expect(status(path, query) == 503, "\(path)?\(query)")
+                }
+            } else {
+                #expect(status(path, query) == 503, "\(path)")
+            }
+        }
+    }
+
+    @Test("A question about many is answered as plain reads are, from memory or the database")
+    func query() {
+        #expect(status("/v1/entitlements/query", nil, #"{"customers":["u1","u2"]}"#) == 200)
+    }
+}

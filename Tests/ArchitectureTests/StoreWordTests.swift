@@ -1,0 +1,49 @@
+import Testing
+
+@Suite("Words of one store")
+struct StoreWordTests {
+    /// The targets that know stores by what they can do, and nothing else about them.
+    static let neutral: Set<String> = [
+        "Answers", "API", "Auditing", "Core", "Following", "Jobs", "Ledger", "SQL", "Service",
+        "StoreAccess",
+    ]
+    /// What one store alone has: its name where it decides something, what people know it by, the numbers
+    /// and words of its API, the members of its key and of its evidence. Where a word stays in the log or in
+    /// a promise to clients, it is not here.
+    static let own: [(word: String, why: String)] = [
+        (".apple", "what a store can do stands in its profile"),
+        (".google", "what a store can do stands in its profile"),
+        ("App Store", "sentences about one store come from its profile or its client"),
+        ("inApps", "paths are the client's"),
+        ("subscriptions/", "paths are the client's"),
+        ("4_0", "a refusal says by its meaning what follows from it"),
+        ("issuer", "the members of a key are in the store's profile"),
+        ("sharedSecret:", "credentials are named by the store's profile"),
+        ("signed_transaction", "kinds of evidence are declared by their store"),
+        ("signedPayload", "evidence is read by its store's adapter"),
+        ("signedTransactionInfo", "evidence is read by its store's adapter"),
+        ("receipt-data", "requests are the client's"),
+        ("SUCCESS", "whether a notification arrived is told by the client"),
+    ]
+    /// Where a store is named for everyone: the enumeration, and the one that is meant where none is named.
+    static let names = "Sources/Core/Names/Environment.swift"
+
+    @Test(
+        "No target but a store's own knows its words",
+        arguments: SourceTree.sources.filter { neutral.contains($0.target) && $0.path != names })
+    func words(_ file: SourceTree.File) {
+        let lines = file.lines.filter { !$0.drop(while: \.isWhitespace).starts(with: "//") }
+        for (word, why) in Self.own where lines.contains(where: { $0.contains(word) }) {
+            Issue.record("\(file) has \"\(word)\": \(why)")
+        }
+    }
+
+    @Test("Each of these words is one that a store's own target has")
+    func known() {
+        let adapters: Set<String> = ["AppStore", "Evidence", "Practice"]
+        let text = SourceTree.sources.filter { adapters.contains($0.target) }.map(\.text).joined()
+        for (word, _) in Self.own where word != ".google" && word != "sharedSecret:" {
+            #expect(text.contains(word), "\(word) is no store's word any more")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Postgres
+import TestSupport
+import Testing
+
+/// What a row of a database has to do with the real world, so that no test clock may stand beside it.
+@Suite("What a test clock is refused beside")
+struct TestClockRefusalTests {
+    private static let clock = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
+
+    /// One row each, with `…` in place of its environment.
+    private static let rows = [
+        """
+        insert into deed.customers (shard, project, environment, customer, version, catalog_version, runs)
+            values (0, 'p', '…', 'c', 1, 0, '{}')
+        """,
+        "insert into deed.holders values ('p', 'apple', '…', 'a', '1', 'c')",
+        "insert into deed.unclaimed values ('p', '…', 'apple', '1', 'a', 0)",
+        "insert into deed.tokens values ('p', '…', 't', 'c')",
+        """
+        insert into deed.intake (id, project, purpose, environment, kind, app, digest, evidence, state,
+            next_try_at, added_at, changed_at)
+            values ('i', 'p', 'notification', '…', 'k', 'a', decode(repeat('00', 32), 'hex'), '\\x00',
+                'waiting', 0, 0, 0)
+        """,
+        """
+        insert into deed.evidence (digest, project, environment, kind, signed_at, first_seen_at, verdict,
+            content, certificates, seal)
+            values (decode(repeat('00', 32), 'hex'), 'p', '…', 'k', 0, 0, 'believed', '', '', '')
+        """,
+    ]
+
+    private func refusal(of database: ScratchDatabase) throws -> String? {
+        do throws(PostgresError) {
+            var connection = try Connection.open(database.settings())
+            try connection.run(Script(embedded: Array(Self.clock.utf8)))
+            return nil
+        } catch {
+            return error.sqlState
+        }
+    }
+
+    @Test("One row of production is enough, and none of the sandbox is", arguments: rows.indices)
+    func production(_ index: Int) throws {
+        for (environment, expected) in [("production", "DD007"), ("sandbox", nil)] {
+            let database = try ScratchDatabase()
+            try database.run(Self.rows[index].replacing("…", with: environment))
+            #expect(try refusal(of: database) == expected, "\(environment): \(Self.rows[index])")
+        }
+    }
+
+    @Test("Evidence of production that was refused is no hindrance")
+    func refusedEvidence() throws {
+        let database = try ScratchDatabase()
+        let row = Self.rows[5].replacing("…", with: "production")
+        try database.run(row.replacing("'believed'", with: "'refused'"))
+        #expect(try refusal(of: database) == nil)
+    }
+
+    @Test(
+        "A key or a shared secret for the real store is enough, and neither is for one on this machine",
+        arguments: ["true, false", "false, true", "true, true", "false, false"])
+    func credentials(_ kept: String) throws {
+        for address in ["null", "'http://127.0.0.1:9090'"] {
+            let database = try ScratchDatabase()
+            try database.run(
+                """
+                insert into deed.store_credentials (project, store, app, sealed, key_name, has_key,
+                    has_shared_secret, address, changed_at, changed_by, version)
+                    values ('p', 'apple', 'a', decode(repeat('00', 28), 'hex'),
+                        decode(repeat('00', 8), 'hex'), \(kept), \(address), 0, 'x', 1)
+                """)
+            let isRefused = kept.contains("true") && address == "null"
+            #expect(try refusal(of: database) == (isRefused ? "DD008" : nil), "\(kept) \(address)")
+        }
+    }
+}
