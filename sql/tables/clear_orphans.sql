@@ -8,8 +8,10 @@ where t.shard = $1::smallint and t.project = $2::text and not exists (
 ) and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.project = t.project and e.environment = t.environment
-        and e.version = 1 and e.shard = $1::smallint and e.seq between 1 and (
+        and e.version = 1 and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
+    -- Each is looked up by itself.
+    offset 0
 )
