@@ -12,8 +12,9 @@ where not exists (
 )
 and ($2::text is null or t.project = $2::text and not exists (
     select from {schema}.events as e
-    where e.customer = t.customer and e.project = t.project and e.environment = t.environment
-        and e.version = 1 and e.shard + 0 = $1::smallint and e.seq between 1 and (
+    where e.customer = t.customer and e.environment = t.environment and e.version = 1
+        -- Compared so that no index serves them but that of streams.
+        and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1
         )
