@@ -14,7 +14,8 @@ struct MendedRowTests {
     private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
     /// All that follows from the log, without what a reconciliation itself changes, and since when a purchase waits.
     private static let tables = [
-        "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners", "tokens",
+        "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
+        "tokens",
         "holders",
         "unclaimed_tokens", "carried_tokens", "waiting_credits", "keys", "apps",
         "(select project, environment, store, original, app from deed.unclaimed)",

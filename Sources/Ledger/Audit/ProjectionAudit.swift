@@ -93,7 +93,9 @@ package struct ProjectionAudit {
 
     private mutating func addMissing() {
         for table in Table.ofNames {
-            for row in (missing[table] ?? [:]).inOrder { add(row, of: table, "row", "a row", "none") }
+            for row in (missing[table] ?? [:]).inOrder {
+                add(row, of: table, "row", "a row", "none")
+            }
         }
         missing = [:]
     }

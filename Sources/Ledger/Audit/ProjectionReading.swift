@@ -41,8 +41,8 @@ struct ProjectionPage {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
         return expected.filter { key, row in
-            let token = table["token", row] ?? ""
-            return found[stream]?[table]?[key] != nil || !owned.contains(TokenKey(token, in: stream))
+            let token = TokenKey(table["token", row] ?? "", in: stream)
+            return found[stream]?[table]?[key] != nil || !owned.contains(token)
         }
     }
 }

@@ -22,7 +22,13 @@ extension Table {
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
             .jsonb("app_transactions"), .instant("answer_by"), .instant("inquiry_at").byCatalog,
         ], key: streamKey,
-        source: RowSource { _ in [0] } changedBy: { _, _ in 0 } name: { _, _ in [] } cells: { _, origin in
+        source: RowSource { _ in
+            [0]
+        } changedBy: { _, _ in
+            0
+        } name: { _, _ in
+            []
+        } cells: { _, origin in
             let (customer, project) = (origin.customer, origin.project)
             let runs = customer.runs(by: project.catalog)
             let isPublished = !origin.stream.customer.isReserved
@@ -37,7 +43,11 @@ extension Table {
     static let balances = Table(
         "customer_balances", Column.ofStream + [.text("currency"), .number("amount")],
         key: streamKey + ["currency"],
-        source: RowSource(\.customer.balances.currencies, changedBy: { event, _ in event.movedCurrency }) { currency, _ in
+        source: RowSource { origin in
+            origin.customer.balances.currencies
+        } changedBy: { event, _ in
+            event.movedCurrency
+        } name: { currency, _ in
             [.text(currency.text)]
         } cells: { currency, origin in
             let balances = origin.customer.balances
@@ -51,7 +61,11 @@ extension Table {
             .instant("expires_at"), .text("fulfilled_by"), .instant("closed_at"),
             .text("closed_because"),
         ], key: streamKey + ["order_id"],
-        source: RowSource { $0.customer.orders.map(\.id) } changedBy: { event, _ in event.order } name: { id, _ in
+        source: RowSource { origin in
+            origin.customer.orders.map(\.id)
+        } changedBy: { event, _ in
+            event.order
+        } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
             guard let order = origin.customer.order(id) else { return nil }
@@ -71,11 +85,17 @@ extension Table {
             .instant("revoked_at"), .text("revoked_by"), .text("revoked_because"),
             .text("revoked_ticket"),
         ], key: streamKey + ["grant_id"],
-        source: RowSource { $0.customer.grants.map(\.id) } changedBy: { event, _ in event.grant } name: { id, _ in
+        source: RowSource { origin in
+            origin.customer.grants.map(\.id)
+        } changedBy: { event, _ in
+            event.grant
+        } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
             // Mostly it is about the newest.
-            guard let grant = origin.customer.grants.last(where: { $0.id == id }) else { return nil }
+            guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
+                return nil
+            }
             let (given, revoked) = (grant.given, grant.revocation)
             return [
                 .text(given.entitlement.text), .instant(given.start), .instant(given.end),

@@ -9,7 +9,9 @@ extension Table {
             .text("project"), .instant("created_at"), .number("catalog_version"),
             .instant("reconciled_at"), .flag("is_sound"), .instant("requested_at"),
         ], key: ["project"],
-        source: RowSource { $0.project.exists ? [0] : [] } changedBy: { event, _ in
+        source: RowSource { origin in
+            origin.project.exists ? [0] : []
+        } changedBy: { event, _ in
             event.isAboutProjectItself ? 0 : nil
         } name: { _, origin in
             [.text(origin.stream.project.text)]
@@ -28,7 +30,9 @@ extension Table {
             .bytes("digest"), .text("project").owner, .text("key_id"), .text("role"),
             .text("name"), .instant("created_at"), .instant("revoked_at"),
         ], key: ["digest"],
-        source: RowSource { $0.project.keys.compactMap(\.digest) } changedBy: { event, _ in
+        source: RowSource { origin in
+            origin.project.keys.compactMap(\.digest)
+        } changedBy: { event, _ in
             event.key
         } name: { digest, origin in
             [.bytes(digest.bytes), .text(origin.stream.project.text)]
@@ -49,7 +53,9 @@ extension Table {
             .text("store"), .text("app"), .text("project").owner, .number("apple_id"),
             .text("receipts"), .flag("counts_sandbox"),
         ], key: ["store", "app"], writing: .claiming(.claimApps),
-        source: RowSource { $0.project.apps.map(\.key) } changedBy: { event, _ in
+        source: RowSource { origin in
+            origin.project.apps.map(\.key)
+        } changedBy: { event, _ in
             event.app
         } name: { key, origin in
             [.text(key.store.rawValue), .text(key.id.text), .text(origin.stream.project.text)]

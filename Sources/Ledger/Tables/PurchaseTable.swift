@@ -11,7 +11,9 @@ extension Table {
             .text("next_product"), .flag("in_billing_retry"), .instant("grace_until"),
             .json("transactions").byCatalog,
         ], key: streamKey + ["store", "original"],
-        source: RowSource { $0.customer.purchases.map(\.id) } changedBy: { event, _ in
+        source: RowSource { origin in
+            origin.customer.purchases.map(\.id)
+        } changedBy: { event, _ in
             event.changedPurchase
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
