@@ -228,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "DeedTests",
             dependencies: [
-                "deed", "deed-practice", "Commands", "Core", "Evidence", "Histories", "JSON", "Ledger",
+                "deed", "deed-practice", "Commands", "Core", "Evidence", "Histories", "JSON",
+                "Ledger",
                 "Machine",
                 "Minting",
                 "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",

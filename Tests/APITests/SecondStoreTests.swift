@@ -130,7 +130,8 @@ struct SecondStoreTests {
         self.intake = intake
         router = Router(
             service.ports, service.reads, Submissions(intake, apps: service.apps),
-            keys: service.keys, Operations(obstacles: { [] }, metrics: Metrics()))
+            keys: service.keys,
+            operations: Operations(obstacles: { [] }, metrics: Metrics()))
         admin = try service.key(.admin)
         // Both stores know an app by the same name.
         for path in ["", "?store=google"] {

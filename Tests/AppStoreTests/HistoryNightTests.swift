@@ -191,11 +191,13 @@ struct HistoryNightTests {
                 let full = try night.reconcile(
                     full: true,
                     change: { intake in
-                        let read = intake.ports.ledger.customer
-                        intake.ports.ledger.customer = { stream throws(Fault) in
-                            if stream == damaged { throw .broken("an event is damaged") }
-                            return try read(stream)
-                        }
+                        let log = intake.ports.ledger
+                        intake.ports.ledger = TappedLog(
+                            log,
+                            customer: { stream throws(Fault) in
+                                if stream == damaged { throw .broken("an event is damaged") }
+                                return try log.customer(of: stream)
+                            })
                     })
                 #expect(!full.isSound && self.counts(full, .history).lookedAt == customers)
             }

@@ -119,7 +119,7 @@ struct AskingTests {
         #expect(answer.environment == .sandbox && production.count == 1)
         _ = try asking.ask(.transaction(id), in: .sandbox)
         #expect(production.count == 1)
-        guard case .refused(4_040_010, _)? = asking.trouble(.transaction(try TransactionID("1")))
+        guard case .refused(4_040_010, _, _)? = asking.trouble(.transaction(try TransactionID("1")))
         else {
             Issue.record("an unknown transaction was known")
             return

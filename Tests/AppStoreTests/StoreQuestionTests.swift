@@ -7,6 +7,7 @@ import JSON
 import Minting
 import Practice
 import Service
+import StoreAccess
 import Telemetry
 import TestSupport
 import Testing

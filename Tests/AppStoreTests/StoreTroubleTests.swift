@@ -3,6 +3,7 @@ import Core
 import HTTPServer
 import JSON
 import Practice
+import StoreAccess
 import TestSupport
 import Testing
 import Threading
@@ -148,7 +149,7 @@ struct StoreTroubleTests {
         let store = try CannedStore { _, _ in Response(status: 403, body: Array(body.utf8)) }
         let trouble = try Asking(store.url).trouble(.standings(of: id))
         switch trouble {
-        case .refused(let found, _)?: #expect(found == code)
+        case .refused(let found, _, _)?: #expect(found == code)
         default: #expect(trouble == .unauthorized && code == nil)
         }
     }

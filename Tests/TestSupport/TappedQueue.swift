@@ -33,11 +33,9 @@ package struct TappedQueue: IntakeQueue {
         try queue.intake(of: project, in: state, after: last, limit: limit)
     }
 
-    package func takeIntake(
-        now: Instant, without apps: [AppID], withoutStores: Bool
-    ) throws(Fault) -> TakenIntake? {
+    package func takeIntake(now: Instant, without busy: BusyStores) throws(Fault) -> TakenIntake? {
         prepare()
-        return try queue.takeIntake(now: now, without: apps, withoutStores: withoutStores)
+        return try queue.takeIntake(now: now, without: busy)
     }
 
     package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {

@@ -31,7 +31,7 @@ package struct CredentialsChange: Hashable, Sendable {
     package var isEmpty: Bool { self == CredentialsChange() }
 
     /// Whether it hands in what only the store may see.
-    package var holdsSecret: Bool { (apiKey ?? nil) != nil || (sharedSecret ?? nil) != nil }
+    package var holdsSecret: Bool { secrets.values.contains { $0 != nil } }
 }
 
 /// One of the things that an app shows its store.

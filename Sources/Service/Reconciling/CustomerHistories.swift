@@ -1,4 +1,4 @@
-import Core
+package import Core
 
 /// What a store has of all purchases of a customer, asked for where that is not known to be read: after an
 /// answer that was none, and in rounds of everyone.

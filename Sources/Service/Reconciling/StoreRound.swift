@@ -233,7 +233,7 @@ extension StoreRound {
             } catch {
                 switch error {
                 case .trouble(.foreign): break
-                case .trouble(let trouble) where isUnknown(trouble, to: app.key.store): break
+                case .trouble(let trouble) where trouble.meaning == .purchaseUnknown: break
                 default: throw error
                 }
             }
