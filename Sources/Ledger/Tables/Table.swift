@@ -25,13 +25,11 @@ final class Table: Sendable {
     var followsFromState: Bool { source != nil }
 
     /// Every row that a state has.
-    func rows(of origin: Origin) -> [Row] {
-        source?.rows(origin, shape.lead(of: origin.stream)) ?? []
-    }
+    func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
 
     /// The rows that events changed, as the state that all of them left has them.
     func changes(by events: [Event], in origin: Origin) -> RowChanges {
-        source?.changes(events, origin, shape.lead(of: origin.stream)) ?? RowChanges()
+        source?.changes(events, origin, shape) ?? RowChanges()
     }
 }
 
@@ -66,8 +64,8 @@ struct RowChanges {
 
 /// What of a state becomes rows: things, each a row.
 struct RowSource: Sendable {
-    fileprivate let rows: @Sendable (Origin, _ lead: Row) -> [Row]
-    fileprivate let changes: @Sendable ([Event], Origin, _ lead: Row) -> RowChanges
+    fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
+    fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
     /// A row begins with the thing's name, which is the key and the owner, and has further cells as long as the state
     /// has the thing.
@@ -77,20 +75,21 @@ struct RowSource: Sendable {
         name: @escaping @Sendable (Thing, Origin) -> Row,
         cells: @escaping @Sendable (Thing, Origin) -> Row? = { _, _ in [] }
     ) {
-        rows = { origin, lead in
+        rows = { origin, shape in
             var seen = Set<Thing>()
+            let lead = shape.lead(of: origin.stream)
             return things(origin).filter { seen.insert($0).inserted }.compactMap { thing in
                 cells(thing, origin).map { lead + name(thing, origin) + $0 }
             }
         }
-        changes = { events, origin, lead in
+        changes = { events, origin, shape in
             var changes = RowChanges()
             var seen = Set<Thing>()
             for event in events {
                 guard let thing = changed(event, origin), seen.insert(thing).inserted else {
                     continue
                 }
-                let named = lead + name(thing, origin)
+                let named = shape.lead(of: origin.stream) + name(thing, origin)
                 if let cells = cells(thing, origin) {
                     changes.rows.append(named + cells)
                 } else {
