@@ -171,11 +171,12 @@ struct Stage {
         self.environment = environment
         front.limitCredits(by: front.admin)
         let things = try Things(front, mark: Stage.mark, in: environment)
-        rows = Stage.reading + Stage.submitting(things) + Stage.administering(things) + [
-            Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
-            Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
-            Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
-        ]
+        rows =
+            Stage.reading + Stage.submitting(things) + Stage.administering(things) + [
+                Row(call: "POST /v1/stores/apple/notifications", role: nil, body: "{}"),
+                Row(call: "GET /healthz", role: nil), Row(call: "GET /readyz", role: nil),
+                Row(call: "GET /metrics", role: nil), Row(call: "GET /openapi.json", role: nil),
+            ]
     }
 
     private static let reading = [

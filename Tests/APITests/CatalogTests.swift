@@ -174,7 +174,8 @@ struct CatalogTests {
                 + "\"currencies\":{},\"original_app_version\":[]}"
         }
         let limit = (1 << 20) - 64
-        let each = catalog(titles: 2, last: 256).utf8.count - catalog(titles: 1, last: 256).utf8.count
+        let each =
+            catalog(titles: 2, last: 256).utf8.count - catalog(titles: 1, last: 256).utf8.count
         let count = (limit - catalog(titles: 1, last: 1).utf8.count) / each + 1
         let last = limit - catalog(titles: count, last: 0).utf8.count
         let fitting = catalog(titles: count, last: last)

@@ -17,9 +17,9 @@ struct CertainReadTests {
         service = try TestService()
         key = try service.key(.admin)
         var ports = service.ports
-        ports.reading.requireCertainty = { () throws(Fault) in throw .unavailable }
+        ports.reading = DoubtedReading(reading: ports.reading)
         router = Router(
-            ports, service.reads, Submissions(service.intake, apps: service.apps),
+            UseCases(ports), service.reads, Submissions(service.intake, apps: service.apps),
             keys: service.keys, operations: Operations(obstacles: { [] }, metrics: Metrics()))
         // Memory has the answers, and every key is known.
         try service.keys.reload()
@@ -63,4 +63,17 @@ struct CertainReadTests {
     func query() {
         #expect(status("/v1/entitlements/query", nil, #"{"customers":["u1","u2"]}"#) == 200)
     }
+}
+
+/// Reads of a server that may not be the one to which others write.
+private struct DoubtedReading: CustomerReading {
+    let reading: any CustomerReading
+
+    func heads() throws(Fault) -> [Int64] { try reading.heads() }
+
+    func customers(_ streams: [Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {
+        try reading.customers(streams)
+    }
+
+    func requireCertainty() throws(Fault) { throw .unavailable }
 }

@@ -123,8 +123,8 @@ struct CredentialCallTests {
         func address(_ url: String?) throws {
             var change = CredentialsChange()
             change.address = .some(url.flatMap { StoreAddress($0) })
-            _ = try service.ports.perform(
-                service.ports.settingApp(
+            _ = try service.ledger.perform(
+                service.useCases.apps.setting(
                     app, AppChange(), change, of: project, as: .operator, by: sender(key: nil)))
         }
         try address("http://127.0.0.1:9090")

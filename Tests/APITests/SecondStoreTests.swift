@@ -129,7 +129,7 @@ struct SecondStoreTests {
         self.app = app
         self.intake = intake
         router = Router(
-            service.ports, service.reads, Submissions(intake, apps: service.apps),
+            service.useCases, service.reads, Submissions(intake, apps: service.apps),
             keys: service.keys,
             operations: Operations(obstacles: { [] }, metrics: Metrics()))
         admin = try service.key(.admin)
@@ -166,7 +166,7 @@ struct SecondStoreTests {
         let stream = Core.Stream(
             project: try ProjectID("default"), environment: .production,
             customer: try CustomerID("u1"))
-        return try service.ports.ledger.customer(stream).customer.purchases
+        return try service.ports.ledger.customer(of: stream).customer.purchases
     }
 
     @Test("What is handed in counts when the store has said what it stands for")

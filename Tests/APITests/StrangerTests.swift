@@ -1,4 +1,5 @@
 import Core
+import Evidence
 import HTTPServer
 import JSON
 import Minting

@@ -113,7 +113,9 @@ extension ProgramTests {
             let blocks = try #require(egress[1]["to"]?.array).map { $0["ipBlock"] }
             #expect(blocks.map { $0?["cidr"]?.string } == ["0.0.0.0/0", "::/0"])
             let left = blocks.flatMap { $0?["except"]?.array ?? [] }.compactMap(\.string)
-            for inside in ["10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"] {
+            for inside in [
+                "10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7",
+            ] {
                 #expect(left.contains(inside), "\(inside)")
             }
             let chosen = policy["podSelector"]?["matchExpressions"]?.array?.first

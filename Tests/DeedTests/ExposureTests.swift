@@ -46,7 +46,9 @@ extension ProgramTests {
             #expect(String(decoding: bytes, as: UTF8.self) == hidden)
         }
 
-        @Test("An ordinary user's service keeps its memory out of dumps and from that user's other processes")
+        @Test(
+            "An ordinary user's service keeps its memory out of dumps and from that user's other processes"
+        )
         func memory() throws {
             let database = try ScratchDatabase()
             let folder = try ScratchFolder()
@@ -65,7 +67,8 @@ extension ProgramTests {
                     ], output: folder.file("output"), errors: errors)
             }
             let log = folder.file("log")
-            let service = try start([Installation.program, "serve", "--listen", "127.0.0.1:0"], log)
+            let service = try start(
+                [Installation.program, "serve", "--listen", "127.0.0.1:0"], log)
             let isReady = eventually(within: 60_000) {
                 (try? String(contentsOfFile: log, encoding: .utf8))?.contains("\"ready\"") ?? false
             }

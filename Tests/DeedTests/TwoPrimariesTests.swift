@@ -66,7 +66,7 @@ extension ProgramTests {
                 .customer(
                     stream, actor: try Actor("test"),
                     cause: Cause(text: "key:coins", digest: [UInt8](repeating: 0, count: 32))
-                ) { state, _, _ throws(Refusal) in try state.decide(wish, now: now) })
+                ) { state, _, _ throws(Refusal) in try state.decide(wish) })
             try pair.signal(.primary, "CONT")
             let thawed = monotonicMilliseconds()
             while monotonicMilliseconds() - thawed < 5000 {
@@ -94,7 +94,8 @@ extension ProgramTests {
                 #""elsewhere":{"active":true"#
             ),
             ("", #""elsewhere":{"active":true"#), ("/balances", #""coins":5"#),
-            ("/explain?entitlement=elsewhere", #""answer":{"active":true"#), ("/events", "elsewhere"),
+            ("/explain?entitlement=elsewhere", #""answer":{"active":true"#),
+            ("/events", "elsewhere"),
         ]
 
         @Test("One address that leads to the new primary is found out, too, while writes fail")

@@ -32,7 +32,8 @@ struct StatedTextTests {
             Probe(
                 kind: .signedTransaction, payload: refunded,
                 members: [
-                    "transactionId", "originalTransactionId", "bundleId", "productId", "environment",
+                    "transactionId", "originalTransactionId", "bundleId", "productId",
+                    "environment",
                     "type", "inAppOwnershipType", "appAccountToken", "appTransactionId", "currency",
                     "subscriptionGroupIdentifier", "webOrderLineItemId",
                     "previousOriginalTransactionId", "revocationReason", "revocationType",
@@ -172,7 +173,8 @@ struct StatedTextTests {
         }
     }
 
-    @Test("A notification about a transaction with such a text is kept, and the text counts nowhere")
+    @Test(
+        "A notification about a transaction with such a text is kept, and the text counts nowhere")
     func notification() throws {
         var transaction = Payload.transaction
         transaction["currency"] = .string(Self.bad)

@@ -97,7 +97,8 @@ struct ClimbingTests {
             var fact = try TransactionFact.bought(
                 "level2", .nonConsumable, transaction: "t\(round)",
                 at: Instant(milliseconds: 1_795_202_000_000))
-            fact.accountToken = AccountToken(random: [round] + [UInt8](repeating: 9, count: 15)).text
+            fact.accountToken =
+                AccountToken(random: [round] + [UInt8](repeating: 9, count: 15)).text
             _ = try ledger.append(.record([fact], for: .test("v\(round)"), key: "k"))
         }
         #expect(monotonicMilliseconds() - started < 3000)

@@ -99,7 +99,8 @@ struct SeveralStreamsTests {
             let fact = transaction("t\(round)", "level2", .nonConsumable, at(0)) {
                 $0.accountToken = token.text
             }
-            ledger.submit(try claim(fact, for: "ben", key: "\(round)", token: token.text)) { given in
+            ledger.submit(try claim(fact, for: "ben", key: "\(round)", token: token.text)) {
+                given in
                 answer.change { $0 = given }
             }
             try holder.run(Script(embedded: Array("rollback".utf8)))

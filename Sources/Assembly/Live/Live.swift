@@ -80,4 +80,3 @@ package struct Live: Sendable {
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
     EvidenceArchive
 {}
-

@@ -99,7 +99,8 @@ package struct TokenHistory: Sendable {
         // Signed before anything begins, so that every order of arrival is one that may happen.
         let signed = start.advanced(byMilliseconds: (month * 10 + statement) * hour)
         var fact = transaction(
-            "\(name)-\(number)-\(month)", of: "\(name)-\(number)-0", good.product, good.kind, bought,
+            "\(name)-\(number)-\(month)", of: "\(name)-\(number)-0", good.product, good.kind,
+            bought,
             signed: signed)
         if good.kind == .autoRenewable { fact.expires = bought.advanced(byMilliseconds: 30 * day) }
         // Not each statement about a transaction tells of its token.
