@@ -56,7 +56,8 @@ let package = Package(
         .target(
             name: "SQL", dependencies: ["Postgres"], path: "sql",
             resources: [
-                .embedInCode("migrations"), .embedInCode("queries"), .embedInCode("schema.txt"),
+                .embedInCode("migrations"), .embedInCode("queries"), .embedInCode("tables"),
+                .embedInCode("schema.txt"),
             ],
             swiftSettings: common),
         .target(

@@ -23,7 +23,7 @@ private struct Bench: Sendable {
         Bench(
             name: "load",
             usage: "--customers COUNT --due COUNT --later COUNT --ends MILLISECONDS "
-                + "--events FILE --rows FILE"
+                + "--events FILE --rows FILE --grants FILE"
         ) { loadCustomers(BenchOptions($0)) },
         Bench(name: "verify", usage: "[--json]") { benchVerify(json: $0.contains("--json")) },
     ]

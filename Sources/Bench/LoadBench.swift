@@ -5,7 +5,7 @@ import Postgres
 import Telemetry
 
 /// Writes the log of many customers with a grant each, and the rows that are projected from it, as text
-/// for COPY, into two files that may be pipes; behind them, the statement that moves the heads.
+/// for COPY, into three files that may be pipes; behind them, the statement that moves the heads.
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, the
 /// next `--later` a second after it; of the others every second one goes on for two years, and the rest
@@ -17,7 +17,8 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
         let later = options["--later"].flatMap(Int.init),
         let ends = options["--ends"].flatMap(Int64.init),
         let events = fopen(options["--events"] ?? "", "w"),
-        let customers = fopen(options["--rows"] ?? "", "w")
+        let customers = fopen(options["--rows"] ?? "", "w"),
+        let grants = fopen(options["--grants"] ?? "", "w")
     else {
         complain("see: deed-bench")
         return 2
@@ -38,8 +39,9 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
             let text = copy.take()
             try write(text.events, to: events)
             try write(text.customers, to: customers)
+            try write(text.grants, to: grants)
         }
-        guard fclose(events) == 0, fclose(customers) == 0 else { throw Unwritten() }
+        guard [events, customers, grants].allSatisfy({ fclose($0) == 0 }) else { throw Unwritten() }
         print(copy.headsText)
         return 0
     } catch {

@@ -14,6 +14,8 @@ package struct Rows: ~Copyable {
 
     package var count: Int { Int(PQntuples(result)) }
 
+    package var columnCount: Int { Int(PQnfields(result)) }
+
     var status: ExecStatusType { PQresultStatus(result) }
 
     /// What the server says went wrong.

@@ -20,6 +20,14 @@ package struct Statement: Sendable {
         name = "s" + String(digest, radix: 16)
     }
 
+    /// The same with words of the program where the file leaves places for them.
+    package func filled(_ words: [String: String]) -> Statement {
+        Statement(
+            template: words.reduce(template) { text, word in
+                text.replacing("{\(word.key)}", with: word.value)
+            })
+    }
+
     package func text(in schema: String) -> String {
         template.replacing("{schema}", with: schema)
     }

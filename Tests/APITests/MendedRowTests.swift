@@ -14,7 +14,8 @@ struct MendedRowTests {
     private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
     /// All that follows from the log, without what a reconciliation itself changes, and since when a purchase waits.
     private static let tables = [
-        "customers", "purchases", "customer_balances", "orders", "order_owners", "tokens",
+        "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
+        "tokens",
         "holders",
         "unclaimed_tokens", "carried_tokens", "waiting_credits", "keys", "apps",
         "(select project, environment, store, original, app from deed.unclaimed)",
@@ -38,6 +39,9 @@ struct MendedRowTests {
             $0.token = Self.carried
         }
         _ = front.submit(level, for: "u2")
+        let grant = #"{"entitlement":"pro","for":"P30D","reason":"test"}"#
+        let given = front.send("POST", "/v1/customers/u2/grants", grant, key: front.admin)
+        #expect(given.status == 201, "\(given.text)")
         let left = Sale("9", "coins.100", .consumable, at: front.daysAgo(1)).with {
             $0.token = Self.waiting
         }
@@ -90,6 +94,21 @@ struct MendedRowTests {
             where customer = 'u1'
             """,
             "delete from deed.customer_balances",
+            "update deed.customer_grants set ends_at = null",
+            "update deed.customer_grants set given_by = 'key:other'",
+            "delete from deed.customer_grants",
+            """
+            insert into deed.customer_grants (shard, project, environment, customer, grant_id,
+                entitlement, starts_at, reason, given_at, given_by)
+            select shard, project, environment, customer, 'g_forged', 'pro', 0, 'r', 0, 'a'
+            from deed.customers where customer = 'u1'
+            """,
+            """
+            insert into deed.customer_grants (shard, project, environment, customer, grant_id,
+                entitlement, starts_at, reason, given_at, given_by)
+            values (deed.shard_of('default', 'production', 'u9'), 'default', 'production', 'u9',
+                'g_forged', 'pro', 0, 'r', 0, 'a')
+            """,
             "update deed.orders set product = 'coins.100'",
             "update deed.orders set token = '\(waiting)', expires_at = 0, closed_at = 5",
             "delete from deed.orders",

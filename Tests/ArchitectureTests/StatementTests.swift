@@ -5,11 +5,13 @@ import Testing
 struct StatementTests {
     /// The files of statements by their names.
     private static let files: [String: String] = {
-        let folder = SourceTree.root.appending(path: "sql/queries")
-        let paths = try? FileManager.default.contentsOfDirectory(
-            at: folder, includingPropertiesForKeys: nil)
+        let paths = ["sql/queries", "sql/tables"].flatMap { folder in
+            let files = try? FileManager.default.contentsOfDirectory(
+                at: SourceTree.root.appending(path: folder), includingPropertiesForKeys: nil)
+            return files ?? []
+        }
         return Dictionary(
-            uniqueKeysWithValues: (paths ?? []).map {
+            uniqueKeysWithValues: paths.map {
                 (
                     $0.deletingPathExtension().lastPathComponent,
                     (try? String(contentsOf: $0, encoding: .utf8)) ?? ""

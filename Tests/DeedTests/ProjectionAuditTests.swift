@@ -148,6 +148,21 @@ extension ProgramTests {
                 RowTampering(
                     "delete from deed.customers where customer = 'u2'", "deed.customers", "u2",
                     "row"),
+                RowTampering(
+                    "update deed.customer_grants set ends_at = null", "deed.customer_grants", "u2",
+                    "ends_at"),
+                RowTampering(
+                    "update deed.customer_grants set given_by = 'key:other'",
+                    "deed.customer_grants", "u2", "given_by"),
+                RowTampering(
+                    "delete from deed.customer_grants", "deed.customer_grants", "u2", "row"),
+                RowTampering(
+                    """
+                    insert into deed.customer_grants (shard, project, environment, customer, grant_id,
+                        entitlement, starts_at, reason, given_at, given_by)
+                    select shard, project, environment, customer, 'g_forged', 'pro', 0, 'r', 0, 'a'
+                    from deed.customers where customer = 'u1'
+                    """, "deed.customer_grants", "g_forged", "row"),
                 RowTampering("update deed.apps set apple_id = 7", "deed.apps", "apple", "apple_id"),
                 RowTampering(
                     "update deed.projects set catalog_version = 9", "deed.projects", "default",

@@ -1,10 +1,11 @@
 import Core
 import Glibc
-import Ledger
 import Postgres
 import SQL
 import TestSupport
 import Testing
+
+@testable import Ledger
 
 @Suite("Plans of statements")
 struct PlanTests {
@@ -131,9 +132,48 @@ struct PlanTests {
     @Test("What waits no more is found by its purchase, also while the table is empty")
     func gone() throws {
         let database = try ScratchDatabase()
-        let plan = try plan(of: .unprojectUnclaimed, in: database)
-        #expect(plan.contains("using unclaimed_tokens_of_purchase"), "\(plan)")
+        let clearing = try #require(Table.unclaimedTokens.statements.clear)
+        let plan = try plan(of: clearing, in: database)
+        #expect(plan.contains(" unclaimed_tokens_of_purchase"), "\(plan)")
         #expect(!plan.contains("Seq Scan"), "\(plan)")
+    }
+
+    @Test(
+        "What is made from a table finds rows by its indexes, also while the table is empty",
+        arguments: [false, true])
+    func made(isAnalyzed: Bool) throws {
+        let database = try ScratchDatabase()
+        if isAnalyzed { try database.run("vacuum analyze") }
+        let byCustomer: [Table: String] = [
+            .tokens: "tokens_of_customer", .carriedTokens: "carried_tokens_of_customer",
+            .unclaimedTokens: "unclaimed_tokens_of_purchase",
+        ]
+        for table in Table.ofCustomers + Table.ofNames + Table.ofProjects {
+            let (made, key) = (table.statements, "\(table.name)_pkey")
+            for statement in [made.remove, made.walk] {
+                let plan = try plan(of: statement, in: database)
+                #expect(plan.contains(" \(key)"), "\(table.name): \(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(table.name): \(plan)")
+            }
+            if table.shape.kind != .ofProjects {
+                let plan = try plan(of: made.read, in: database)
+                #expect(plan.contains(" \(byCustomer[table] ?? key)"), "\(table.name): \(plan)")
+                #expect(plan.contains("Index Cond"), "\(table.name): \(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(table.name): \(plan)")
+            }
+            if table != .unclaimedTokens, table != .carriedTokens {
+                let plan = try plan(of: made.rewrite, in: database)
+                #expect(plan.contains("Arbiter Indexes: \(key)"), "\(table.name): \(plan)")
+            }
+            let sample = try plan(of: made.sample, in: database)
+            #expect(sample.contains("Sample Scan on \(table.name)"), "\(sample)")
+            if table.shape.kind != .ofCustomers { continue }
+            for statement in [made.listOrphans, made.clearOrphans] {
+                let plan = try plan(of: statement, in: database)
+                #expect(plan.contains(" \(key)"), "\(table.name): \(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(table.name): \(plan)")
+            }
+        }
     }
 
     @Test(
@@ -141,7 +181,7 @@ struct PlanTests {
         arguments: [
             ("transactions", "purchases"), ("refunds", "purchases"),
             ("subscriptions", "purchases"), ("entitlements", "customers"),
-            ("balances", "customer_balances"), ("grants", "events"),
+            ("balances", "customer_balances"), ("grants", "customer_grants"),
         ])
     func views(view: String, table: String) throws {
         let database = try ScratchDatabase()
@@ -155,14 +195,16 @@ struct PlanTests {
             insert into deed.customers
             select shard, project, environment, customer, 1, 1, '{}' from deed.purchases;
             insert into deed.customer_balances
-            select shard, project, environment, customer, 'coins', 1 from deed.purchases
+            select shard, project, environment, customer, 'coins', 1 from deed.purchases;
+            insert into deed.customer_grants (shard, project, environment, customer, grant_id,
+                entitlement, starts_at, reason, given_at, given_by)
+            select shard, project, environment, customer, 'g', 'pro', 0, 'r', 0, 'a'
+            from deed.purchases
             """)
-        try database.run("vacuum analyze deed.purchases, deed.customers, deed.customer_balances")
+        try database.run(
+            "vacuum analyze deed.purchases, deed.customers, deed.customer_balances, "
+                + "deed.customer_grants")
         var connection = try Connection.open(database.settings())
-        // The log is empty here.
-        if table == "events" {
-            try connection.run(Script(embedded: Array("set enable_seqscan = off".utf8)))
-        }
         let question = "explain select * from deed.\(view) where customer = 'u77'"
         let plan = try lines(
             of: Statement(embedded: Array(question.utf8)), in: &connection)
@@ -198,11 +240,11 @@ struct PlanTests {
         var settings = database.settings()
         settings.planLifetimeMilliseconds = 200
         var connection = try Connection.open(settings)
-        let nothing = Bind.texts([])
+        let (removing, nothing) = (Table.holders.statements.remove, Bind.texts([]))
         try connection.run([
-            .init(statement: .movePurchases, binds: Array(repeating: nothing, count: 6))
+            Call(statement: removing, binds: Array(repeating: nothing, count: 6))
         ])
-        let early = try keptPlan(of: .movePurchases, in: &connection)
+        let early = try keptPlan(of: removing, in: &connection)
         #expect(!early.contains("Index Cond"), "\(early)")
         try database.run(
             """
@@ -210,7 +252,7 @@ struct PlanTests {
             select 'p', 'apple', 'production', 'app', n::text, 'u' from generate_series(1, 10000) as n
             """)
         usleep(250_000)
-        let later = try keptPlan(of: .movePurchases, in: &connection)
+        let later = try keptPlan(of: removing, in: &connection)
         #expect(later.contains("Index Cond"), "\(later)")
     }
 
@@ -236,7 +278,7 @@ struct PlanTests {
     private func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
         var connection = try Connection.open(database.settings())
         let binds = statement.text(in: "deed").split(separator: "$").dropFirst().compactMap {
-            $0.first?.wholeNumberValue
+            Int($0.prefix { $0.isNumber })
         }
         let nulls = Array(repeating: "null", count: binds.max() ?? 0).joined(separator: ", ")
         let preparing =

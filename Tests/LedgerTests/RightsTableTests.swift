@@ -33,6 +33,7 @@ struct RightsTableTests {
         "customers": ["rawde", "rawd", "-", "-"],
         "purchases": ["rawde", "rawd", "-", "-"],
         "customer_balances": ["rawde", "rawd", "-", "-"],
+        "customer_grants": ["rawde", "rawd", "-", "-"],
         "orders": ["rawde", "rawd", "-", "-"],
         "order_owners": ["rawde", "rawd", "-", "-"],
         "tokens": ["rawde", "rawd", "-", "-"],

@@ -42,32 +42,34 @@ load_template() {
 
 # copy_customers DATABASE CUSTOMERS DUE LATER ENDS: by COPY, the indexes afterwards.
 copy_customers() {
-    local events=$scratch/events.pipe rows=$scratch/rows.pipe readers=() reader
+    local events=$scratch/events.pipe rows=$scratch/rows.pipe grants=$scratch/grants.pipe readers=() reader
     loaded_sql "$1" >"$scratch/indexes.drop" <<'SQL'
 select format('alter table %s drop constraint %I;', conrelid::regclass, conname) from pg_constraint
-where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
+where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass, 'deed.customer_grants'::regclass) and contype in ('p', 'u');
 select format('drop index deed.%I;', indexname) from pg_indexes where schemaname = 'deed'
-    and tablename in ('events', 'customers')
+    and tablename in ('events', 'customers', 'customer_grants')
     and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
 SQL
     loaded_sql "$1" >"$scratch/indexes.make" <<'SQL'
 select format('alter table %s add constraint %I %s;', conrelid::regclass, conname, pg_get_constraintdef(oid))
 from pg_constraint
-where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass) and contype in ('p', 'u');
-select indexdef || ';' from pg_indexes where schemaname = 'deed' and tablename in ('events', 'customers')
+where conrelid in ('deed.events'::regclass, 'deed.customers'::regclass, 'deed.customer_grants'::regclass) and contype in ('p', 'u');
+select indexdef || ';' from pg_indexes where schemaname = 'deed' and tablename in ('events', 'customers', 'customer_grants')
     and indexname not in (select conname from pg_constraint where contype in ('p', 'u'));
 SQL
     loaded_sql -f "$scratch/indexes.drop" "$1"
-    mkfifo "$events" "$rows"
+    mkfifo "$events" "$rows" "$grants"
     loaded_sql -c "\\copy deed.events (shard, seq, project, environment, customer, version, type, payload, digest, chain, occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version, evidence, format) from '$events'" "$1" &
     readers+=($!)
     loaded_sql -c "\\copy deed.customers (shard, project, environment, customer, version, catalog_version, runs, next_boundary_at, app_transactions, answer_by, inquiry_at) from '$rows'" "$1" &
     readers+=($!)
+    loaded_sql -c "\\copy deed.customer_grants (shard, project, environment, customer, grant_id, entitlement, starts_at, ends_at, reason, ticket, given_at, given_by, revoked_at, revoked_by, revoked_because, revoked_ticket) from '$grants'" "$1" &
+    readers+=($!)
     owned_processes+=("${readers[@]}")
     "$programs/deed-bench" load --customers "$2" --due "$3" --later "$4" --ends "$5" \
-        --events "$events" --rows "$rows" >"$scratch/heads.sql" || fail "the customers were not written"
+        --events "$events" --rows "$rows" --grants "$grants" >"$scratch/heads.sql" || fail "the customers were not written"
     for reader in "${readers[@]}"; do wait "$reader" || fail "the customers were not copied"; done
-    rm "$events" "$rows"
+    rm "$events" "$rows" "$grants"
     loaded_sql -c "set maintenance_work_mem = '1GB'" -f "$scratch/indexes.make" -f "$scratch/heads.sql" \
         -c "vacuum analyze" "$1"
 }

@@ -64,10 +64,6 @@ create table deed.events (
 );
 -- So that one project is followed without reading what is others'. It is filled at the end of a shard's part, too.
 create index events_of_project on deed.events (project, shard, seq);
--- So that grants are found in the log without reading all of it. Narrow, and filled at the end of each
--- shard: it costs a grant less than a row of a table would.
-create index events_of_grants on deed.events (shard, seq)
-    where type in ('grant.given', 'grant.revoked', 'customer.erased');
 
 -- What lay beyond the head of its shard and was moved aside: it never was a part of the log.
 create table deed.quarantined_events (
@@ -314,6 +310,26 @@ create table deed.customer_balances (
     primary key (shard, customer, project, environment, currency)
 );
 
+create table deed.customer_grants (
+    shard smallint not null,
+    project text not null,
+    environment text not null,
+    customer text not null,
+    grant_id text not null,
+    entitlement text not null,
+    starts_at bigint not null,
+    ends_at bigint,
+    reason text not null,
+    ticket text,
+    given_at bigint not null,
+    given_by text not null,
+    revoked_at bigint,
+    revoked_by text,
+    revoked_because text,
+    revoked_ticket text,
+    primary key (shard, customer, project, environment, grant_id)
+);
+
 -- Transactions that may add to a balance, recorded while the catalog did not know their product.
 create table deed.waiting_credits (
     shard smallint not null,
@@ -535,25 +551,37 @@ begin
     end if;
 end $$;
 
--- Writes under which tokens purchases wait. A token that a customer has by now is refused: the purchase
--- is the customer's.
+-- Writes under which tokens without a customer purchases wait. One that was looked at and a customer has by now is
+-- refused: the purchase is the customer's.
 create function deed.await_tokens(
     projects text[], environments text[], tokens text[], stores text[], originals text[],
-    apps text[]
+    apps text[], looked_at boolean[]
 ) returns void language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 begin
     insert into deed.unclaimed_tokens (project, environment, token, store, original, app)
-    select * from unnest(projects, environments, tokens, stores, originals, apps)
+    select new.project, new.environment, new.token, new.store, new.original, new.app
+    from unnest(projects, environments, tokens, stores, originals, apps)
+        as new (project, environment, token, store, original, app)
+    -- One by one, as in load_holders.
+    left join lateral (
+        select t.customer from deed.tokens as t
+        where t.project = new.project and t.environment = new.environment
+            and t.token = new.token
+        limit 1
+    ) as owner on true
+    where owner.customer is null
     on conflict on constraint unclaimed_tokens_pkey do nothing;
     if exists (
-        select from unnest(projects, environments, tokens) as new (project, environment, token)
+        select from unnest(projects, environments, tokens, looked_at)
+            as new (project, environment, token, looked_at)
         cross join lateral (
             select from deed.tokens as t
             where t.project = new.project and t.environment = new.environment
                 and t.token = new.token
             limit 1
         ) as known
+        where new.looked_at
     ) then
         raise exception 'a customer has the token of a purchase'
             using errcode = 'DD006', constraint = 'tokens_pkey';
@@ -564,14 +592,14 @@ end $$;
 -- has by now is refused: the purchase may be the customer's.
 create function deed.carry_tokens(
     projects text[], environments text[], tokens text[], stores text[], originals text[],
-    apps text[], customers text[], looked_at boolean[]
+    customers text[], apps text[], looked_at boolean[]
 ) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
     insert into deed.carried_tokens as c
         (project, environment, token, store, original, app, customer)
     select new.project, new.environment, new.token, new.store, new.original, new.app, new.customer
-    from unnest(projects, environments, tokens, stores, originals, apps, customers)
-        as new (project, environment, token, store, original, app, customer)
+    from unnest(projects, environments, tokens, stores, originals, customers, apps)
+        as new (project, environment, token, store, original, customer, app)
     left join lateral (
         select t.customer from deed.tokens as t
         where t.project = new.project and t.environment = new.environment
@@ -943,38 +971,13 @@ from deed.transactions as t
 where t.revoked_at is not null and t.ownership = 'purchased'
     and t.revoked_extent is distinct from 'family';
 
--- What lies beyond the head of its shard is no part of the log.
 create view deed.grants as
-select given.project, given.environment, given.customer, wish.grant_id, wish.entitlement,
-    deed.instant(wish.starts) as starts_at, deed.instant(wish.ends) as ends_at, wish.reason,
-    wish.ticket, deed.instant(given.recorded_at) as given_at, given.actor as given_by,
-    revoked.at as revoked_at, revoked.by as revoked_by, revoked.reason as revoked_because,
-    revoked.ticket as revoked_ticket
-from deed.events as given
-cross join lateral (
-    select g ->> 'grant' as grant_id, g ->> 'entitlement' as entitlement, g ->> 'start' as starts,
-        g ->> 'end' as ends, g ->> 'reason' as reason, g ->> 'ticket' as ticket
-    from (select given.payload::json as g) as parsed
-) as wish
-left join (
-    select r.customer, r.project, r.environment, r.version, r.actor as by,
-        r.payload::json ->> 'grant' as grant_id, deed.instant(r.payload::json ->> 'at') as at,
-        r.payload::json ->> 'reason' as reason, r.payload::json ->> 'ticket' as ticket
-    from deed.events as r
-    join deed.shards as s on s.shard = r.shard
-    where r.type = 'grant.revoked' and r.seq <= s.head
-) as revoked
-    on revoked.customer = given.customer and revoked.project = given.project
-    and revoked.environment = given.environment and revoked.grant_id = wish.grant_id
-    and revoked.version > given.version
-join deed.shards as s on s.shard = given.shard
-where given.type = 'grant.given' and given.seq <= s.head
-    and not exists (
-        select from deed.events as erased
-        where erased.type = 'customer.erased' and erased.customer = given.customer
-            and erased.project = given.project and erased.environment = given.environment
-            and erased.version > given.version and erased.seq <= s.head
-    );
+select g.project, g.environment, g.customer, g.grant_id, g.entitlement,
+    deed.instant(g.starts_at) as starts_at, deed.instant(g.ends_at) as ends_at, g.reason, g.ticket,
+    deed.instant(g.given_at) as given_at, g.given_by, deed.instant(g.revoked_at) as revoked_at,
+    g.revoked_by, g.revoked_because, g.revoked_ticket
+from deed.customer_grants as g
+where g.shard = any (deed.every_shard());
 
 -- What the catalog of now sells.
 create view deed.products as
@@ -1023,7 +1026,7 @@ grant update (head, chain, recorded_at) on deed.shards to deed_service;
 
 grant select, insert, update, delete
     on deed.projects, deed.apps, deed.keys, deed.customers, deed.purchases, deed.customer_balances,
-        deed.waiting_credits, deed.orders, deed.order_owners, deed.tokens, deed.holders, deed.unclaimed,
+        deed.customer_grants, deed.waiting_credits, deed.orders, deed.order_owners, deed.tokens, deed.holders, deed.unclaimed,
         deed.unclaimed_tokens, deed.carried_tokens, deed.intake, deed.store_credentials, deed.histories,
         deed.notification_marks, deed.history_questions, deed.cursors, deed.reconciled, deed.lost_ends
     to deed_service;

@@ -43,8 +43,17 @@ package struct CustomerState: Hashable, Sendable {
     package mutating func apply(_ recorded: RecordedEvent) {
         content.change {
             $0.apply(recorded.event)
-            if case .accessEnded(let notice) = recorded.event {
+            switch recorded.event {
+            case .accessEnded(let notice):
                 $0.endedAccess[notice.entitlement]?.position = recorded.position
+            case .grantGiven(let given):
+                $0.changeGrant(given.grant) {
+                    $0.givenAt = recorded.recordedAt
+                    $0.givenBy = recorded.actor
+                }
+            case .grantRevoked(let revoked):
+                $0.changeGrant(revoked.grant) { $0.revokedBy = recorded.actor }
+            default: break
             }
             $0.lastRecord = LastRecord(
                 at: recorded.recordedAt, catalogVersion: recorded.catalogVersion)
@@ -132,8 +141,7 @@ private struct CustomerContent: Hashable, Sendable {
         case .grantGiven(let given):
             grants.append(Grant(given))
         case .grantRevoked(let revoked):
-            guard let index = grants.firstIndex(where: { $0.id == revoked.grant }) else { return }
-            grants[index].revocation = revoked
+            changeGrant(revoked.grant) { $0.revocation = revoked }
         case .balanceCredited(let credited): balances.apply(credited)
         case .balanceDebited(let debited): balances.apply(debited)
         case .balanceSpent(let spent): balances.add(-Int128(spent.amount), to: spent.currency)
@@ -207,6 +215,11 @@ extension CustomerContent {
         }
     }
 
+    fileprivate mutating func changeGrant(_ id: GrantID, _ change: (inout Grant) -> Void) {
+        guard let index = grants.lastIndex(where: { $0.id == id }) else { return }
+        change(&grants[index])
+    }
+
     private mutating func change(_ order: OrderID, _ change: (inout Order) -> Void) {
         guard let index = orders.firstIndex(where: { $0.id == order }) else { return }
         change(&orders[index])
@@ -217,6 +230,10 @@ extension CustomerContent {
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
     package internal(set) var revocation: GrantRevoked?
+    /// When it was given, by whom, and by whom revoked, once the log has it.
+    package internal(set) var givenAt: Instant?
+    package internal(set) var givenBy: Actor?
+    package internal(set) var revokedBy: Actor?
 
     package init(_ given: GrantGiven) {
         self.given = given

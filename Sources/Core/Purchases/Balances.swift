@@ -26,7 +26,7 @@ package struct Balances: Hashable, Sendable {
     }
 
     /// Whether it ever moved.
-    func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
+    package func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
     func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 

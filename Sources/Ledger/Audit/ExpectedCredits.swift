@@ -1,10 +1,10 @@
 import Core
 
-/// Which rows of `deed.waiting_credits` a customer has by the log. The row of a transaction goes once a
+/// Which rows of `waiting_credits` a customer has by the log. The row of a transaction goes once a
 /// catalog knows its product, by a job of its own: in between it may be there or not.
 struct ExpectedCredits {
     /// Those that must be there, by their key.
-    private(set) var needed: [[String]: ProjectedRow] = [:]
+    private(set) var needed: RowTexts = [:]
     private(set) var possible: Set<[String]> = []
 
     init(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
@@ -13,14 +13,10 @@ struct ExpectedCredits {
             var credits = WaitingCreditRows()
             // By a catalog that is remembered no more, any product may have been unknown.
             credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
-            for credit in credits.credits {
-                var one = WaitingCreditRows()
-                one.add(credit, of: stream)
-                let table = ProjectedTable.waitingCredits.name
-                for (key, row) in ProjectedTable.rows(of: one.calls(erased: []))[table] ?? [:] {
-                    let isUnknown = catalogs?.allSatisfy { $0.product(credit.key) == nil }
-                    if isUnknown == true { needed[key] = row } else { possible.insert(key) }
-                }
+            for (credit, row) in zip(credits.credits, credits.rows()) {
+                let row = RowText(row, of: .waitingCredits)
+                let isUnknown = catalogs?.allSatisfy { $0.product(credit.key) == nil }
+                if isUnknown == true { needed[row.key] = row } else { possible.insert(row.key) }
             }
         }
     }

@@ -12,7 +12,7 @@ package struct ProjectionAudit {
     package private(set) var findings = AuditFindings()
     /// Rows of tables of names that were not found where their customers have them: another customer
     /// may have them now.
-    private var missing: [String: [[String]: ProjectedRow]] = [:]
+    private var missing: [Table: RowTexts] = [:]
     /// Whose rows differ, in the order in which they were found.
     package private(set) var differing: [Stream] = []
     /// Rows of which no events tell, and rows that lack without being a customer's to write anew.
@@ -58,14 +58,13 @@ package struct ProjectionAudit {
     private mutating func compareNames(
         of project: ProjectID?, _ auditor: Auditor
     ) throws(LedgerError) {
-        for table in ProjectedTable.ofNames {
-            var last: [String]?
-            while true {
+        for table in Table.ofNames {
+            var last: RowText?
+            repeat {
                 let page = try auditor.names(of: table, in: project, after: last, sample: nil)
-                guard let end = page.rows.last else { break }
                 compare(names: page.rows, of: table, page.states)
-                last = end.key
-            }
+                last = page.rows.last
+            } while last != nil
         }
     }
 
@@ -84,11 +83,8 @@ package struct ProjectionAudit {
     ) throws(LedgerError) {
         try compareProjects(auditor)
         let names = try auditor.sampleOfCustomers(count)
-        for start in stride(from: 0, to: names.count, by: ProjectionAudit.page) {
-            let end = min(start + ProjectionAudit.page, names.count)
-            try compare(Array(names[start..<end]), auditor)
-        }
-        for table in ProjectedTable.ofNames {
+        for page in names.pages(of: ProjectionAudit.page) { try compare(page, auditor) }
+        for table in Table.ofNames {
             let page = try auditor.names(of: table, after: nil, sample: count)
             compare(names: page.rows, of: table, page.states)
         }
@@ -96,10 +92,8 @@ package struct ProjectionAudit {
     }
 
     private mutating func addMissing() {
-        for table in ProjectedTable.ofNames {
-            for row in (missing[table.name] ?? [:]).values.sorted(by: {
-                $0.key.lexicographicallyPrecedes($1.key)
-            }) {
+        for table in Table.ofNames {
+            for row in (missing[table] ?? [:]).inOrder {
                 add(row, of: table, "row", "a row", "none")
             }
         }
@@ -146,8 +140,7 @@ package struct ProjectionAudit {
     package mutating func compare(
         _ streams: [Stream], _ auditor: Auditor
     ) throws(LedgerError) {
-        for start in stride(from: 0, to: streams.count, by: ProjectionAudit.page) {
-            let page = Array(streams[start..<min(start + ProjectionAudit.page, streams.count)])
+        for page in streams.pages(of: ProjectionAudit.page) {
             compare(page, try auditor.snapshot(of: page))
         }
         addMissing()
@@ -160,10 +153,9 @@ package struct ProjectionAudit {
         defer {
             if let project, findings.count > before { differingProjects.append(project) }
         }
-        let found = try auditor.projectRows(of: project)
-        let expected = ProjectedTable.rows(of: found.calls)
-        for table in [ProjectedTable.projects, .keys, .apps] {
-            compare(expected[table.name] ?? [:], found.rows[table.name] ?? [:], of: table)
+        let rows = try auditor.projectRows(of: project)
+        for table in Table.ofProjects {
+            compare(rows.expected[table] ?? [:], rows.found[table] ?? [:], of: table)
         }
     }
 
@@ -218,8 +210,7 @@ package struct ProjectionAudit {
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
-                let row = page.rows[ProjectedTable.customers.name]?[stream]
-                if row == nil { continue }
+                if page.found[stream]?[.customers] == nil { continue }
                 strays.names.append(StrayRows.Name(CustomerName(stream), in: stream.shard))
                 findings.add(
                     AuditFinding(
@@ -229,47 +220,36 @@ package struct ProjectionAudit {
             }
             compareCredits(of: stream, customer, page)
             let (count, missed) = (findings.count, missingCount)
-            defer {
-                // What names a customer may be another one's by now; whose it should be is written anew.
-                if findings.count > count || missingCount > missed { differing.append(stream) }
-            }
-            let project = page.states[.ofProject(stream.project)]?.project ?? ProjectState()
-            let calls = ProjectedRows.all(of: customer, stream, by: project)
-            let expected = ProjectedTable.rows(of: calls)
-            let isWaiting = page.isWaiting(stream, for: project)
-            for table in Auditor.tablesOfCustomers
-            where table.name != ProjectedTable.waitingCredits.name {
-                let found = page.rows[table.name]?[stream] ?? [:]
+            let isWaiting = page.isWaiting(stream)
+            for table in Table.ofCustomers + Table.ofNames where table.followsFromState {
                 compare(
-                    page.needed(expected[table.name] ?? [:], found, of: table, stream), found,
-                    of: table,
-                    except: isWaiting
-                        ? [
-                            "catalog_version", "runs", "kind", "transactions", "next_boundary_at",
-                            "inquiry_at",
-                        ] : []
-                )
+                    page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
+                    isWaiting: isWaiting)
             }
+            // What names a customer may be another one's by now; whose it should be is written anew.
+            if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }
 
     /// Compares rows of a table of names with what their customers' events tell.
     private mutating func compare(
-        names rows: [ProjectedRow], of table: ProjectedTable, _ states: [Stream: StreamState]
+        names rows: [RowText], of table: Table, _ states: [Stream: StreamState]
     ) {
+        var known: [Stream: RowTexts] = [:]
         for row in rows {
             let stream = try? table.stream(of: row)
             if let stream, states[stream] == nil { continue }
-            let customer = stream.flatMap { states[$0]?.customer } ?? CustomerState()
-            if customer.isErased { continue }
-            let calls = stream.map {
-                ProjectedRows.all(of: customer, $0, by: ProjectState())
+            if stream.flatMap({ states[$0]?.customer })?.isErased == true { continue }
+            if let stream, known[stream] == nil {
+                let customer = states[stream]?.customer ?? CustomerState()
+                known[stream] = RowTexts(
+                    table.rows(of: Origin(stream, customer, by: ProjectState())), of: table)
             }
-            let expected = ProjectedTable.rows(of: calls ?? [])[table.name]?[row.key]
-            let owner = missing[table.name]?.removeValue(forKey: row.key)
+            let expected = stream.flatMap { known[$0]?[row.key] }
+            let owner = missing[table]?.removeValue(forKey: row.key)
             if findings.listed.contains(where: { $0.names(row, of: table) }) { continue }
             if expected == nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
-            compare(expected ?? owner, row, of: table, except: [])
+            compare(expected ?? owner, row, of: table)
         }
     }
 
@@ -280,8 +260,8 @@ package struct ProjectionAudit {
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
         if customer.isErased { return }
-        let table = ProjectedTable.waitingCredits
-        let found = page.rows[table.name]?[stream] ?? [:]
+        let table = Table.waitingCredits
+        let found = page.found[stream]?[table] ?? [:]
         let needed = page.credits[stream]?.needed ?? [:]
         let possible = page.credits[stream]?.possible ?? []
         for (key, row) in found where needed[key] == nil && !possible.contains(key) {
@@ -291,24 +271,21 @@ package struct ProjectionAudit {
         for (key, row) in needed where found[key]?.values != row.values {
             if found[key] != nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
             strays.missingCredits.append(row)
-            add(row, of: table, "row", row.values.last.flatMap(\.self) ?? "", "none, or another")
+            add(row, of: table, "row", table["product", row] ?? "", "none, or another")
         }
     }
 
     private mutating func compare(
-        _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
-        of table: ProjectedTable, except: Set<String> = []
+        _ expected: RowTexts, _ found: RowTexts, of table: Table, isWaiting: Bool = false
     ) {
-        for key in Set(expected.keys).union(found.keys).sorted(by: {
-            $0.lexicographicallyPrecedes($1)
-        }) {
-            compare(expected[key], found[key], of: table, except: except)
+        for row in expected.merging(found, uniquingKeysWith: { row, _ in row }).inOrder {
+            compare(expected[row.key], found[row.key], of: table, isWaiting: isWaiting)
         }
     }
 
+    /// Of rows that wait for a new catalog, what follows from that is not compared.
     private mutating func compare(
-        _ expected: ProjectedRow?, _ found: ProjectedRow?, of table: ProjectedTable,
-        except: Set<String>
+        _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {
         guard let expected else {
             if let found {
@@ -317,32 +294,27 @@ package struct ProjectionAudit {
             return
         }
         guard let found else {
-            if ProjectedTable.ofNames.contains(where: { $0.name == table.name }) {
-                missing[table.name, default: [:]][expected.key] = expected
+            if table.shape.kind == .ofNames {
+                missing[table, default: [:]][expected.key] = expected
             } else {
                 add(expected, of: table, "row", "a row", "none")
             }
             return
         }
-        for (index, column) in table.columns.enumerated() where !except.contains(column) {
-            let (wanted, there) = (expected.values[index], found.values[index])
-            if wanted == there { continue }
-            if ["runs", "app_transactions"].contains(column), inOrder(wanted) == inOrder(there) {
-                continue
-            }
-            add(
-                expected, of: table, column, table.text(wanted, of: column),
-                table.text(there, of: column))
+        for (column, (wanted, there)) in zip(table.columns, zip(expected.values, found.values))
+        where column.isCompared && !(isWaiting && column.isByCatalog) {
+            if column.isSame(wanted, there) { continue }
+            add(expected, of: table, column.name, column.shown(wanted), column.shown(there))
         }
     }
 
     private mutating func add(
-        _ row: ProjectedRow, of table: ProjectedTable, _ column: String, _ expected: String,
-        _ found: String
+        _ row: RowText, of table: Table, _ column: String, _ expected: String, _ found: String
     ) {
         findings.add(
             AuditFinding(
-                table.name, table.name(of: row), column: column, expected: expected, found: found))
+                table.title, table.title(of: row), column: column, expected: expected,
+                found: found))
     }
 }
 
@@ -353,7 +325,18 @@ private func named(_ stream: Stream) -> String {
 
 extension AuditFinding {
     /// Whether it is about that row already.
-    fileprivate func names(_ row: ProjectedRow, of table: ProjectedTable) -> Bool {
-        self.table == table.name && self.row == table.name(of: row)
+    fileprivate func names(_ row: RowText, of table: Table) -> Bool {
+        self.table == table.title && self.row == table.title(of: row)
+    }
+}
+
+extension RowTexts {
+    fileprivate init(_ rows: [Row], of table: Table) {
+        self = [:]
+        for row in rows.map({ RowText($0, of: table) }) { self[row.key] = row }
+    }
+
+    fileprivate var inOrder: [RowText] {
+        values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 }

@@ -3,37 +3,46 @@ import Core
 import Postgres
 import SQL
 
-/// What the log and the projections say of some customers at one moment.
+/// Rows of a table by their keys.
+typealias RowTexts = [[String]: RowText]
+
+/// What the log and the tables say of some customers at one moment.
 struct ProjectionPage {
     let states: [Stream: StreamState]
-    /// By the name of the table.
-    let rows: [String: [Stream: [[String]: ProjectedRow]]]
+    /// What rows follow from their events, and which there are.
+    fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
+    fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
     /// The catalog under which all customers of a project are known to be projected.
-    let projected: [ProjectID: Int64]
+    fileprivate(set) var projected: [ProjectID: Int64] = [:]
     /// The credits that wait, and may wait, by the streams' events.
-    let credits: [Stream: ExpectedCredits]
+    fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
     /// The tokens of purchases that rows give to customers: under these nothing has to be found.
-    let owned: Set<TokenKey>
+    fileprivate(set) var owned: Set<TokenKey> = []
+
+    fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
+
+    func project(of stream: Stream) -> ProjectState {
+        states[.ofProject(stream.project)]?.project ?? ProjectState()
+    }
 
     /// Whether the customer's rows are by an older catalog, and that is not amiss yet.
-    func isWaiting(_ stream: Stream, for project: ProjectState) -> Bool {
-        let column = ProjectedTable.customers.columns.firstIndex(of: "catalog_version") ?? 0
-        let row = rows[ProjectedTable.customers.name]?[stream]?.values.first
-        guard let version = row?.values[column].flatMap(Int64.init) else { return false }
-        return version < project.catalogVersion
-            && (projected[stream.project] ?? 0) < project.catalogVersion
+    func isWaiting(_ stream: Stream) -> Bool {
+        let table = Table.customers
+        guard let row = found[stream]?[table]?.values.first,
+            let version = table["catalog_version", row].flatMap(Int64.init)
+        else { return false }
+        let newest = project(of: stream).catalogVersion
+        return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
     /// The expected rows of a table without those that need not be there: nothing has to be found under a token
     /// that a customer has.
-    func needed(
-        _ expected: [[String]: ProjectedRow], _ found: [[String]: ProjectedRow],
-        of table: ProjectedTable, _ stream: Stream
-    ) -> [[String]: ProjectedRow] {
-        let free = [ProjectedTable.unclaimedTokens.name, ProjectedTable.carriedTokens.name]
-        if !free.contains(table.name) { return expected }
-        return expected.filter { key, _ in
-            found[key] != nil || !owned.contains(TokenKey(key[2], in: stream))
+    func needed(of table: Table, _ stream: Stream) -> RowTexts {
+        let expected = expected[stream]?[table] ?? [:]
+        if table != .unclaimedTokens, table != .carriedTokens { return expected }
+        return expected.filter { key, row in
+            let token = TokenKey(table["token", row] ?? "", in: stream)
+            return found[stream]?[table]?[key] != nil || !owned.contains(token)
         }
     }
 }
@@ -44,10 +53,10 @@ struct CustomerName {
     let environment: String
     let customer: String
 
-    init(_ rows: borrowing Rows, _ row: Int) {
-        project = rows.text(row, 0)
-        environment = rows.text(row, 1)
-        customer = rows.text(row, 2)
+    init(_ rows: borrowing Rows, _ row: Int, from column: Int = 0) {
+        project = rows.text(row, column)
+        environment = rows.text(row, column + 1)
+        customer = rows.text(row, column + 2)
     }
 
     init(_ stream: Stream) {
@@ -62,24 +71,21 @@ struct CustomerName {
 }
 
 extension Auditor {
-    static let tablesOfCustomers: [ProjectedTable] = [
-        .customers, .purchases, .balances, .orders, .orderOwners, .tokens, .holders, .unclaimed,
-        .unclaimedTokens, .carriedTokens, .waitingCredits,
-    ]
+    private static let namesPage = 500
 
+    /// The customers who have a row in the shard, up to so many behind one.
     func customers(
         in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
-        let call = Statement.auditStreams(
-            .int2(shard.number), .text(last?.customer ?? ""), .text(last?.project ?? ""),
-            .text(last?.environment ?? ""), .int8(Int64(limit)), .text(project?.text))
-        return try all(call) { rows, row in CustomerName(rows, row) }
+        let last = last.map {
+            RowText(["", $0.project, $0.environment, $0.customer], of: .customers)
+        }
+        let call = Table.customers.walk(in: shard, of: project, after: last, limit)
+        return try all(call) { rows, row in CustomerName(rows, row, from: 1) }
     }
 
     func sampleOfCustomers(_ count: Int) throws(LedgerError) -> [CustomerName] {
-        try all(Statement.sampleCustomers(.int8(Int64(count)))) { rows, row in
-            CustomerName(rows, row)
-        }
+        try all(Table.customers.sample(count)) { rows, row in CustomerName(rows, row, from: 1) }
     }
 
     func sampleOfCustomers(
@@ -103,11 +109,13 @@ extension Auditor {
     func addOrphans(
         in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {
-        let call = Statement.auditOrphans(.int2(shard.number), .text(project?.text))
-        try add(call, total: 2, to: &findings) { rows, row in
-            AuditFinding(
-                rows.text(row, 0), rows.text(row, 1), shard: shard, column: "row",
-                expected: "none: the log has no event of this customer", found: "a row")
+        for table in Table.ofCustomers where table != .customers {
+            let call = table.statements.listOrphans(.int2(shard.number), .text(project?.text))
+            try add(call, total: 1, to: &findings) { rows, row in
+                AuditFinding(
+                    table.title, rows.text(row, 0), shard: shard, column: "row",
+                    expected: "none: the log has no event of this customer", found: "a row")
+            }
         }
     }
 
@@ -117,59 +125,27 @@ extension Auditor {
             try connection.execute([Statement.beginSnapshot()])
             let wanted = Set(streams).union(streams.map { .ofProject($0.project) })
             var recorded: [Stream: [RecordedEvent]] = [:]
-            let states = try connection.states(of: Array(wanted)) { event in
-                if event.event.mayAwaitProduct { recorded[event.stream, default: []].append(event) }
-            }
-            let tokens = Set(
-                states.flatMap { stream, state in state.tokensOfPurchases(in: stream) })
-            var owned: Set<TokenKey> = []
-            try connection.read([TokenKey.lookUp(tokens)]) { _, found throws(LedgerError) in
-                for row in 0..<found.count { owned.insert(try TokenKey(found, row)) }
-            }
-            var rows: [String: [Stream: [[String]: ProjectedRow]]] = [:]
-            let tables = Auditor.tablesOfCustomers
-            let held = held(by: states)
-            let calls = tables.map { table in
-                Call(
-                    statement: table.reading,
-                    binds: table.name == ProjectedTable.holders.name
-                        ? HolderKey.columns(Array(held.keys)) : streamColumns(streams))
-            }
-            try connection.read(calls) { index, found throws(LedgerError) in
-                let table = tables[index]
-                for row in 0..<found.count {
-                    let read = ProjectedRow(found, row, of: table)
-                    // For a purchase, the customer who should hold it is asked.
-                    let stream =
-                        table.name == ProjectedTable.holders.name
-                        ? (try? Holders.key(found, row)).flatMap { held[$0] }
-                        : try? table.stream(of: read)
-                    guard let stream else { continue }
-                    rows[table.name, default: [:]][stream, default: [:]][read.key] = read
-                }
-            }
-            var projected: [ProjectID: Int64] = [:]
-            try connection.read([Statement.listProjected()]) { _, found throws(LedgerError) in
-                for row in 0..<found.count {
-                    projected[try found.identifier(row, 0)] = found.int8(row, 1)
-                }
-            }
+            var page = ProjectionPage(
+                try connection.states(of: Array(wanted)) { event in
+                    if event.event.mayAwaitProduct {
+                        recorded[event.stream, default: []].append(event)
+                    }
+                })
+            try connection.readRows(of: streams, into: &page)
             try connection.execute([Statement.commit()])
-            let credits = recorded.map { stream, events in
-                let project = states[.ofProject(stream.project)]?.project ?? ProjectState()
-                return (stream, ExpectedCredits(after: events, of: stream, in: project))
+            for (stream, events) in recorded {
+                page.credits[stream] = ExpectedCredits(
+                    after: events, of: stream, in: page.project(of: stream))
             }
-            return ProjectionPage(
-                states: states, rows: rows, projected: projected,
-                credits: Dictionary(credits) { first, _ in first }, owned: owned)
+            return page
         }
     }
 
-    /// The rows of projects, or of one of them, and the calls that would write them by the projects' own
-    /// events.
-    func projectRows(of wanted: ProjectID? = nil) throws(LedgerError) -> (
-        calls: [Call], rows: [String: [[String]: ProjectedRow]]
-    ) {
+    /// The rows of projects, or of one of them: those that follow from the projects' own events, and those that there
+    /// are.
+    func projectRows(
+        of wanted: ProjectID? = nil
+    ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
             var projects = wanted.map { [$0] } ?? []
@@ -180,43 +156,38 @@ extension Auditor {
                 }
             }
             let states = try connection.states(of: projects.map { .ofProject($0) })
-            let calls = projects.flatMap { project in
-                states[.ofProject(project)]?.project.map {
-                    $0.exists ? ProjectedRows.all(of: project, $0) : []
-                } ?? []
-            }
-            var rows: [String: [[String]: ProjectedRow]] = [:]
-            let tables = [ProjectedTable.projects, .keys, .apps]
-            let ofWanted = Bind.text(wanted?.text)
-            try connection.read(tables.map { $0.reading(ofWanted) }) { index, found in
-                for row in 0..<found.count {
-                    let read = ProjectedRow(found, row, of: tables[index])
-                    rows[tables[index].name, default: [:]][read.key] = read
+            var (expected, found): ([Table: RowTexts], [Table: RowTexts]) = ([:], [:])
+            for table in Table.ofProjects {
+                for project in projects {
+                    let state = states[.ofProject(project)]?.project ?? ProjectState()
+                    for row in table.rows(of: Origin(project, state)) {
+                        let row = RowText(row, of: table)
+                        expected[table, default: [:]][row.key] = row
+                    }
                 }
+                var last: RowText?
+                repeat {
+                    let page = try connection.rows(
+                        of: table, table.walk(of: wanted, after: last, Auditor.namesPage))
+                    for row in page { found[table, default: [:]][row.key] = row }
+                    last = page.last
+                } while last != nil
             }
             try connection.execute([Statement.commit()])
-            return (calls, rows)
+            return (expected, found)
         }
     }
 
-    /// Some rows of a table of names after a key, or about that many at random, and what the log says of
+    /// Some rows of a table of names after one, or about that many at random, and what the log says of
     /// the customers that they name at the same moment.
     func names(
-        of table: ProjectedTable, in project: ProjectID? = nil, after last: [String]?, sample: Int?
-    ) throws(LedgerError) -> (rows: [ProjectedRow], states: [Stream: StreamState]) {
-        guard let walking = table.walking, let sampling = table.sampling else { return ([], [:]) }
-        let nothing = [String](repeating: "", count: table.keys)
-        let call =
-            sample.map { sampling(.int8(Int64($0))) }
-            ?? Call(
-                statement: walking,
-                binds: (last ?? nothing).map { .text($0) } + [.text(project?.text)])
-        return try link.settled { connection throws(LedgerError) in
-            var rows: [ProjectedRow] = []
+        of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
+    ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
+        try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
-            try connection.read([call]) { _, found in
-                for row in 0..<found.count { rows.append(ProjectedRow(found, row, of: table)) }
-            }
+            let rows = try connection.rows(
+                of: table,
+                sample.map(table.sample) ?? table.walk(of: project, after: last, Auditor.namesPage))
             let streams = Set(rows.compactMap { try? table.stream(of: $0) })
             var unreadable: Set<Stream> = []
             let states = try connection.states(of: Array(streams), unreadable: &unreadable)
@@ -227,25 +198,71 @@ extension Auditor {
     }
 }
 
-/// By what the purchases are found that these customers hold.
-private func held(by states: [Stream: StreamState]) -> [HolderKey: Stream] {
-    var held: [HolderKey: Stream] = [:]
-    for (stream, state) in states {
-        for purchase in state.customer?.purchases ?? [] {
-            for app in purchase.allApps {
-                held[HolderKey(HeldPurchase(app: app, purchase: purchase.id), in: stream)] = stream
+extension Connection {
+    fileprivate mutating func rows(
+        of table: Table, _ call: Call
+    ) throws(LedgerError) -> [RowText] {
+        var found: [RowText] = []
+        try read([call]) { _, rows in
+            for row in 0..<rows.count { found.append(RowText(rows, row, of: table)) }
+        }
+        return found
+    }
+
+    /// Reads what rows there are of customers, and beside them what rows there should be.
+    fileprivate mutating func readRows(
+        of streams: [Stream], into page: inout ProjectionPage
+    ) throws(LedgerError) {
+        let tokens = Set(
+            page.states.flatMap { stream, state in state.tokensOfPurchases(in: stream) })
+        var owned: Set<TokenKey> = []
+        var projected: [ProjectID: Int64] = [:]
+        try read([TokenKey.lookUp(tokens), Statement.listProjected()]) {
+            index, rows throws(LedgerError) in
+            for row in 0..<rows.count {
+                if index == 0 {
+                    owned.insert(try TokenKey(rows, row))
+                } else {
+                    projected[try rows.identifier(row, 0)] = rows.int8(row, 1)
+                }
             }
         }
+        (page.owned, page.projected) = (owned, projected)
+        let tables = Table.ofCustomers + Table.ofNames
+        var keys: [Table: [Row]] = [:]
+        // Under a key the customer is asked who should have it.
+        var owners: [Table: [[String]: Stream]] = [:]
+        for stream in streams {
+            guard let customer = page.states[stream]?.customer, customer.version > 0 else {
+                continue
+            }
+            let origin = Origin(stream, customer, by: page.project(of: stream))
+            for table in tables {
+                for row in table.rows(of: origin) {
+                    let text = RowText(row, of: table)
+                    page.expected[stream, default: [:]][table, default: [:]][text.key] = text
+                    if table.shape.path != nil { continue }
+                    keys[table, default: []].append(row)
+                    owners[table, default: [:]][text.key] = stream
+                }
+            }
+        }
+        var found: [(Table, Stream, RowText)] = []
+        try read(tables.map { $0.read(streams, keys: keys[$0] ?? []) }) { index, rows in
+            let table = tables[index]
+            for row in 0..<rows.count {
+                let text = RowText(rows, row, of: table)
+                guard let stream = owners[table]?[text.key] ?? (try? table.stream(of: text)) else {
+                    continue
+                }
+                found.append((table, stream, text))
+            }
+        }
+        for (table, stream, text) in found {
+            page.found[stream, default: [:]][table, default: [:]][text.key] = text
+        }
     }
-    return held
-}
 
-extension Purchase {
-    /// The apps that its facts name: one, unless the evidence is odd.
-    var allApps: Set<AppID> { Set(evidence.map(\.effective.app) + renewals.map(\.app)) }
-}
-
-extension Connection {
     /// The fold of all that the log has of each stream; `seen` gets every event.
     mutating func states(
         of streams: [Stream], seen: (RecordedEvent) -> Void = { _ in }

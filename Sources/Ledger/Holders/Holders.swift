@@ -68,25 +68,15 @@ struct Holders {
         }
     }
 
-    /// Notes who holds a purchase that nothing is known of.
-    mutating func claim(_ key: HolderKey, by customer: CustomerID) {
-        known[key] = customer
-        claimed.insert(key)
-    }
-
     /// The calls that write who holds what now. A purchase that another customer claimed in between
     /// violates the key; then all is decided again.
     var calls: [Call] {
-        [(claimed, Statement.claimPurchases), (moved, Statement.movePurchases)]
-            .compactMap { keys, statement in
-                keys.isEmpty ? nil : call(statement, keys.sorted(by: HolderKey.precedes))
-            }
+        (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
+            + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])
     }
 
-    private func call(_ statement: Statement, _ keys: [HolderKey]) -> Call {
-        Call(
-            statement: statement,
-            binds: HolderKey.columns(keys) + [.texts(keys.map { known[$0]?.text })])
+    private func rows(_ keys: Set<HolderKey>) -> [Row] {
+        keys.sorted(by: HolderKey.precedes).map { $0.cells + [.text(known[$0]?.text)] }
     }
 
     static func lookUp(_ keys: Set<HolderKey>) -> Call {
@@ -106,6 +96,14 @@ struct Holders {
 }
 
 extension HolderKey {
+    /// As they stand in the table.
+    fileprivate var cells: Row {
+        [
+            .text(project.text), .text(environment.rawValue), .text(purchase.store.rawValue),
+            .text(app.text), .text(purchase.original.text),
+        ]
+    }
+
     static func columns(_ keys: [HolderKey]) -> [Bind] {
         [
             .texts(keys.map(\.project.text)), .texts(keys.map(\.purchase.store.rawValue)),

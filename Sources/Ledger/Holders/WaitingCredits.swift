@@ -73,10 +73,9 @@ extension Ledger {
 
     private func forget(_ waiting: [WaitingRow]) throws(LedgerError) {
         if waiting.isEmpty { return }
-        let credits = waiting.map(\.credit)
-        let call = Statement.unprojectWaitingCredits(
-            waiting.map(\.stream), .texts(credits.map(\.purchase.store.rawValue)),
-            .texts(credits.map(\.purchase.original.text)), .texts(credits.map(\.transaction.text)))
+        var settled = WaitingCreditRows()
+        for row in waiting { settled.add(row.credit, of: row.stream) }
+        let call = Table.waitingCredits.remove(settled.rows())
         try writing { connection throws(LedgerError) in try connection.execute([call]) }
     }
 }

@@ -55,7 +55,7 @@ struct RowRepair {
                     let blamed = try ledger.sparingOthers(page) { streams throws(LedgerError) in
                         let page = Set(streams)
                         let gone = strays.filter { $0.stream.map(page.contains) ?? false }
-                        try ledger.writeRows(of: streams, clearing: gone.map(\.clearing))
+                        try ledger.writeRows(of: streams, clearing: gone.map(\.removal))
                     }
                     fault = fault ?? blamed.values.first?.fault
                     kept.formUnion(blamed.keys)
@@ -76,14 +76,16 @@ struct RowRepair {
         let rows = audit.strays.rows.filter { $0.stream == nil }
         if names.isEmpty, rows.isEmpty { return 0 }
         let isDone = attempt { ledger throws(LedgerError) in
-            try ledger.write(names.clearing + rows.map(\.clearing))
+            try ledger.write(names.clearing + rows.map(\.removal))
         }
         return isDone ? names.count + rows.count : 0
     }
 
     private mutating func clearOrphans(in shard: Shard) -> Int {
-        let call = Statement.clearOrphans(.int2(shard.number), .text(project.text))
-        let isDone = attempt { ledger throws(LedgerError) in try ledger.write([call]) }
+        let calls = Table.ofCustomers.filter { $0 != .customers }.map {
+            $0.statements.clearOrphans(.int2(shard.number), .text(project.text))
+        }
+        let isDone = attempt { ledger throws(LedgerError) in try ledger.write(calls) }
         return isDone ? audit.strays.orphans : 0
     }
 
@@ -91,7 +93,7 @@ struct RowRepair {
         let credits = audit.strays.missingCredits
         if credits.isEmpty { return 0 }
         let isDone = attempt { ledger throws(LedgerError) in
-            try ledger.write([credits.writingCredits])
+            try ledger.write([Table.waitingCredits.write(credits.map(Table.waitingCredits.row))])
         }
         return isDone ? credits.count : 0
     }
@@ -133,12 +135,8 @@ extension Ledger {
         try writing { connection throws(LedgerError) in
             let batch = try connection.lockAndLoad([stream], cache: cache, clocks)
             let state = batch.project(of: stream)
-            let digests = state.keys.compactMap { Digest32(hex: $0.created.digest)?.bytes }
-            let clearing = Statement.clearProject(
-                .text(project.text), .texts(state.apps.map(\.key.store.rawValue)),
-                .texts(state.apps.map(\.key.id.text)), .byteas(digests), .bool(state.exists))
-            let rows = state.exists ? ProjectedRows.all(of: project, state) : []
-            try connection.execute([clearing] + rows + [Statement.commit()])
+            try connection.execute(
+                Table.rewriting(project, state) + [Statement.commit()])
         }
     }
 }

@@ -55,42 +55,36 @@ extension Batch {
 
     private var projections: [Call] {
         var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays, tokens: tokens)
+        let events = Dictionary(grouping: entries, by: \.header.stream)
         for stream in changedStreams {
-            guard let customer = folds[stream]?.state.customer else { continue }
-            rows.add(customer, of: stream, by: project(of: stream))
-        }
-        for entry in entries {
-            let stream = entry.header.stream
-            switch folds[stream]?.state {
-            case .customer(let state):
-                rows.add(entry, state, by: project(of: stream).catalog)
-            case .project(let state): rows.add(entry.event, of: stream.project, state)
-            case nil: break
-            }
+            rows.add((events[stream] ?? []).map(\.event), of: origin(stream))
         }
         return rows.calls
+    }
+
+    /// What the rows of a stream follow from.
+    func origin(_ stream: Stream) -> Origin {
+        Origin(
+            stream, folds[stream]?.state.customer ?? CustomerState(), by: project(of: stream))
     }
 
     /// The calls that write what was published of customers, with all of their rows by the catalog of
     /// now, and commit that.
     func reprojection(of streams: [Stream]) -> [Call] {
-        writes(projecting: streams) { $0.addAll($1, of: $2, by: project(of: $2)) }
+        writes(projecting: streams) { $0.addAll($1) }
     }
 
     /// The same with the rows that publishing changes: those of the customers themselves.
     func publication(of streams: [Stream]) -> [Call] {
-        writes(projecting: streams) { $0.add($1, of: $2, by: project(of: $2)) }
+        writes(projecting: streams) { $0.add($1) }
     }
 
     private func writes(
         projecting streams: [Stream],
-        _ add: (inout ProjectedRows, CustomerState, Stream) -> Void
+        _ add: (inout ProjectedRows, Origin) -> Void
     ) -> [Call] {
         var rows = ProjectedRows()
-        for stream in streams {
-            guard let customer = folds[stream]?.state.customer else { continue }
-            add(&rows, customer, stream)
-        }
+        for stream in streams { add(&rows, origin(stream)) }
         return insertions + rows.calls + [Statement.commit()]
     }
 }

@@ -35,13 +35,16 @@ package struct LogCopy {
     }
 
     /// The rows of what was added since, and forgets them.
-    package mutating func take() -> (events: String, customers: String) {
+    package mutating func take() -> (events: String, customers: String, grants: String) {
         let calls = batch.copied
         batch = batch.continued(of: project)
-        func text(_ name: String) -> String {
-            calls.first { $0.statement.name == name }?.copyText ?? ""
+        func text(_ statement: Statement) -> String {
+            calls.first { $0.statement.name == statement.name }?.copyText ?? ""
         }
-        return (text("insert_events"), text("project_customers"))
+        return (
+            text(.insertEvents), text(Table.customers.statements.write),
+            text(Table.grants.statements.write)
+        )
     }
 
     /// The statement that moves the heads of the shards behind all that was added.
@@ -94,4 +97,27 @@ private func escaped(_ text: String) -> String {
     text.utf8.contains { [0x5C, 0x09, 0x0A, 0x0D].contains($0) }
         ? text.replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
             .replacing("\n", with: "\\n").replacing("\r", with: "\\r") : text
+}
+
+extension Call {
+    /// What its arrays say of each row, as PostgreSQL writes it.
+    private var rows: [[String?]] {
+        let columns = binds.map(\.texts)
+        guard let count = columns.first?.count else { return [] }
+        return (0..<count).map { row in columns.map { $0[row] } }
+    }
+}
+
+extension Bind {
+    fileprivate var texts: [String?] {
+        switch self {
+        case .texts(let texts): texts
+        case .int8s(let numbers): numbers.map { String($0) }
+        case .optionalInt8s(let numbers): numbers.map { $0.map { String($0) } }
+        case .int2s(let numbers): numbers.map { String($0) }
+        case .byteas(let values): values.map { $0.map { "\\x" + $0.hex } }
+        case .bools(let flags): flags.map { $0.map { String($0) } }
+        case .text, .int8, .int2, .bytea, .bool: []
+        }
+    }
 }

@@ -1,0 +1,144 @@
+import Core
+import Crypto
+import JSON
+import Postgres
+
+/// A column of a table that follows from the log.
+struct Column: Sendable {
+    enum Kind: String, Sendable {
+        case smallint, text, bigint, instant, boolean, bytea, json, jsonb
+    }
+    let name: String
+    let kind: Kind
+    /// Whether it follows from the project's catalog, too: a job brings that up to date.
+    private(set) var isByCatalog = false
+    /// Whether it says whose the row is.
+    private(set) var isOwner = false
+    /// Whether an index leads from there to the rows.
+    private(set) var isIndexed = false
+    /// Whether it must be as the log says. What is not is for people, and stays as it was written first.
+    private(set) var isCompared = true
+    /// Whether the table has it. The statement that writes the rows may be told more.
+    private(set) var isKept = true
+    /// What a commit leaves of an earlier row and of its own.
+    private(set) var joined: String?
+
+    private init(_ name: StaticString, _ kind: Kind) {
+        self.name = "\(name)"
+        self.kind = kind
+    }
+
+    static func smallint(_ name: StaticString) -> Column { Column(name, .smallint) }
+    static func text(_ name: StaticString) -> Column { Column(name, .text) }
+    static func number(_ name: StaticString) -> Column { Column(name, .bigint) }
+    /// In milliseconds.
+    static func instant(_ name: StaticString) -> Column { Column(name, .instant) }
+    static func flag(_ name: StaticString) -> Column { Column(name, .boolean) }
+    static func bytes(_ name: StaticString) -> Column { Column(name, .bytea) }
+    static func json(_ name: StaticString) -> Column { Column(name, .json) }
+    static func jsonb(_ name: StaticString) -> Column { Column(name, .jsonb) }
+
+    private func with(_ change: (inout Column) -> Void) -> Column {
+        var column = self
+        change(&column)
+        return column
+    }
+
+    var byCatalog: Column { with { $0.isByCatalog = true } }
+    var owner: Column { with { $0.isOwner = true } }
+    var indexed: Column { with { $0.isIndexed = true } }
+    var forPeople: Column { with { $0.isCompared = false } }
+    var told: Column { with { $0.isKept = false } }
+    func joined(by expression: StaticString) -> Column { with { $0.joined = "\(expression)" } }
+}
+
+extension Column {
+    /// The type of the values that are bound for it.
+    var boundType: String {
+        switch kind {
+        case .smallint, .text, .bigint, .boolean, .bytea: kind.rawValue
+        case .instant: "bigint"
+        case .json, .jsonb: "text"
+        }
+    }
+
+    /// What becomes of a bound text before it is written.
+    var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
+
+    /// The cells of this column, as one array.
+    func bind(_ rows: [Row], at place: Int) -> Bind {
+        switch kind {
+        case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })
+        case .text, .json, .jsonb: .texts(rows.map { $0[place].string })
+        case .bigint, .instant: .optionalInt8s(rows.map { $0[place].number })
+        case .boolean: .bools(rows.map { $0[place].flag })
+        case .bytea: .byteas(rows.map { $0[place].bytes })
+        }
+    }
+
+    /// One cell, where it is a place in a list: nothing comes before all others.
+    func bind(_ text: String?) -> Bind {
+        switch cell(text) {
+        case .text(let text): .text(text ?? "")
+        case .number(let number): .int8(number ?? .min)
+        case .flag(let flag): .bool(flag ?? false)
+        case .bytes(let bytes): .bytea(bytes ?? [])
+        }
+    }
+
+    /// The cell that PostgreSQL writes as that text.
+    func cell(_ text: String?) -> Cell {
+        switch kind {
+        case .text, .json, .jsonb: .text(text)
+        case .smallint, .bigint, .instant: .number(text.flatMap(Int64.init))
+        case .boolean: .flag(text.map { $0 == "true" })
+        case .bytea: .bytes(text.flatMap { [UInt8](hex: String($0.dropFirst(2))) })
+        }
+    }
+
+    /// A value that is written as that text, for people.
+    func shown(_ text: String?) -> String {
+        guard let text else { return "null" }
+        guard kind == .instant, let milliseconds = Int64(text) else { return text }
+        return Instant(milliseconds: milliseconds).text
+    }
+
+    /// Whether two texts are the same value.
+    func isSame(_ one: String?, _ other: String?) -> Bool {
+        one == other || kind == .jsonb && inOrder(one) == inOrder(other)
+    }
+}
+
+/// A value of a row.
+enum Cell: Hashable, Sendable {
+    case text(String?)
+    case number(Int64?)
+    case flag(Bool?)
+    case bytes([UInt8]?)
+
+    static func instant(_ instant: Instant?) -> Cell { .number(instant?.milliseconds) }
+
+    /// As PostgreSQL writes it.
+    var text: String? {
+        switch self {
+        case .text(let text): text
+        case .number(let number): number.map { String($0) }
+        case .flag(let flag): flag.map { String($0) }
+        case .bytes(let bytes): bytes.map { "\\x" + $0.hex }
+        }
+    }
+
+    fileprivate var string: String? { if case .text(let text) = self { text } else { nil } }
+    fileprivate var number: Int64? { if case .number(let number) = self { number } else { nil } }
+    fileprivate var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+}
+
+/// The text of a JSON object whose members stand in order, or of a list, for texts that are kept as `jsonb`.
+private func inOrder(_ text: String?) -> String? {
+    guard let text, let json = try? JSON.read(text) else { return text }
+    if case .array = json { return json.text }
+    guard case .object(let object) = json else { return text }
+    let members = object.members.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }
+    return members.map { "\($0): \($1.text)" }.joined(separator: ", ")
+}

@@ -1,0 +1,177 @@
+import Core
+import JSON
+
+extension Column {
+    /// What the tables begin with that have their rows in the shards of customers.
+    static let ofStream: [Column] = [
+        .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
+    ]
+}
+/// The same in the order of their indexes.
+let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
+
+extension Table {
+    static let customers = Table(
+        "customers",
+        Column.ofStream + [
+            .number("version"),
+            // A commit writes what it changed. What else is by an older catalog is left to the job, which must still
+            // find the customer.
+            .number("catalog_version").byCatalog
+                .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
+            .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
+            .jsonb("app_transactions"), .instant("answer_by"), .instant("inquiry_at").byCatalog,
+        ], key: streamKey,
+        source: RowSource { _ in
+            [0]
+        } changedBy: { _, _ in
+            0
+        } name: { _, _ in
+            []
+        } cells: { _, origin in
+            let (customer, project) = (origin.customer, origin.project)
+            let runs = customer.runs(by: project.catalog)
+            let isPublished = !origin.stream.customer.isReserved
+            return [
+                .number(customer.version), .number(project.catalogVersion), .text(text(of: runs)),
+                .instant(isPublished ? customer.nextBoundary(of: runs, in: project) : nil),
+                .text(text(of: customer.appTransactions)), .instant(customer.answerBy),
+                .instant(customer.inquiryAt),
+            ]
+        })
+
+    static let balances = Table(
+        "customer_balances", Column.ofStream + [.text("currency"), .number("amount")],
+        key: streamKey + ["currency"],
+        source: RowSource { origin in
+            origin.customer.balances.currencies
+        } changedBy: { event, _ in
+            event.movedCurrency
+        } name: { currency, _ in
+            [.text(currency.text)]
+        } cells: { currency, origin in
+            let balances = origin.customer.balances
+            return balances.moved(currency) ? [.number(balances[currency])] : nil
+        })
+
+    static let orders = Table(
+        "orders",
+        Column.ofStream + [
+            .text("order_id"), .text("token"), .text("product"), .instant("opened_at"),
+            .instant("expires_at"), .text("fulfilled_by"), .instant("closed_at"),
+            .text("closed_because"),
+        ], key: streamKey + ["order_id"],
+        source: RowSource { origin in
+            origin.customer.orders.map(\.id)
+        } changedBy: { event, _ in
+            event.order
+        } name: { id, _ in
+            [.text(id.text)]
+        } cells: { id, origin in
+            guard let order = origin.customer.order(id) else { return nil }
+            let opened = order.opened
+            return [
+                .text(opened.token.text), .text(opened.product?.text), .instant(opened.openedAt),
+                .instant(opened.expires), .text(order.fulfilled?.purchase.description),
+                .instant(order.closed?.at), .text(order.closed?.cause.word),
+            ]
+        })
+
+    static let grants = Table(
+        "customer_grants",
+        Column.ofStream + [
+            .text("grant_id"), .text("entitlement"), .instant("starts_at"), .instant("ends_at"),
+            .text("reason"), .text("ticket"), .instant("given_at"), .text("given_by"),
+            .instant("revoked_at"), .text("revoked_by"), .text("revoked_because"),
+            .text("revoked_ticket"),
+        ], key: streamKey + ["grant_id"],
+        source: RowSource { origin in
+            origin.customer.grants.map(\.id)
+        } changedBy: { event, _ in
+            event.grant
+        } name: { id, _ in
+            [.text(id.text)]
+        } cells: { id, origin in
+            // Mostly it is about the newest.
+            guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
+                return nil
+            }
+            let (given, revoked) = (grant.given, grant.revocation)
+            return [
+                .text(given.entitlement.text), .instant(given.start), .instant(given.end),
+                .text(given.reason.text), .text(given.ticket?.text),
+                .instant(grant.givenAt), .text(grant.givenBy?.text), .instant(revoked?.at),
+                .text(grant.revokedBy?.text), .text(revoked?.reason.text),
+                .text(revoked?.ticket?.text),
+            ]
+        })
+}
+
+extension Event {
+    fileprivate var movedCurrency: CurrencyID? {
+        switch self {
+        case .balanceCredited(let event): event.currency
+        case .balanceDebited(let event): event.currency
+        case .balanceSpent(let event): event.currency
+        case .balanceAdjusted(let event): event.currency
+        default: nil
+        }
+    }
+
+    fileprivate var order: OrderID? {
+        switch self {
+        case .orderOpened(let event): event.order
+        case .orderFulfilled(let event): event.order
+        case .orderClosed(let event): event.order
+        default: nil
+        }
+    }
+
+    fileprivate var grant: GrantID? {
+        switch self {
+        case .grantGiven(let event): event.grant
+        case .grantRevoked(let event): event.grant
+        default: nil
+        }
+    }
+}
+
+extension OrderClosed.Cause {
+    fileprivate var word: String {
+        switch self {
+        case .stale: "stale"
+        case .cancelled: "cancelled"
+        case .settled: "settled"
+        }
+    }
+}
+
+/// `["704…"]`, and nothing where there is none.
+private func text(of accounts: [AppTransactionID]) -> String? {
+    accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
+}
+
+/// `{"pro":"{[1,2),[3,)}"}`: each value is an int8multirange of PostgreSQL.
+private func text(of runs: [EntitlementID: [Interval]]) -> String {
+    var text: [UInt8] = [UInt8(ascii: "{")]
+    text.reserveCapacity(64 * runs.count + 2)
+    for (entitlement, intervals) in runs.sorted(by: { $0.key < $1.key }) {
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        JSON.write(entitlement.text, to: &text)
+        text.append(contentsOf: ":\"{".utf8)
+        var separator = "["
+        for interval in intervals where !interval.isEmpty {
+            text.append(contentsOf: separator.utf8)
+            text.append(contentsOf: String(interval.start.milliseconds).utf8)
+            text.append(UInt8(ascii: ","))
+            if let end = interval.end {
+                text.append(contentsOf: String(end.milliseconds).utf8)
+            }
+            text.append(UInt8(ascii: ")"))
+            separator = ",["
+        }
+        text.append(contentsOf: "}\"".utf8)
+    }
+    text.append(UInt8(ascii: "}"))
+    return String(decoding: text, as: UTF8.self)
+}

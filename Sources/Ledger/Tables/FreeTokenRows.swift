@@ -1,0 +1,125 @@
+import Core
+import Postgres
+import SQL
+
+/// What commits change in the tables of tokens that no customer has.
+struct FreeTokenRows {
+    private let known: KnownTokens
+    /// Rows that no event of their keepers tells of, and that are taken away.
+    private let strays: [StrayToken]
+    private var waiting: [Row] = []
+    private var carried: [Row] = []
+    /// Whose purchases wait no more.
+    private var released: [Stream] = []
+    /// What left its holder, or stays there whatever its tokens say.
+    private var settled: [(holder: Stream, purchase: PurchaseID)] = []
+
+    init(_ known: KnownTokens, strays: [StrayToken]) {
+        self.known = known
+        self.strays = strays
+    }
+
+    /// Takes in what happened in a stream, which is in that state afterwards.
+    mutating func add(_ events: [Event], of origin: Origin) {
+        var seen = Set<PurchaseID>()
+        for event in events {
+            guard let id = event.purchaseOfTokens, seen.insert(id).inserted else { continue }
+            let isWaiting = origin.stream.customer.isReserved
+            guard let purchase = origin.customer.purchase(id) else {
+                if isWaiting {
+                    released.append(origin.stream)
+                } else {
+                    settled.append((origin.stream, id))
+                }
+                continue
+            }
+            // Most tokens are a customer's, and then nothing else is asked.
+            let free = purchase.tokens.filter {
+                known.owners[TokenKey($0.text, in: origin.stream)] == nil
+            }
+            if free.isEmpty { continue }
+            if isWaiting {
+                let stated = Set(events.compactMap(\.carried?.token))
+                waiting += rows(of: purchase, free, origin) { stated.contains($0) }
+            } else if origin.customer.keepsAgainstTokens(purchase) {
+                settled.append((origin.stream, id))
+            } else {
+                carried += rows(of: purchase, free, origin) { _ in false }
+            }
+        }
+    }
+
+    /// A token was looked at if it was asked whose it is, or if it could not have come here otherwise.
+    private func rows(
+        of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
+        _ isStated: (AccountToken) -> Bool
+    ) -> [Row] {
+        purchase.carrying(tokens).map { carrying in
+            let key = TokenKey(carrying.token.text, in: origin.stream)
+            let isLookedAt = known.lookedAt.contains(key) || isStated(carrying.token)
+            return Table.carriedTokens.shape.lead(of: origin.stream)
+                + carrying.name(in: origin.stream) + carrying.cells(isLookedAt: isLookedAt)
+        }
+    }
+
+    /// The tokens that have to be guarded against being given away at the same moment.
+    var awaited: [String?] { (waiting + carried).map { $0[2].text } }
+
+    /// Comes before tokens are given to customers: under these nothing may wait.
+    var removals: [Call] {
+        let gone = strays.filter { !$0.isKept }.map(\.keeper)
+        let kept = strays.filter(\.isKept).map(\.row)
+        return [
+            Table.unclaimed.clear(gone), Table.unclaimedTokens.clear(gone + released),
+            kept.isEmpty ? nil : Table.unclaimedTokens.remove(kept),
+            settled.isEmpty ? nil : dropping, known.claimed.isEmpty ? nil : forgetting,
+        ].compactMap(\.self)
+    }
+
+    /// Comes behind the tokens of customers, which it looks at.
+    var writes: [Call] {
+        (waiting.isEmpty ? [] : [Table.unclaimedTokens.write(waiting)])
+            + (carried.isEmpty ? [] : [Table.carriedTokens.write(carried)])
+    }
+
+    private var dropping: Call {
+        Statement.dropCarriedTokens(
+            .texts(settled.map(\.holder.project.text)),
+            .texts(settled.map(\.holder.environment.rawValue)),
+            .texts(settled.map(\.holder.customer.text)),
+            .texts(settled.map(\.purchase.store.rawValue)),
+            .texts(settled.map(\.purchase.original.text)))
+    }
+
+    private var forgetting: Call {
+        let claimed = known.claimed
+        return Statement.forgetCarriedTokens(
+            .texts(claimed.map(\.token.project.text)),
+            .texts(claimed.map(\.token.environment.rawValue)), .texts(claimed.map(\.token.token)),
+            .texts(claimed.map(\.purchase?.store.rawValue)),
+            .texts(claimed.map(\.purchase?.original.text)),
+            .texts(claimed.map(\.claimant?.text)))
+    }
+}
+
+extension StrayToken {
+    /// The key of its row.
+    fileprivate var row: Row {
+        [
+            .text(token.project.text), .text(token.environment.rawValue), .text(token.token),
+            .text(purchase.store.rawValue), .text(purchase.original.text),
+        ]
+    }
+}
+
+extension Event {
+    /// The purchase whose tokens it brought, took, or made matter no more.
+    fileprivate var purchaseOfTokens: PurchaseID? {
+        switch self {
+        case .purchaseDetached(let detached): detached.purchase
+        case .purchaseAttached(let attached): attached.purchase
+        case .balanceCredited(let credited): credited.purchase
+        default: carried?.held.purchase
+        }
+    }
+}

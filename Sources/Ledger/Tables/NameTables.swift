@@ -1,0 +1,62 @@
+import Core
+import SQL
+
+// In these keys the column stands first that tells most rows apart.
+extension Table {
+    /// Who holds a purchase: commits write what `Holders` has to change, and what two claim violates the key.
+    static let holders = Table(
+        "holders",
+        [
+            .text("project"), .text("environment"), .text("store"), .text("app"),
+            .text("original"), .text("customer").owner,
+        ], key: ["original", "project", "store", "environment", "app"], writing: .new,
+        source: RowSource { origin in
+            origin.customer.purchases.flatMap(\.heldPurchases)
+        } name: { held, origin in
+            [
+                .text(held.purchase.store.rawValue), .text(held.app.text),
+                .text(held.purchase.original.text), .text(origin.stream.customer.text),
+            ]
+        })
+
+    static let orderOwners = Table(
+        "order_owners",
+        [
+            .text("project"), .text("environment"), .text("order_id"), .text("customer").owner,
+        ], key: ["order_id", "project", "environment"], writing: .claiming(.claimOrders),
+        source: RowSource { origin in
+            origin.customer.orders.map(\.id)
+        } changedBy: { event, _ in
+            event.opened?.order
+        } name: { id, origin in
+            [.text(id.text), .text(origin.stream.customer.text)]
+        } cells: { id, origin in
+            origin.customer.order(id).map { _ in [] }
+        })
+
+    static let tokens = Table(
+        "tokens",
+        [
+            .text("project"), .text("environment"), .text("token"),
+            .text("customer").owner.indexed,
+        ], key: ["token", "project", "environment"], writing: .claiming(.claimTokens),
+        source: RowSource { origin in
+            origin.customer.orders.map(\.opened.token) + origin.customer.tokens
+        } changedBy: { event, _ in
+            event.givenToken
+        } name: { token, origin in
+            [.text(token.text), .text(origin.stream.customer.text)]
+        } cells: { token, origin in
+            origin.customer.isNamed(by: token.text) ? [] : nil
+        })
+}
+
+extension Event {
+    fileprivate var opened: OrderOpened? {
+        if case .orderOpened(let opened) = self { opened } else { nil }
+    }
+
+    fileprivate var givenToken: AccountToken? {
+        if case .tokenRegistered(let registered) = self { registered.token } else { opened?.token }
+    }
+}

@@ -1,0 +1,138 @@
+import Core
+import Postgres
+import SQL
+
+extension Table {
+    /// By which all of a customer's rows are found in the customer's shard.
+    static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
+    /// In the order in which they are written: what customers have comes before what they have not.
+    static let ofNames = [holders, unclaimed, orderOwners, tokens, unclaimedTokens, carriedTokens]
+    static let ofProjects = [projects, keys, apps]
+}
+
+/// What commits change in the tables that follow from the log: each row once, as it must read afterwards.
+struct ProjectedRows {
+    private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
+    private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
+    private var ofProjects = Table.ofProjects.map { ChangedRows(table: $0) }
+    private var freeTokens: FreeTokenRows
+    private let waitingCredits: WaitingCreditRows
+    private var erased: [Stream] = []
+    /// Whether all is written that follows from the catalog.
+    private var isWhole = false
+
+    /// What waits for a product was found while the catalog of that moment was at hand.
+    init(
+        waitingCredits: WaitingCreditRows = WaitingCreditRows(), strays: [StrayToken] = [],
+        tokens: KnownTokens = KnownTokens()
+    ) {
+        self.waitingCredits = waitingCredits
+        freeTokens = FreeTokenRows(tokens, strays: strays)
+    }
+
+    /// The rows that events of a stream changed, which is in that state afterwards.
+    mutating func add(_ events: [Event], of origin: Origin) {
+        if origin.stream.isOfProject { return ofProjects.add(events, of: origin) }
+        ofCustomers.add(events, of: origin)
+        ofNames.add(events, of: origin)
+        freeTokens.add(events, of: origin)
+        if events.contains(where: \.isErasure) { erased.append(origin.stream) }
+    }
+
+    /// The row of the customer itself.
+    mutating func add(_ origin: Origin) { ofCustomers[0].rows += Table.customers.rows(of: origin) }
+
+    /// Every row that follows from the catalog, too.
+    mutating func addAll(_ origin: Origin) {
+        isWhole = true
+        for place in ofCustomers.indices where ofCustomers[place].table.isByCatalog {
+            ofCustomers[place].rows += ofCustomers[place].table.rows(of: origin)
+        }
+    }
+
+    /// Erasing comes first: what was recorded after it must stay.
+    var calls: [Call] {
+        let credits = waitingCredits.rows(erased: erased)
+        var calls = erased.isEmpty ? [] : Table.erasing(erased)
+        calls += ofCustomers.removals + ofCustomers.writes(isWhole: isWhole)
+        if !credits.isEmpty { calls.append(Table.waitingCredits.write(credits)) }
+        calls += guarding
+        calls += ofNames.removals + freeTokens.removals
+        calls += ofNames.writes() + freeTokens.writes
+        calls += ofProjects.removals + ofProjects.writes()
+        return calls
+    }
+
+    /// Comes before all that it guards.
+    private var guarding: [Call] {
+        let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
+        let awaited = freeTokens.awaited
+        if given.isEmpty, awaited.isEmpty { return [] }
+        return [Statement.guardTokens(.texts(given), .texts(awaited))]
+    }
+}
+
+private struct ChangedRows {
+    let table: Table
+    var rows: [Row] = []
+    var gone: [Row] = []
+}
+
+extension [ChangedRows] {
+    fileprivate mutating func add(_ events: [Event], of origin: Origin) {
+        for place in indices {
+            let changes = self[place].table.changes(by: events, in: origin)
+            self[place].rows += changes.rows
+            self[place].gone += changes.gone
+        }
+    }
+
+    fileprivate var removals: [Call] {
+        compactMap { $0.gone.isEmpty ? nil : $0.table.remove($0.gone) }
+    }
+
+    fileprivate func writes(isWhole: Bool = false) -> [Call] {
+        compactMap { changed in
+            if changed.rows.isEmpty { return nil }
+            return isWhole ? changed.table.rewrite(changed.rows) : changed.table.write(changed.rows)
+        }
+    }
+}
+
+extension Table {
+    fileprivate var isByCatalog: Bool { columns.contains(where: \.isByCatalog) }
+
+    /// Takes away what is a person's.
+    fileprivate static func erasing(_ streams: [Stream]) -> [Call] {
+        [Statement.eraseCustomers(streams)]
+            + (ofCustomers.dropFirst() + [tokens, carriedTokens]).compactMap { $0.clear(streams) }
+    }
+
+    /// The calls that write every row of these customers anew that a state tells of, whatever is there.
+    static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
+        let tables = (ofCustomers + ofNames).filter(\.followsFromState)
+        return tables.compactMap { $0.clear(streams) } + tables.rewriting(origins)
+    }
+
+    /// The same of a project. By its row alone it is known that its customers are projected: where it should be, it stays.
+    static func rewriting(_ project: ProjectID, _ state: ProjectState) -> [Call] {
+        let origin = Origin(project, state)
+        let cleared = state.exists ? [keys, apps] : ofProjects
+        return cleared.compactMap { $0.clear([origin.stream]) } + ofProjects.rewriting([origin])
+    }
+}
+
+extension [Table] {
+    fileprivate func rewriting(_ origins: [Origin]) -> [Call] {
+        compactMap { table in
+            let rows = origins.flatMap(table.rows)
+            return rows.isEmpty ? nil : table.rewrite(rows)
+        }
+    }
+}
+
+extension Event {
+    fileprivate var isErasure: Bool {
+        if case .customerErased = self { true } else { false }
+    }
+}

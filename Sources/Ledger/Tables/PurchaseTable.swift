@@ -1,0 +1,81 @@
+import Core
+import JSON
+
+extension Table {
+    static let purchases = Table(
+        "purchases",
+        Column.ofStream + [
+            .text("store"), .text("original"), .text("app"), .text("kind").byCatalog,
+            .text("product"), .instant("purchased_at"), .instant("expires_at"),
+            .instant("revoked_at"), .flag("is_upgraded"), .flag("will_renew"),
+            .text("next_product"), .flag("in_billing_retry"), .instant("grace_until"),
+            .json("transactions").byCatalog,
+        ], key: streamKey + ["store", "original"],
+        source: RowSource { origin in
+            origin.customer.purchases.map(\.id)
+        } changedBy: { event, _ in
+            event.changedPurchase
+        } name: { id, _ in
+            [.text(id.store.rawValue), .text(id.original.text)]
+        } cells: { id, origin in
+            // The transaction that began last names product, dates and fate.
+            guard let purchase = origin.customer.purchase(id), let newest = purchase.newest else {
+                return nil
+            }
+            let renewal = purchase.renewal
+            return [
+                .text(newest.app.text),
+                .text(purchase.kind(by: origin.project.catalog)?.rawValue),
+                .text(newest.product.text), .instant(newest.purchased), .instant(newest.expires),
+                .instant(newest.revocation?.at), .flag(newest.isUpgraded),
+                .flag(renewal?.willRenew), .text(renewal?.nextProduct?.text),
+                .flag(renewal?.isInBillingRetry), .instant(renewal?.graceUntil),
+                .text(transactionsText(purchase)),
+            ]
+        })
+}
+
+extension Event {
+    /// The purchase that came, went, or about which something is stated.
+    var changedPurchase: PurchaseID? {
+        switch self {
+        case .purchaseAttached(let attached): attached.purchase
+        case .purchaseDetached(let detached): detached.purchase
+        default: statedPurchase?.purchase
+        }
+    }
+}
+
+/// The purchase's transactions in order, in the members that `deed.transactions` makes columns of.
+private func transactionsText(_ purchase: Purchase) -> String {
+    JSON.array(
+        purchase.evidence.enumerated().map { index, evidence in
+            row(of: evidence.effective, isReplaced: purchase.isReplaced(at: index))
+        }
+    ).text
+}
+
+private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
+    let (offer, revocation) = (fact.offer, fact.revocation)
+    return .members([
+        "transaction": .id(fact.transaction), "product": .id(fact.product),
+        "purchased": .instant(fact.purchased), "expires": .instant(fact.expires),
+        "upgraded": .flag(isReplaced), "quantity": .integer(fact.quantity),
+        "price": .number(fact.price?.milliunits), "currency": .text(fact.price?.currency),
+        "offer": .text(offer?.kind?.word), "discount": .text(offer?.discount?.word),
+        "offer_id": .text(offer?.identifier), "offer_period": .text(offer?.period),
+        // As without it for most.
+        "ownership": fact.ownership == .purchased ? nil : .text(fact.ownership.word),
+        "revoked": .instant(revocation?.at), "revoked_because": .text(revocation?.reason?.word),
+        "revoked_extent": .text(revocation?.extent?.word),
+        "revoked_milli_percent": .number(revocation?.milliPercent),
+        "evidence": .string(fact.rank.word), "signed": .instant(fact.signedAt),
+    ])
+}
+
+extension WordCodable {
+    /// Its word, or the store's own value behind `unknown_`.
+    fileprivate var word: String {
+        unknown.map { "unknown_\($0)" } ?? Self.words.first { $0.value == self }?.word ?? "unknown"
+    }
+}

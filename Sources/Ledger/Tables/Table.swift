@@ -1,0 +1,102 @@
+import Core
+
+/// A table that follows from the log, said once. What writes, reads, lists, samples, compares, mends and erases its
+/// rows is made from this.
+final class Table: Sendable {
+    let shape: TableShape
+    let statements: TableStatements
+    private let source: RowSource?
+
+    /// The columns of the key come first; it is named in the order of its index. Without a source no state tells
+    /// which rows there are.
+    init(
+        _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
+        source: RowSource? = nil
+    ) {
+        shape = TableShape(name, columns, key: key)
+        statements = TableStatements(shape, writing)
+        self.source = source
+    }
+
+    var name: String { shape.name }
+    /// Its name in a finding.
+    var title: String { "deed.\(name)" }
+    var columns: [Column] { shape.columns }
+    var followsFromState: Bool { source != nil }
+
+    /// Every row that a state has.
+    func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
+
+    /// The rows that events changed, as the state that all of them left has them.
+    func changes(by events: [Event], in origin: Origin) -> RowChanges {
+        source?.changes(events, origin, shape) ?? RowChanges()
+    }
+}
+
+extension Table: Hashable {
+    static func == (one: Table, other: Table) -> Bool { one === other }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// What rows follow from: the state that a stream's events left, and its project's.
+struct Origin {
+    let stream: Stream
+    let customer: CustomerState
+    let project: ProjectState
+
+    init(_ stream: Stream, _ customer: CustomerState, by project: ProjectState) {
+        self.stream = stream
+        self.customer = customer
+        self.project = project
+    }
+
+    /// A project's own stream.
+    init(_ project: ProjectID, _ state: ProjectState) {
+        self.init(.ofProject(project), CustomerState(), by: state)
+    }
+}
+
+struct RowChanges {
+    var rows: [Row] = []
+    /// The rows that are no more, by key and owner.
+    var gone: [Row] = []
+}
+
+/// What of a state becomes rows: things, each a row.
+struct RowSource: Sendable {
+    fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
+    fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
+
+    /// A row begins with the thing's name, which is the key and the owner, and has further cells as long as the state
+    /// has the thing.
+    init<Thing: Hashable & Sendable>(
+        _ things: @escaping @Sendable (Origin) -> [Thing],
+        changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },
+        name: @escaping @Sendable (Thing, Origin) -> Row,
+        cells: @escaping @Sendable (Thing, Origin) -> Row? = { _, _ in [] }
+    ) {
+        rows = { origin, shape in
+            var seen = Set<Thing>()
+            let lead = shape.lead(of: origin.stream)
+            return things(origin).filter { seen.insert($0).inserted }.compactMap { thing in
+                cells(thing, origin).map { lead + name(thing, origin) + $0 }
+            }
+        }
+        changes = { events, origin, shape in
+            var changes = RowChanges()
+            var seen = Set<Thing>()
+            for event in events {
+                guard let thing = changed(event, origin), seen.insert(thing).inserted else {
+                    continue
+                }
+                let named = shape.lead(of: origin.stream) + name(thing, origin)
+                if let cells = cells(thing, origin) {
+                    changes.rows.append(named + cells)
+                } else {
+                    changes.gone.append(named)
+                }
+            }
+            return changes
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Core
+import Postgres
+
+extension Table {
+    /// Writes rows as a commit does.
+    func write(_ rows: [Row]) -> Call { call(statements.write, columns, rows) }
+
+    /// Writes rows whatever is there.
+    func rewrite(_ rows: [Row]) -> Call { call(statements.rewrite, columns, rows) }
+
+    /// Takes away the rows that have these keys and owners.
+    func remove(_ rows: [Row]) -> Call { call(statements.remove, shape.identity, rows) }
+
+    /// Takes away all rows of these customers; `nil` where nothing leads to them.
+    func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
+
+    /// The same of whatever is kept under those names.
+    func clear(_ names: [Row]) -> Call? {
+        guard let path = shape.path, let statement = statements.clear, !names.isEmpty else {
+            return nil
+        }
+        return call(statement, path, names)
+    }
+
+    /// Reads the rows of these customers, or of keys where nothing leads from customers to rows.
+    func read(_ streams: [Stream], keys: [Row]) -> Call {
+        guard let path = shape.path else { return call(statements.read, shape.key, keys) }
+        return call(statements.read, path, streams.compactMap(shape.path))
+    }
+
+    /// Lists up to so many rows behind one in the order of the key, of a shard where rows lie in shards.
+    func walk(
+        in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
+    ) -> Call {
+        let after = shape.order.map { column in
+            column.name == "shard"
+                ? .int2(shard?.number) : column.bind(last.flatMap { self[column.name, $0] })
+        }
+        return Call(
+            statement: statements.walk,
+            binds: after + [.text(project?.text), .int8(Int64(limit))])
+    }
+
+    /// Lists about so many rows at random.
+    func sample(_ count: Int) -> Call { statements.sample(.int8(Int64(count))) }
+
+    private func call(_ statement: Statement, _ columns: [Column], _ rows: [Row]) -> Call {
+        Call(
+            statement: statement, binds: columns.enumerated().map { $1.bind(rows, at: $0) })
+    }
+}
+
+/// A row with every column as text: as it is found, whatever that is, and as it should be.
+struct RowText {
+    let key: [String]
+    let values: [String?]
+
+    init(_ values: [String?], of table: Table) {
+        key = values.prefix(table.shape.order.count).map { $0 ?? "" }
+        self.values = values
+    }
+
+    init(_ row: Row, of table: Table) { self.init(row.map(\.text), of: table) }
+
+    init(_ rows: borrowing Rows, _ row: Int, of table: Table) {
+        var values: [String?] = []
+        for column in 0..<rows.columnCount { values.append(rows.optionalText(row, column)) }
+        self.init(values, of: table)
+    }
+}
+
+extension Table {
+    subscript(column: String, row: RowText) -> String? {
+        columns.firstIndex { $0.name == column }.flatMap { row.values[$0] }
+    }
+
+    /// The row as it would be written.
+    func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
+
+    /// What tells the row from others, for people: a key by the id that lists show.
+    func title(of row: RowText) -> String {
+        let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
+        return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")
+    }
+
+    /// The stream whose events the row follows from.
+    func stream(of row: RowText) throws(LedgerError) -> Stream {
+        let keeper = "\(self["store", row] ?? ""):\(self["original", row] ?? "")"
+        return try Stream(
+            project: self["project", row] ?? "", environment: self["environment", row] ?? "",
+            customer: self["customer", row] ?? "\(CustomerID.noCustomer)\(keeper)")
+    }
+}

@@ -1,0 +1,90 @@
+import Core
+
+/// The cells of a row, in the order of its table's columns.
+typealias Row = [Cell]
+
+/// What a table is called, which columns it has, and what leads to its rows.
+struct TableShape: Sendable {
+    /// Where rows lie.
+    enum Kind {
+        /// In the shard of the customer whom they are about.
+        case ofCustomers
+        /// Under names that are unique in a project and environment, whichever shard has the customer.
+        case ofNames
+        case ofProjects
+    }
+    let name: String
+    let kind: Kind
+    let columns: [Column]
+    /// The columns of the key in the order of its index.
+    let order: [Column]
+
+    init(_ name: StaticString, _ columns: [Column], key: [StaticString]) {
+        self.name = "\(name)"
+        self.columns = columns
+        kind =
+            switch columns.prefix(2).map(\.name) {
+            case ["shard", "project"]: .ofCustomers
+            case ["project", "environment"]: .ofNames
+            default: .ofProjects
+            }
+        order = key.map { name in
+            guard let column = columns.first(where: { $0.name == "\(name)" }) else {
+                preconditionFailure("\(name) of the key is no column")
+            }
+            return column
+        }
+    }
+
+    var key: [Column] { Array(columns.prefix(order.count)) }
+
+    /// The key, and who owns the row where the key does not say it.
+    var identity: [Column] { key + columns.dropFirst(order.count).prefix(while: \.isOwner) }
+
+    /// The columns by which the rows of a stream are found; `nil` where no index leads there.
+    var path: [Column]? {
+        switch kind {
+        case .ofCustomers: Array(columns.prefix(4))
+        case .ofProjects: columns.filter { $0.name == "project" }
+        case .ofNames:
+            if let owner = columns.first(where: \.isOwner) {
+                owner.isIndexed ? columns.prefix(2) + [owner] : nil
+            } else {
+                // What waits is found by the purchase, after which its keeper is named.
+                columns.filter { Self.keeper.contains($0.name) }
+            }
+        }
+    }
+    private static let keeper = ["project", "environment", "store", "original"]
+
+    /// What the rows of a stream begin with.
+    func lead(of stream: Stream) -> Row {
+        let names: Row = [.text(stream.project.text), .text(stream.environment.rawValue)]
+        return switch kind {
+        case .ofCustomers:
+            [.number(Int64(stream.shard.number))] + names + [.text(stream.customer.text)]
+        case .ofNames: names
+        case .ofProjects: []
+        }
+    }
+
+    /// What leads to the rows of a stream; `nil` where there can be none.
+    func path(of stream: Stream) -> Row? {
+        let lead = lead(of: stream)
+        if kind == .ofCustomers { return lead }
+        if kind == .ofProjects { return [.text(stream.project.text)] }
+        if columns.contains(where: \.isOwner) { return lead + [.text(stream.customer.text)] }
+        return stream.keptPurchase.map {
+            lead + [.text($0.store.rawValue), .text($0.original.text)]
+        }
+    }
+}
+
+extension Stream {
+    /// The purchase that this reserved customer keeps.
+    fileprivate var keptPurchase: PurchaseID? {
+        let prefix = CustomerID.noCustomer.text
+        return customer.text.hasPrefix(prefix)
+            ? PurchaseID(String(customer.text.dropFirst(prefix.count))) : nil
+    }
+}

@@ -1,0 +1,126 @@
+import Postgres
+import SQL
+
+/// How a commit writes rows.
+enum Writing {
+    /// Over what is there.
+    case over
+    /// Unless a row is there.
+    case once
+    /// Where none is: one that is there violates the key.
+    case new
+    /// By a statement that refuses what is another's.
+    case claiming(Statement)
+    /// By a statement that leaves out what may not be there. A repair writes by it, too.
+    case sifting(Statement)
+}
+
+/// The statements about one table, made from the files of `sql/tables`.
+struct TableStatements: Sendable {
+    let write: Statement
+    /// Puts rows where they belong, whatever is there.
+    let rewrite: Statement
+    /// Takes away by key and owner.
+    let remove: Statement
+    /// Takes away what a customer's path leads to.
+    let clear: Statement?
+    let read: Statement
+    let walk: Statement
+    let sample: Statement
+    let listOrphans: Statement
+    let clearOrphans: Statement
+
+    init(_ shape: TableShape, _ writing: Writing) {
+        let rewriting = shape.writing(shape.putting { _ in nil })
+        rewrite = if case .sifting(let own) = writing { own } else { rewriting }
+        write =
+            switch writing {
+            case .over: shape.writing(shape.putting(\.joined))
+            case .once: shape.writing("on conflict (\(names(shape.key))) do nothing")
+            case .new: shape.writing("")
+            case .claiming(let own), .sifting(let own): own
+            }
+        remove = shape.removing(by: shape.identity)
+        clear = shape.path.map(shape.removing)
+        read = shape.reading(by: shape.path ?? shape.key)
+        walk = shape.walking
+        sample = shape.filled(.sampleRows, ["texts": texts(shape.listed)])
+        listOrphans = shape.filled(.listOrphans, [:])
+        clearOrphans = shape.filled(.clearOrphans, [:])
+    }
+}
+
+extension TableShape {
+    fileprivate func filled(_ template: Statement, _ words: [String: String]) -> Statement {
+        template.filled(words.merging(["table": name]) { word, _ in word })
+    }
+
+    fileprivate func writing(_ conflict: String) -> Statement {
+        let columns = columns.filter(\.isKept)
+        let values = columns.enumerated().map { "unnest(\(array($0, of: $1)))\($1.cast)" }
+        return filled(
+            .writeRows,
+            [
+                "columns": names(columns), "values": values.joined(separator: ", "),
+                "conflict": conflict,
+            ])
+    }
+
+    fileprivate func putting(_ joined: (Column) -> String?) -> String {
+        let changes = columns.dropFirst(order.count).filter { $0.isKept && $0.isCompared }.map {
+            "\($0.name) = \(joined($0) ?? "excluded.\($0.name)")"
+        }
+        return "on conflict (\(names(key))) do update set \(changes.joined(separator: ", "))"
+    }
+
+    fileprivate func removing(by columns: [Column]) -> Statement {
+        filled(
+            .removeRows,
+            [
+                "arrays": arrays(columns), "by": names(columns), "match": names(columns, of: "t"),
+                "gone": names(columns, of: "gone"),
+            ])
+    }
+
+    fileprivate func reading(by columns: [Column]) -> Statement {
+        filled(
+            .readRows,
+            [
+                "texts": texts(self.columns.filter(\.isKept)), "arrays": arrays(columns),
+                "by": names(columns), "match": names(columns, of: "t"),
+                "wanted": names(columns, of: "wanted"),
+            ])
+    }
+
+    fileprivate var walking: Statement {
+        let places = order.enumerated().dropFirst(kind == .ofCustomers ? 1 : 0)
+        return filled(
+            .walkRows,
+            [
+                "texts": texts(listed),
+                "shard": kind == .ofCustomers ? "t.shard = $1::smallint and " : "",
+                "order": names(places.map(\.element), of: "t"),
+                "after": places.map { "$\($0 + 1)::\($1.boundType)" }.joined(separator: ", "),
+                "project": "$\(order.count + 1)", "limit": "$\(order.count + 2)",
+            ])
+    }
+
+    /// What lists tell: of what lies in a customer's shard, whose it is.
+    fileprivate var listed: [Column] { kind == .ofCustomers ? key : columns.filter(\.isKept) }
+}
+
+private func names(_ columns: [Column], of alias: String? = nil) -> String {
+    columns.map { (alias.map { "\($0)." } ?? "") + $0.name }.joined(separator: ", ")
+}
+
+private func texts(_ columns: [Column]) -> String {
+    columns.map { "t.\($0.name)::text" }.joined(separator: ", ")
+}
+
+private func array(_ place: Int, of column: Column) -> String {
+    "$\(place + 1)::\(column.boundType)[]"
+}
+
+private func arrays(_ columns: [Column]) -> String {
+    columns.enumerated().map(array).joined(separator: ", ")
+}

@@ -1,0 +1,60 @@
+import Core
+import Postgres
+
+extension Table {
+    /// Transactions that may add to a balance and were recorded while the catalog did not know their product.
+    static let waitingCredits = Table(
+        "waiting_credits",
+        Column.ofStream + [
+            .text("store"), .text("original"), .text("transaction_id"), .text("product"),
+        ], key: streamKey + ["store", "original", "transaction_id"], writing: .once)
+}
+
+/// Rows of `waiting_credits`, found while the catalog of that moment is at hand.
+struct WaitingCreditRows {
+    private(set) var credits: [WaitingCredit] = []
+    private var streams: [Stream] = []
+    private var places: Set<Owned> = []
+
+    private struct Owned: Hashable {
+        let stream: Stream
+        let credit: WaitingCredit
+    }
+
+    /// Notes what an event names for the first time, unless the catalog of that moment knows it.
+    /// What no customer claimed waits for a customer first of all.
+    mutating func add(_ event: Event, of stream: Stream, by catalog: Catalog) {
+        if stream.customer.isReserved { return }
+        switch event {
+        case .purchaseMade(let fact): add(fact, stream, catalog)
+        case .purchaseAttached(let attached):
+            for fact in attached.transactions { add(fact, stream, catalog) }
+        default: break
+        }
+    }
+
+    private mutating func add(_ fact: TransactionFact, _ stream: Stream, _ catalog: Catalog) {
+        guard fact.kind ?? .consumable == .consumable, fact.expires == nil else { return }
+        guard let product = fact.unknownProduct(by: catalog) else { return }
+        add(
+            WaitingCredit(
+                purchase: fact.purchase, transaction: fact.transaction, product: product.id),
+            of: stream)
+    }
+
+    mutating func add(_ credit: WaitingCredit, of stream: Stream) {
+        guard places.insert(Owned(stream: stream, credit: credit)).inserted else { return }
+        credits.append(credit)
+        streams.append(stream)
+    }
+
+    /// Without those of customers who were erased.
+    func rows(erased: [Stream] = []) -> [Row] {
+        zip(streams, credits).filter { !erased.contains($0.0) }.map { stream, credit in
+            Table.waitingCredits.shape.lead(of: stream) + [
+                .text(credit.purchase.store.rawValue), .text(credit.purchase.original.text),
+                .text(credit.transaction.text), .text(credit.product.text),
+            ]
+        }
+    }
+}

@@ -1,6 +1,0 @@
--- 1 projects, 2 environments, 3 customers
-delete from {schema}.carried_tokens
-where (customer, project, environment) in (
-    select customer, project, environment
-    from unnest($1::text[], $2::text[], $3::text[]) as gone (project, environment, customer)
-)

@@ -1,9 +1,0 @@
--- As sample_customers.
--- 1 how many
-select project, environment, order_id, customer
-from {schema}.order_owners tablesample system (least(100, (
-    select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))
-    from pg_class where oid = '{schema}.order_owners'::regclass
-))::double precision)
-order by random()
-limit $1::bigint
