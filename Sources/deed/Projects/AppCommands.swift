@@ -1,4 +1,5 @@
 import API
+import Assembly
 import Commands
 import Core
 import JSON
@@ -8,8 +9,7 @@ let appCommands = [setAppCommand, listAppsCommand, removeAppCommand, checkAppCom
 
 private let setAppCommand = CommandSpec(
     path: ["app", "set"], summary: "Adds an app to a project and allows it there, or changes it.",
-    options: [
-        .bundleID,
+    options: Option.app + [
         .value("apple-id", "NUMBER", "the app's number in the store"),
         .value("sandbox-access", "WHO", "whose sandbox purchases count: none, listed or all"),
         .value("sandbox-customers", "IDS", "the listed customers, separated by commas"),
@@ -19,12 +19,12 @@ private let setAppCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let app = try invocation.app()
     let change = try invocation.appChange()
-    let credentials = try invocation.credentialsChange()
+    let credentials = try invocation.credentialsChange(of: app.store)
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(
-            ports.settingApp(
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(
+            useCases.apps.setting(
                 app, change, credentials, of: project, as: .operator, by: sender))
         invocation.show(answer.json, text: answer.app?.line(answer.credentials) ?? "")
         if let risk = answer.credentials?.risk { printError("warning: \(risk)") }
@@ -37,8 +37,8 @@ private let listAppsCommand = CommandSpec(
     example: "deed app list --json"
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try obey(ports.settings(of: project))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try obey(useCases.projects.settings(of: project))
         invocation.show(
             ["project": .string(project.text), "apps": .array(answer.listedApps)],
             text: answer.apps.isEmpty
@@ -51,26 +51,38 @@ private let listAppsCommand = CommandSpec(
 private let removeAppCommand = CommandSpec(
     path: ["app", "remove"],
     summary: "Removes an app from a project; what its purchases brought stays.",
-    options: [.bundleID, .idempotencyKey, .project] + Option.database,
+    options: Option.app + [.idempotencyKey, .project] + Option.database,
     example: "deed app remove --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in
     let app = try invocation.app()
     let project = try invocation.project()
     let sender = try invocation.sender()
-    try invocation.withPorts { ports, _ throws(CommandEnd) in
-        let answer = try ports.fulfil(ports.removingApp(app, of: project, by: sender))
+    try invocation.withUseCases { useCases throws(CommandEnd) in
+        let answer = try useCases.fulfil(useCases.apps.removing(app, of: project, by: sender))
         invocation.show(
             answer.json, text: "The project \(project) no longer has the app \(app.id).")
     }
 }
 
 extension Option {
-    static let bundleID = value("bundle-id", "ID", "the app's bundle id", isRequired: true)
+    /// What names an app, in the word of its store.
+    static let app = storeProfiles.map {
+        value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
+    }
 }
 
 extension Invocation {
     func app() throws(CommandEnd) -> AppKey {
-        AppKey(store: .apple, id: try requiredID("bundle-id"))
+        let store = try store()
+        return AppKey(store: store.store, id: try requiredID(store.appFlag.name))
+    }
+
+    /// The store whose app is named.
+    private func store() throws(CommandEnd) -> any StoreProfile {
+        let named = storeProfiles.filter { self[$0.appFlag.name] != nil }
+        if named.count == 1 { return named[0] }
+        let flags = storeProfiles.map { "--\($0.appFlag.name)" }.joined(separator: " or ")
+        throw usage("name one app with \(flags)")
     }
 
     /// A flag that is left out changes nothing.
@@ -119,8 +131,7 @@ extension CredentialsStatus {
     /// What may happen to what is shown to a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
-        return
-            "Deed shows this app's credentials, also later ones, at \(address.url), unencrypted. "
+        return "Deed shows this app's credentials, those that come later too, at \(address.url), unencrypted. "
             + "Any user of this machine who listens on that port first gets them, and may use them "
             + "at the real store. Give Deed a practice store's key only, and take the address away "
             + "when the practice store is gone: --store-url none"
