@@ -175,9 +175,8 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "Auditing", "Core", "Following", "Histories", "JSON", "Ledger", "Postgres",
-                "Telemetry",
-                "TestSupport",
+                "Auditing", "Core", "Following", "Histories", "JSON", "Ledger", "Postgres", "SQL",
+                "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
         .testTarget(
@@ -229,10 +228,8 @@ let package = Package(
             name: "DeedTests",
             dependencies: [
                 "deed", "deed-practice", "Commands", "Core", "Evidence", "Histories", "JSON",
-                "Ledger",
-                "Machine",
-                "Minting",
-                "Outbound", "Postgres", "Service", "Telemetry", "TestSupport", "Threading",
+                "Ledger", "Machine", "Minting", "Outbound", "Postgres", "SQL", "Service",
+                "Telemetry", "TestSupport", "Threading",
             ],
             exclude: ["Fixtures"], swiftSettings: common),
         .testTarget(

@@ -3,6 +3,7 @@ import Evidence
 import JSON
 import Ledger
 import Minting
+import SQL
 import Service
 import Synchronization
 import Telemetry
@@ -55,7 +56,7 @@ extension ProgramTests {
                 let before = retries
                 // What was committed is not committed again: there is nothing more to lose.
                 let times = loss == .command ? 1 + round % 3 : 1
-                proxy.lose(loss, of: "commit", times: times)
+                proxy.lose(loss, of: .commit, times: times)
                 let first = try answers(to: wishes)
                 #expect(proxy.left == 0)
                 #expect(eventually(within: 5000) { retries > before })
@@ -148,7 +149,7 @@ extension ProgramTests {
                 let url = "\(service.url)/v1/intake/\(item.id)/\(verb)"
                 let body = #"{"reason":"r \#(times)"}"#
                 try database.run("update deed.intake set state = 'waiting', revision = 0")
-                proxy.lose(loss, of: "change_intake", times: times)
+                proxy.lose(loss, of: .changeIntake, times: times)
                 var answer = try client.send("POST", url, body: body)
                 #expect(proxy.left == 0)
                 // Both tries were lost: nobody can tell, and the sender asks again.

@@ -2,6 +2,7 @@ import Glibc
 import Histories
 import JSON
 import Minting
+import SQL
 import TestSupport
 import Testing
 import Threading
@@ -71,7 +72,7 @@ extension ProgramTests {
                 pause(milliseconds: Int64.random(in: 0...100, using: &random))
                 let before = writers.count
                 let loss = PostgresProxy.Loss.allCases[round % 2]
-                proxy.lose(loss, of: "commit", times: Int.random(in: 1...3, using: &random))
+                proxy.lose(loss, of: .commit, times: Int.random(in: 1...3, using: &random))
                 #expect(
                     eventually(within: 30_000) { proxy.left == 0 && writers.count > before + 6 })
             }

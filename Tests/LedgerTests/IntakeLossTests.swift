@@ -1,6 +1,7 @@
 import Core
 import Ledger
 import Postgres
+import SQL
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ struct IntakeLossTests {
 
     @Test("An item is added once", arguments: PostgresProxy.Loss.allCases)
     func added(_ loss: PostgresProxy.Loss) throws {
-        proxy.lose(loss, of: "add_intake")
+        proxy.lose(loss, of: .addIntake)
         #expect(try add(1).id.text == "i_1")
         #expect(proxy.left == 0)
         #expect(try database.number("select count(*) from deed.intake") == 1)
@@ -54,7 +55,7 @@ struct IntakeLossTests {
         ]
         for verdict in verdicts {
             try database.run("update deed.intake set revision = 0, state = 'waiting'")
-            proxy.lose(loss, of: "change_intake")
+            proxy.lose(loss, of: .changeIntake)
             #expect(try ledger.changeIntake(verdict), "\(verdict.state)")
             #expect(proxy.left == 0)
             #expect(try revision() == 1, "\(verdict.state)")
@@ -83,7 +84,7 @@ struct IntakeLossTests {
     @Test("An item that was taken by nobody comes back", arguments: PostgresProxy.Loss.allCases)
     func taken(_ loss: PostgresProxy.Loss) throws {
         for number in 1...2 { _ = try add(number) }
-        proxy.lose(loss, of: "take_intake")
+        proxy.lose(loss, of: .takeIntake)
         var taken: [String] = []
         while let next = try ledger.takeIntake(now: start) { taken.append(next.item.id.text) }
         let later = start.advanced(byMilliseconds: 300_000)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+package import Postgres
 import Synchronization
 import Threading
 
@@ -62,8 +63,8 @@ package final class PostgresProxy: Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// The next uses of a prepared statement, so many of them, end as `loss` says.
-    package func lose(_ loss: Loss, of statement: String, times: Int = 1) {
-        plan.state.withLock { $0 = Plan.State(statement: statement, loss: loss, left: times) }
+    package func lose(_ loss: Loss, of statement: Statement, times: Int = 1) {
+        plan.state.withLock { $0 = Plan.State(statement: statement.name, loss: loss, left: times) }
     }
 
     /// How many of them are still to come.
