@@ -131,7 +131,8 @@ extension CredentialsStatus {
     /// What may happen to what is shown to a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
-        return "Deed shows this app's credentials, those that come later too, at \(address.url), unencrypted. "
+        return
+            "Deed shows this app's credentials, those that come later too, at \(address.url), unencrypted. "
             + "Any user of this machine who listens on that port first gets them, and may use them "
             + "at the real store. Give Deed a practice store's key only, and take the address away "
             + "when the practice store is gone: --store-url none"
