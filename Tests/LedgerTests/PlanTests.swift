@@ -152,7 +152,10 @@ struct PlanTests {
             let (made, key) = (table.statements, "\(table.name)_pkey")
             for statement in [made.remove, made.walk] {
                 let plan = try plan(of: statement, in: database)
-                #expect(plan.contains(" \(key)"), "\(table.name): \(plan)")
+                // A project has few rows of its own, and another index finds them as well.
+                let isFound = plan.contains(
+                    table.shape.kind == .ofProjects ? " \(table.name)_" : " \(key)")
+                #expect(isFound, "\(table.name): \(plan)")
                 #expect(!plan.contains("Seq Scan"), "\(table.name): \(plan)")
             }
             if table.shape.kind != .ofProjects {
