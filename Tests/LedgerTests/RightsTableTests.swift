@@ -70,7 +70,10 @@ struct RightsTableTests {
         ],
         "transactions": ["r", "r", "r", "-"],
         "refunds": ["r", "r", "r", "-"],
-        "grants": ["r", "r", "r", "-"],
+        "grants": [
+            "raw(project,environment,customer,grant_id,entitlement,reason,ticket,given_by,"
+                + "revoked_by,revoked_because,revoked_ticket)d", "r", "r", "-",
+        ],
         "products": ["r", "r", "r", "-"],
 
         // What other programs call, by themselves or through the views.
@@ -84,7 +87,7 @@ struct RightsTableTests {
         "claim_apps(text[],text[],text[],bigint[],text[],boolean[])": ["x", "x", "-", "-"],
         "claim_orders(text[],text[],text[],text[])": ["x", "x", "-", "-"],
         "claim_tokens(text[],text[],text[],text[])": ["x", "x", "-", "-"],
-        "await_tokens(text[],text[],text[],text[],text[],text[])": ["x", "x", "-", "-"],
+        "await_tokens(text[],text[],text[],text[],text[],text[],boolean[])": ["x", "x", "-", "-"],
         "carry_tokens(text[],text[],text[],text[],text[],text[],text[],boolean[])": [
             "x", "x", "-", "-",
         ],
