@@ -138,6 +138,10 @@ def catalog(body, query):
     if "original_app_version" in body:
         body["original_app_version"] = [
             only(("below", "entitlements", "app"), one) for one in body["original_app_version"]]
+        for one in body["original_app_version"]:
+            # A pattern that ends where it begins cannot say that all of a version is printed.
+            if isinstance(one, dict) and isinstance(one.get("below"), str):
+                one["below"] = "".join(letter for letter in one["below"] if letter.isprintable())
     known = ("products", "entitlements", "currencies", "original_app_version")
     for name in [name for name in body if name not in known]:
         del body[name]
