@@ -70,6 +70,9 @@ package final class TestService: Sendable {
     package var apps: AppRing { parts.submissions.apps }
     private var log: Ledger { parts.live.ledger }
 
+    /// Looks how the database is, as a service does before it says that it is up.
+    package func look() throws { _ = try log.look() }
+
     deinit { log.close() }
 
     /// What an app of `default` shows the store, opened.
