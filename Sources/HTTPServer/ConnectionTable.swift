@@ -30,8 +30,12 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
+    /// Counts one more, before it is known whether there is room for it: of two that come at once
+    /// each sees the other. Gives how many there are.
+    func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
+
+    /// `enter` came before.
     func insert(_ connection: Connection) {
-        total.add(1, ordering: .relaxed)
         open.change(wake: .none) { $0[connection.socket] = connection }
     }
 

@@ -152,11 +152,12 @@ final class Reception: Sendable {
     /// A connection is there, maybe one too many.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
+        let count = connections.enter()
         let peer = httpd_peer(handle).map { ClientAddress($0) } ?? ClientAddress.unknown
         let isExcess =
             !proxies.contains(peer)
             && shares.withLock { $0.isExcess(peer, limit: limitPerAddress) }
-            || connections.count >= limit && !makeRoom(for: peer)
+            || count > limit && !makeRoom(for: peer)
         let connection = Connection(
             handle, Origin(peer, proxies), reception: self, isExcess: isExcess)
         connections.insert(connection)
