@@ -175,8 +175,8 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "Auditing", "Core", "Following", "Histories", "JSON", "Ledger", "Postgres", "SQL",
-                "Telemetry", "TestSupport",
+                "Assembly", "Auditing", "Core", "Following", "Histories", "JSON", "Ledger",
+                "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
         .testTarget(
@@ -216,8 +216,8 @@ let package = Package(
         .testTarget(
             name: "JobsTests",
             dependencies: [
-                "Core", "Following", "Jobs", "Ledger", "Service", "Telemetry", "TestSupport",
-                "Threading",
+                "Core", "Following", "Histories", "Jobs", "Ledger", "Service", "Telemetry",
+                "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

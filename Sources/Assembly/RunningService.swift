@@ -122,9 +122,10 @@ extension Parts {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
         return Runner(
-            jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]
+            jobs + [.keys(keys), .apps(submissions.apps)]
                 + [
-                    .publishing(ledger, metrics: outside.metrics),
+                    .projecting(Reprojection(ledger, .live), log: outside.log),
+                    .publishing(Publishing(ledger, now: ports.now), metrics: outside.metrics),
                     .unclaimedCount(ledger, metrics: outside.metrics),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
@@ -143,9 +144,9 @@ extension Parts {
 extension ServiceSettings {
     /// What reconciles every project, where that is this service's.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
-        let ledger = parts.live.ledger
+        let live = parts.live
         return reconcileAt.map { time in
-            .reconciling(at: time, parts.live.intake, log: log) { ReconcilePort($0, ledger) }
+            .reconciling(at: time, live.intake, log: log) { ReconcilePort($0, live.ledger) }
         }
     }
 }

@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision has to know.
     package var customers: [CustomerID] = []
+    /// Whether the decision has to know which credits of the customer wait for a product.
+    package var settlesCredits = false
     /// What the decision rests on, kept in the same commit.
     package var evidence: [EvidenceRecord] = []
     package let decide: Decide

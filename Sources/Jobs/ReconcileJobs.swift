@@ -124,7 +124,7 @@ extension Intake {
 
 extension Sender {
     fileprivate static let job = Sender(
-        actor: Actor(prefix: "deed:", random: "clock"), idempotencyKey: nil)
+        actor: .clock, idempotencyKey: nil)
 }
 
 extension Log {

@@ -16,8 +16,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case roleMissing
     /// The database answers, and cannot be worked with as usual.
     case impeded(Impediment)
-    /// What waits for a product of the catalog could not be credited now.
-    case notSettled(Fault)
 
     package var description: String {
         switch self {
@@ -48,9 +46,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
         case .impeded(let impediment): impediment.sentence
-        case .notSettled(let fault):
-            "Purchases of a product that is new in the catalog could not be credited (\(fault)); Deed tries "
-                + "again."
         }
     }
 
@@ -93,9 +88,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether nothing else could be done with the database now, either.
-    var isOfWholeDatabase: Bool { !isLockedOut && !isTooLong && fault.isOfWholeDatabase }
-
     /// Whether an event already stands where the log goes on. Heads and events are written together,
     /// so it was put there past Deed, and would be in the way for ever.
     var isBlocked: Bool {
@@ -119,7 +111,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     package var fault: Fault {
         switch self {
         case .impeded(let impediment): .impeded(impediment)
-        case .notSettled(let fault): fault
         case .postgres(let error) where error.kind == .unwanted:
             .impeded(Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
@@ -129,6 +120,18 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case _ where isBlocked: .logBlocked
         default: .broken(description)
         }
+    }
+}
+
+extension LedgerError {
+    /// What the sender of a command learns. In the background it is no sign that the database is away when something
+    /// took too long: it would again.
+    func fault(of pending: PendingCommand) -> Fault {
+        if pending.kind == .client || !isTooLong { return fault }
+        return .broken(
+            "What is due in shard \(pending.command.stream.shard.number) could not be written: the "
+                + "database gave up on a statement that took too long. Look for what slows the "
+                + "database down.")
     }
 }
 

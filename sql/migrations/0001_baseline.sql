@@ -736,7 +736,9 @@ create table deed.leases (
     -- By the machine's clock of the instance that holds it.
     held_until bigint not null,
     -- When the last run began that came to its end, by Deed's clock.
-    ran_at bigint
+    ran_at bigint,
+    -- In which session of the database it is held: when that ends, the lease does.
+    session integer
 );
 
 -- Who must miss nothing of the log has a place in each shard, under a name. Without its row a name begins

@@ -68,13 +68,17 @@ package struct Live: Sendable {
         self.store = store
         let ports = Ports(
             ledger, credentials: store.credentials,
-            secrets: Secrets(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+            secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }
+}
+
+extension Secrets {
+    package static let live = Secrets(
+        randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes })
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,

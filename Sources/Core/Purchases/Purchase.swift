@@ -21,7 +21,7 @@ package struct Purchase: Hashable, Sendable {
     /// The account tokens that its facts carried: also of facts that others outweigh by now.
     package private(set) var carried = CarriedTokens()
 
-    init(_ id: PurchaseID) {
+    package init(_ id: PurchaseID) {
         self.id = id
     }
 

@@ -143,8 +143,8 @@ private final class Worker: Sendable {
     private func run() throws(Fault) -> Int64 {
         guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
         let started = monotonicMilliseconds()
-        let run = Run(startedAt: turn.startedAt, lease: turn.lease) { [state, turns] in
-            !state.change(wake: .none) { $0.isStopping } && turns.keep(turn)
+        let run = Run(startedAt: turn.startedAt, lease: turn.lease?.lease) { [state] in
+            !state.change(wake: .none) { $0.isStopping } && turn.isHeld
         }
         let next: Job.Next
         do throws(Fault) {

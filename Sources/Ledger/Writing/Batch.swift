@@ -100,6 +100,10 @@ struct Batch {
     /// What rows say waits under a token, and its keeper's events do not.
     private(set) var strays: [StrayToken] = []
     private(set) var tokens = KnownTokens()
+    /// What else the commit does for the tables, in the order in which it was decided.
+    private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
+    /// Credits that wait for a product, of the streams that settle them.
+    private(set) var credits: [Stream: [WaitingCredit]] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -114,12 +118,8 @@ struct Batch {
     }
 
     /// Whether there is anything to write.
-    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty && !tokens.hasForgotten }
-
-    /// The streams that have new events, each once, in the order of their first one.
-    var changedStreams: [Stream] {
-        var seen = Set<Stream>()
-        return entries.map(\.header.stream).filter { seen.insert($0).inserted }
+    var isEmpty: Bool {
+        entries.isEmpty && evidence.isEmpty && upkeep.isEmpty && !tokens.hasForgotten
     }
 
     mutating func load(_ fold: Fold, of stream: Stream) {
@@ -148,6 +148,10 @@ struct Batch {
 
     mutating func load(_ purchase: HeldPurchase, carrying token: TokenKey) {
         tokens.add(purchase, carrying: token)
+    }
+
+    mutating func load(_ credit: WaitingCredit, of stream: Stream) {
+        credits[stream, default: []].append(credit)
     }
 
     /// Notes of which tokens it was asked whose they are.
@@ -254,6 +258,10 @@ extension Batch {
             for event in regained(by: stream) {
                 events.append(append(event, to: stream, of: command, &counts))
             }
+        }
+        if let what = decision.upkeep {
+            upkeep.append((command.stream, what))
+            if what.publishes { events += publishDue(of: command.stream) }
         }
         let restsOn = decision.restsOn
         for (index, record) in command.evidence.enumerated()

@@ -20,42 +20,6 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// What a reconciliation needs to do its work.
-package struct ReconcilePort {
-    /// Takes the right to reconcile, which lasts as long as the port; false while another run has it.
-    package var begin: () throws(Fault) -> Bool
-    /// Whether that right is held still.
-    package var holds: () throws(Fault) -> Bool
-    /// What an earlier run of that id came to the end of.
-    package var done: (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts]
-    package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
-    package var forget: () throws(Fault) -> Void
-    /// Does parts of one step side by side.
-    package var reconcile: ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>]
-    package var inquiries: InquiryPort
-    /// For durations, in milliseconds.
-    package var monotonicClock: () -> Int64
-
-    package init(
-        begin: @escaping () throws(Fault) -> Bool,
-        holds: @escaping () throws(Fault) -> Bool,
-        done: @escaping (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts],
-        note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
-        forget: @escaping () throws(Fault) -> Void,
-        reconcile: @escaping ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>],
-        inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
-    ) {
-        self.begin = begin
-        self.holds = holds
-        self.done = done
-        self.note = note
-        self.forget = forget
-        self.reconcile = reconcile
-        self.inquiries = inquiries
-        self.monotonicClock = monotonicClock
-    }
-}
-
 /// How many customers a step will look at, some of them only in later runs, and how long that takes.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
@@ -100,7 +64,11 @@ extension Intake {
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
         _ = try ports.ledger.existing(wish.project)
-        guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
+        guard let right = try obtain(port.begin()) else {
+            throw .refused(.reconciliationRunning)
+        }
+        defer { right.giveBack() }
+        try obtain(port.steps.prepare())
         let started = port.monotonicClock()
         let id =
             wish.isRehearsal
@@ -108,16 +76,17 @@ extension Intake {
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
             if let requested = wish.requested, try ports.isOld(requested, of: wish.project) {
-                try obtain(port.forget())
+                try obtain(port.notes.forgetParts(of: wish.project))
             }
-            course.done = try obtain(port.done(id))
+            course.done = try obtain(port.notes.notedParts(of: wish.project, in: id))
+                .filter(\.value.isDone).mapValues(\.counts)
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port.inquiries, wish,
-            while: port.goesOn(while: isWanted))
+            Submissions(self, apps: AppRing(ports)), port, wish,
+            while: { right.isHeld && isWanted() })
         while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
-            try port.requireHold()
+            try right.requireHold()
             course.begin(step, at: port.monotonicClock())
             let tell: (StepCounts, WorkAhead?) -> Void = { [course] counts, ahead in
                 progress(
@@ -127,13 +96,14 @@ extension Intake {
             let results =
                 step.asksStores
                 ? [Result { () throws(Fault) in try round.reconcile(step, told: tell) }]
-                : port.reconcile(parts, id)
+                : port.steps.reconcile(parts, of: id)
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
                     // What could not be done whole is done again when the run is taken up.
                     if !wish.isRehearsal, report.errors.isEmpty {
-                        try port.note(part, report.counts, id)
+                        try port.notes.note(
+                            part, report.counts, isDone: true, of: wish.project, in: id)
                     }
                     course.end(part, report)
                 } catch {
@@ -148,36 +118,20 @@ extension Intake {
             errors: course.errors, notes: course.notes,
             milliseconds: port.monotonicClock() - started)
         if wish.isRehearsal { return finished }
-        try port.requireHold()
-        try ports.finish(finished, of: wish.project, port, by: sender)
+        try right.requireHold()
+        try ports.finish(finished, of: wish.project, port.notes, by: sender)
         return finished
     }
 }
 
-extension ReconcilePort {
-    /// How long it is taken for granted that the right to reconcile is held, in milliseconds.
-    private static let trust: Int64 = 5000
-
-    /// Ends a run whose connection was lost: another one may have begun since.
+extension ReconcileRight {
+    /// Ends a run that lost its right: another one may have begun since.
     fileprivate func requireHold() throws(CommandError) {
-        if try obtain(holds()) { return }
+        if isHeld { return }
         throw .fault(
             .broken(
-                "The connection was lost on which the right to reconcile was held; run it again: it "
-                    + "is taken up where it stood."))
-    }
-
-    /// Whether a long step may go on: it is wanted, and no other run may have begun. Asking keeps the connection
-    /// from falling asleep, too.
-    fileprivate func goesOn(while isWanted: @escaping () -> Bool) -> () -> Bool {
-        var knownAt = monotonicClock()
-        return {
-            if monotonicClock() - knownAt >= ReconcilePort.trust {
-                guard (try? holds()) == true else { return false }
-                knownAt = monotonicClock()
-            }
-            return isWanted()
-        }
+                "Another reconciliation has begun, because this one could not renew its right to run; run it "
+                    + "again: it is taken up where it stood."))
     }
 }
 
@@ -234,7 +188,7 @@ extension Ports {
     }
 
     fileprivate func finish(
-        _ finished: ReconciliationFinished, of project: ProjectID, _ port: ReconcilePort,
+        _ finished: ReconciliationFinished, of project: ProjectID, _ notes: any RunNotes,
         by sender: Sender
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
@@ -245,7 +199,7 @@ extension Ports {
             }
         }
         // What stays there is of no run that will be taken up.
-        if !outcome.events.isEmpty { try? port.forget() }
+        if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 
     @discardableResult

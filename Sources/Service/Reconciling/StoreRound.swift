@@ -12,7 +12,7 @@ final class StoreRound {
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
-    let port: InquiryPort
+    let port: ReconcilePort
     let project: ProjectID
     let plan: ReconcilePlan
     let isRehearsal: Bool
@@ -20,8 +20,9 @@ final class StoreRound {
     let slowCalls: Int
     /// What a step will ask about, where that is known.
     var ahead: WorkAhead?
-    /// What a rehearsal read, and a run would have recorded.
-    var learned = LearnedPurchases()
+    /// What a rehearsal read of purchases and a run would have recorded: by that the steps behind it see what they
+    /// would see in a run.
+    var learned: [StorePurchase: [Facts]] = [:]
     /// How many subscriptions are left alone, which the store did not know.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
@@ -45,7 +46,7 @@ final class StoreRound {
     func profile(of app: App) -> (any StoreProfile)? { intake.stores[app.key.store]?.profile }
 
     init(
-        _ submissions: Submissions, _ port: InquiryPort, _ wish: ReconcileWish,
+        _ submissions: Submissions, _ port: ReconcilePort, _ wish: ReconcileWish,
         while isWanted: @escaping () -> Bool
     ) {
         self.submissions = submissions

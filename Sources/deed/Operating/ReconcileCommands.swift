@@ -47,7 +47,7 @@ private let reconcileCommand = CommandSpec(
     try invocation.withDatabase { database throws(CommandEnd) in
         let clock = try invocation.clock(over: database, for: wish)
         var settings = database.modestSettings(clock: clock)
-        settings.lookups = wish.parallel
+        (settings.lookups, settings.committers) = (wish.parallel, wish.parallel)
         let live = Live(
             settings,
             Outside(
