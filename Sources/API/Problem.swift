@@ -193,7 +193,7 @@ extension Problem {
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
-            // Whose it is, is not the caller's to know.
+            // The caller must not learn which customer it is.
             self = .busy(
                 "Rows of the database that this call is about differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "

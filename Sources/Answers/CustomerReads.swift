@@ -109,8 +109,8 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The answers of now about many customers of one project, in their order: those that memory lacks
-    /// are read together. One who cannot be read has a fault in that place.
+    /// The current answers about many customers of one project, in their order. Answers that memory lacks
+    /// are read together. A customer who cannot be read has a fault in that place.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {

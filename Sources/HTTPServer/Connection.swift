@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Sets so much memory aside for the body, if there is any left. For what came, not for what was
-    /// announced: who only announces must not use it up.
+    /// Sets memory aside for the body, if any is left. It counts the bytes that arrived and not the announced
+    /// length: a client must not use up memory by an announcement.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved

@@ -17,7 +17,7 @@ package final class DatabaseWatch: Sendable {
         var isUsable: Bool?
         var answers = false
         var lookedAt: Int64 = 0
-        /// What the log was last told of the private PostgreSQL, lest it be told with each look.
+        /// What the log was last told of the private PostgreSQL, so that it is not told with each look.
         var restartFault: String?
     }
     private let state = Monitor(State())

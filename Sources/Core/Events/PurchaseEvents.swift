@@ -83,7 +83,7 @@ package struct CustomerErased: Hashable, Sendable {
     }
 }
 
-/// A customer handed in the app transaction of an account of the store, and is among those who may.
+/// A customer handed in the app transaction of an account of the store, and may use that account.
 package struct AccountJoined: Hashable, Sendable {
     package let account: AppTransactionID
     package let customer: CustomerID

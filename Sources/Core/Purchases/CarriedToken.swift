@@ -47,7 +47,7 @@ package struct CarriedToken: Hashable, Sendable {
 
 /// The account tokens of one purchase, in order, each once.
 ///
-/// They are of all facts that were recorded, also of those that others outweigh by now. Joining is
+/// They come from all recorded facts, also from facts that others now outweigh. Joining is
 /// commutative, associative and idempotent.
 package struct CarriedTokens: Hashable, Sendable {
     package private(set) var all: [CarriedToken] = []

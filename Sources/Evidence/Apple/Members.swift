@@ -109,7 +109,7 @@ extension Identifier {
     /// The longest name that a store may give; theirs have twenty digits.
     private static var storeLimit: Int { 128 }
 
-    /// The name, if it leaves room for those that are made of it.
+    /// The name, if it leaves room for the longer names that are made of it.
     func short(in member: String) throws(EvidenceRefusal) -> Self {
         if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
         return self

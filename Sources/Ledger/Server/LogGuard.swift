@@ -61,7 +61,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Notes which losses were accepted by now: they excuse no later one.
+    /// Notes which losses are accepted already: they excuse no later one.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {

@@ -49,7 +49,7 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token was looked at if it was asked whose it is, or if it could not have come here otherwise.
+    /// A token was looked at if its customer was asked for, or if it could not have come here otherwise.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool

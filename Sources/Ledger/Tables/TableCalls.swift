@@ -28,7 +28,7 @@ extension Table {
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to so many rows behind one in the order of the key, of a shard where rows lie in shards.
+    /// Lists up to `limit` rows after `last` in the order of the key, of one shard where rows lie in shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -41,7 +41,7 @@ extension Table {
             binds: after + [.text(project?.text), .int8(Int64(limit))])
     }
 
-    /// Lists about so many rows at random.
+    /// Lists about `count` rows at random.
     func sample(_ count: Int) -> Call { statements.sample(.int8(Int64(count))) }
 
     private func call(_ statement: Statement, _ columns: [Column], _ rows: [Row]) -> Call {

@@ -105,7 +105,7 @@ extension TableShape {
             ])
     }
 
-    /// What lists tell: of what lies in a customer's shard, whose it is.
+    /// The columns that a list returns: for a table in a customer's shard, the customer.
     fileprivate var listed: [Column] { kind == .ofCustomers ? key : columns.filter(\.isKept) }
 }
 

@@ -8,7 +8,7 @@ package final class Pulse: Sendable {
 
     package init() {}
 
-    /// Gives up every connection that was begun by now.
+    /// Gives up every connection that exists now.
     package func lose() { loseOthers() }
 
     /// The same but for the caller's own, which counts as begun behind the loss with that number.

@@ -122,7 +122,7 @@ extension Submissions {
 }
 
 extension Submissions {
-    /// The wish to record queued evidence that is believed by now, under the cause that every try has.
+    /// The wish to record queued evidence that is now believed, under the cause that every try has.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
