@@ -69,7 +69,7 @@ extension Problem {
 
     /// A member or parameter that the call does not know; `kind` says which.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Whatever its length: the answer must not be as long as the request.
+        // Shortened: the answer must not be as long as the request.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(

@@ -161,7 +161,7 @@ package final class CustomerReads: Sendable {
 
     /// Throws what is not for the database's absence.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // One that is only busy is there, and what it would say may be newer; where the tail hears
+        // A database that is only busy does exist, and its answer may be newer; where the tail hears
         // nothing either, it hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }

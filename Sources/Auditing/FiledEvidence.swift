@@ -1,6 +1,6 @@
 package import Core
 
-/// Evidence as it was found again where it is kept, whatever was done to it.
+/// Evidence as it lies in its table, perhaps damaged.
 package struct FiledEvidence: Sendable {
     /// The verdict on evidence that counts.
     package static let believed = "believed"

@@ -149,7 +149,7 @@ final class Reception: Sendable {
         if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
     }
 
-    /// A connection is there, maybe one too many.
+    /// A connection has been made, perhaps one too many.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
         let count = connections.enter()
@@ -226,7 +226,7 @@ final class Reception: Sendable {
     /// How many threads are about to resume a connection: the daemon must outlive that.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
-    /// Lets the daemon go on with a connection whose answer is there.
+    /// Lets the daemon go on with a connection whose answer is complete.
     func resume(_ handle: OpaquePointer) {
         resuming.add(1, ordering: .sequentiallyConsistent)
         MHD_resume_connection(handle)

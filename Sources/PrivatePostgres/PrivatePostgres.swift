@@ -11,7 +11,7 @@ import Threading
 /// leave stops it; one that is killed leaves it running, and the next one uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a server that is there may say nothing.
+    /// How long a running server may say nothing.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
@@ -123,7 +123,7 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// A server that is there and cannot be reached is about to end or to be ready, and says so, or it
+    /// A running server that cannot be reached is about to end or to be ready, and says so, or it
     /// hangs: then starting another one would only be refused, again and again.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()

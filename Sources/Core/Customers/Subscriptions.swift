@@ -1,4 +1,4 @@
-/// How one subscription stands at one instant, whatever it unlocks.
+/// How one subscription stands at one instant, apart from what it unlocks.
 package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID

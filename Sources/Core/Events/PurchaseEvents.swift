@@ -55,7 +55,7 @@ package enum MoveCause: Hashable, Sendable {
     /// An admin took an earlier move back.
     case undone(Reason, ticket: Ticket?)
 
-    /// Whether a person decided it, whatever the evidence says.
+    /// Whether a person decided it, even against the evidence.
     package var isOfAdmin: Bool {
         switch self {
         case .admin, .undone: true

@@ -35,7 +35,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.init(token)
     }
 
-    /// What both tell of the same token: in whatever order they come.
+    /// What both tell of the same token, in any order.
     func joined(with other: CarriedToken) -> CarriedToken {
         guard let places, let others = other.places else {
             return CarriedToken(token, places: places ?? other.places)

@@ -45,7 +45,7 @@ extension Instant {
         }
     }
 
-    /// Reads whatever `text` of any instant is, expanded years included.
+    /// Reads the `text` of any instant, expanded years included.
     package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.year(), reader.take("-"),

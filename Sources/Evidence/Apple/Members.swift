@@ -89,7 +89,7 @@ struct Members {
         try identifier(name).map { id throws(EvidenceRefusal) in try id.short(in: name) }
     }
 
-    /// The first of several members that is there.
+    /// The first of several members that exists.
     func first<Value>(
         _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
     ) throws(EvidenceRefusal) -> Value? {
@@ -123,7 +123,7 @@ extension String {
 }
 
 extension Instant {
-    /// The instant, if evidence may state it. Whatever reads what is recorded, also in SQL, can then write it.
+    /// The instant, if evidence may state it. Every reader of the record, also in SQL, can then write it.
     func stated(by member: String) throws(EvidenceRefusal) -> Instant {
         guard Instant.statable.contains(self) else { throw .instantOutOfRange(member) }
         return self

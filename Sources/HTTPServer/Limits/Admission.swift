@@ -9,7 +9,7 @@ package enum Room: Sendable, CaseIterable {
     case strangers
 }
 
-/// What becomes of a body, decided when only the head of its request is there.
+/// What becomes of a body, decided when only the head of its request has arrived.
 package enum Admission: Sendable {
     /// It is kept, up to that many bytes, in the memory of that room.
     case body(limit: Int, Room)

@@ -24,7 +24,7 @@ package final class Runner: Sendable {
         for worker in workers { worker.start() }
     }
 
-    /// Makes them run immediately, whatever went wrong before: all of them, or those of that name.
+    /// Makes all jobs run immediately, or the jobs of that name, even after a failure.
     package func hurry(_ name: String? = nil) {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }

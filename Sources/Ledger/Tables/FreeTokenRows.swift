@@ -11,7 +11,7 @@ struct FreeTokenRows {
     private var carried: [Row] = []
     /// Whose purchases wait no more.
     private var released: [Stream] = []
-    /// What left its holder, or stays there whatever its tokens say.
+    /// Purchases that left their holder, or stay there in spite of their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {

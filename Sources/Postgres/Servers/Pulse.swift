@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Has all connections of a process given up at once, whatever each of them waits for: the server that they
+/// Gives up all connections of a process at once, even in the middle of a wait: the server that they
 /// were made to has fallen silent, or is not the one to work with any more.
 package final class Pulse: Sendable {
     private let losses = Atomic(0)

@@ -127,7 +127,7 @@ extension Submissions {
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
         recording(item, proven, cause, order: item.wish.order).then { result in
-            // What is genuine is recorded, whatever was said of an order that there is not.
+            // Genuine evidence is recorded even if it names an order that does not exist.
             guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
             return recording(item, proven, cause, order: nil)
         }
