@@ -63,7 +63,8 @@ extension ProgramTests {
         }
 
         @Test(
-            "An operator who sends credentials to a port of this machine is told who may listen there")
+            "An operator who sends credentials to a port of this machine is told who may listen there"
+        )
         func portsOfOthers() throws {
             _ = try connect()
             func set(_ words: String...) throws -> Finished {
