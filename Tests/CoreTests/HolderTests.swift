@@ -32,7 +32,7 @@ struct HolderTests {
         Placement(holder: holder, movingFrom: Placement.Origin(from, cause))
     }
 
-    @Test("The token's owner comes first, then whoever sent the evidence, then nobody")
+    @Test("The token's owner comes first, then the sender of the evidence, then no one")
     func firstContact() {
         #expect(
             place(contact(by: ben, token: anna), nil)
@@ -60,7 +60,7 @@ struct HolderTests {
     }
 
     @Test(
-        "Whoever brings it, the purchase goes to the customer whom its tokens name",
+        "The purchase goes to the customer whom its tokens name, no matter who brings it",
         arguments: TransferPolicy.Rule.allCases)
     func named(rule: TransferPolicy.Rule) throws {
         let held = holder(anna, [pro])

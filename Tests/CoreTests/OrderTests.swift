@@ -76,7 +76,7 @@ struct OrderTests {
         #expect(state.record(paid("2")) == ["purchase.made", "balance.credited"])
     }
 
-    @Test("An order is stale at its end, whoever notices, and fulfilled or settled whatever else")
+    @Test("An order is stale at its end, and a fulfilled or settled one stays so")
     func states() throws {
         var state = try opened()
         #expect(state.order(id("o1"))?.state(at: at(1, -1)) == .open)

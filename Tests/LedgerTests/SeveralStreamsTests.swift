@@ -23,7 +23,7 @@ struct SeveralStreamsTests {
         })
     }
 
-    /// Proves a purchase for a customer, under a policy by which it moves to whoever proves it.
+    /// Proves a purchase for a customer, under a policy by which it moves to the customer who proves it.
     private func claim(
         _ fact: TransactionFact, for customer: String, key: String, token: String? = nil,
         evidence: [EvidenceRecord] = []
@@ -198,7 +198,7 @@ struct SeveralStreamsTests {
         #expect(try database.number("select count(*) from deed.holders") == 1)
     }
 
-    @Test("The owner of an account token gets the purchase, whoever proves it")
+    @Test("The owner of an account token gets the purchase, no matter who proves it")
     func token() throws {
         defer { ledger.close() }
         let token = try #require(AccountToken("6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"))
