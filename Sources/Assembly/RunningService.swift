@@ -129,8 +129,7 @@ extension Parts {
                     .unclaimedCount(ledger, metrics: outside.metrics),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
-                        RefundReports(
-                            live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
+                        RefundReports(live.intake, ledger),
                         log: outside.log, metrics: outside.metrics),
                     .requested(ledger, live.intake, log: outside.log) {
                         ReconcilePort($0, ledger, $1)

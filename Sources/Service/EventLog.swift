@@ -62,4 +62,6 @@ package protocol StoreAccounts: Sendable {
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?, limit: Int
     ) throws(Fault) -> [RefundPlace]
+    /// Where refunds were asked for that may be answered about after an instant and were not.
+    func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart]
 }

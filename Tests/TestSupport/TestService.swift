@@ -91,14 +91,12 @@ package final class TestService: Sendable {
 
     /// What tells the store of refunds, by the service's own job.
     package func refundReports(
-        _ intake: Intake? = nil, _ port: RefundReportPort? = nil
+        _ intake: Intake? = nil, _ leases: (any Leases)? = nil
     ) -> RefundReports {
-        RefundReports(intake ?? self.intake, port ?? refundReportPort)
+        RefundReports(intake ?? self.intake, leases ?? log)
     }
 
-    package var refundReportPort: RefundReportPort {
-        RefundReportPort(log, machineClock: ports.machineClock)
-    }
+    package var leases: any Leases { log }
 
     /// Does what the service's own job does as the clock runs.
     @discardableResult

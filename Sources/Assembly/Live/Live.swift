@@ -67,8 +67,7 @@ package struct Live: Sendable {
         let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
-            ledger, credentials: store.credentials,
-            secrets: .live,
+            ledger, credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
         intake = Intake(
@@ -82,5 +81,5 @@ extension Secrets {
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
-    EvidenceArchive
+    EvidenceArchive, Leases
 {}

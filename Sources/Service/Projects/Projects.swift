@@ -11,7 +11,7 @@ package struct NewKey: Hashable, Sendable {
 /// Projects and the keys that open them.
 package struct Projects: Sendable {
     let ledger: any EventLog
-    let credentials: CredentialsPort
+    let credentials: any CredentialKeeper
     let secrets: Secrets
 
     /// The wish to create a project.

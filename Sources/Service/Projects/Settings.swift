@@ -16,7 +16,8 @@ extension Projects {
         let state = try ledger.existing(project)
         return SettingsAnswer(
             project: project, settings: state.settings, apps: state.apps,
-            allowances: state.allowances, credentials: try obtain(credentials.statuses(project)))
+            allowances: state.allowances, credentials: try obtain(credentials.statuses(of: project))
+        )
     }
 
     /// The wish to change what a project has decided; the answer has the settings that came of it.

@@ -156,7 +156,7 @@ final class StoreRound {
     /// The apps whose store can be asked, with a key for its API; of those without it is said that they were
     /// left out.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
-        let statuses = try obtain(ports.credentials.statuses(project))
+        let statuses = try obtain(ports.credentials.statuses(of: project))
         return try ports.ledger.existing(project).apps.filter { app in
             guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
             if statuses[app.key]?.hasKey == true { return true }
