@@ -166,6 +166,7 @@ extension Statement {
     package static let findLease = Statement(embedded: File.find_lease_sql)
     package static let takeLease = Statement(embedded: File.take_lease_sql)
     package static let keepLease = Statement(embedded: File.keep_lease_sql)
+    package static let requireLease = Statement(embedded: File.require_lease_sql)
     package static let endLease = Statement(embedded: File.end_lease_sql)
     package static let readClock = Statement(embedded: File.read_clock_sql)
     package static let readTestClock = Statement(embedded: File.read_test_clock_sql)

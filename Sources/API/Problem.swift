@@ -199,7 +199,7 @@ extension Problem {
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
                     + "later, with the same Idempotency-Key.",
                 code: "row_unproven")
-        case .broken:
+        case .broken, .leaseLost:
             // The log has the reason; it may hold what the caller must not see.
             self.init(
                 status: 500, code: "internal",

@@ -49,12 +49,23 @@ extension Ledger {
     }
 }
 
+extension Connection {
+    /// Throws unless the lease is its holder's still; then it stays so until the end of the transaction.
+    mutating func require(_ lease: Lease) throws(LedgerError) {
+        let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
+        try read([call]) { _, rows throws(LedgerError) in
+            if rows.count == 0 { throw .leaseLost }
+        }
+    }
+}
+
 /// A lease that is renewed for as long as it is held.
 package final class KeptLease: Sendable {
     private static let milliseconds: Int64 = 15_000
 
     private struct State {
-        var isHeld = true
+        /// When it was renewed last, by the clock that only moves forward; `nil` once another instance has it.
+        var renewedAt: Int64? = monotonicMilliseconds()
         var isOver = false
     }
     package let lease: Lease
@@ -76,8 +87,13 @@ package final class KeptLease: Sendable {
         startThread("lease") { [self] in renew(clock) }
     }
 
-    /// Whether it is this instance's still, as far as that can be told.
-    package var isHeld: Bool { state.change(wake: .none) { $0.isHeld } }
+    /// Whether it is this instance's still, as far as that can be told: a process that stood still for longer than
+    /// a lease lasts knows of none, and while the database cannot be asked, no other instance can take it.
+    package var isHeld: Bool {
+        state.change(wake: .none) { state in
+            state.renewedAt.map { monotonicMilliseconds() - $0 < KeptLease.milliseconds } ?? false
+        }
+    }
 
     /// Gives it back, after a run that began at `ranAt`, or after none.
     package func end(ranAt: Instant? = nil) throws(Fault) {
@@ -86,17 +102,13 @@ package final class KeptLease: Sendable {
     }
 
     private func renew(_ clock: () -> Instant) {
-        var renewedAt = monotonicMilliseconds()
         while state.wait(
             milliseconds: KeptLease.milliseconds / 3, for: { $0.isOver ? () : nil }) == nil
         {
             let time = monotonicMilliseconds()
             let isKept = try? ledger.keep(
                 lease, until: clock().advanced(byMilliseconds: KeptLease.milliseconds))
-            if isKept == true { renewedAt = time }
-            // While the database cannot be asked, no other instance can take it, either.
-            let isHeld = isKept ?? (time - renewedAt < KeptLease.milliseconds)
-            state.change { $0.isHeld = isHeld }
+            if let isKept { state.change { $0.renewedAt = isKept ? time : nil } }
         }
     }
 }

@@ -8,6 +8,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// The log has become shorter than this process has seen it.
     case logShrunk
+    /// Another instance has taken over what this one was doing.
+    case leaseLost
     case schemaMissing
     case schemaOutdated(found: Int64, needed: Int64)
     case schemaNewer(found: Int64, known: Int64)
@@ -27,6 +29,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .logShrunk:
             "The log is shorter than it was: the database was restored to an earlier state while "
                 + "this process ran."
+        case .leaseLost: Fault.leaseLost.sentence
         case .schemaMissing:
             "The database has no Deed schema yet; run: deed migrate"
         case .schemaOutdated(let found, let needed):
@@ -59,6 +62,15 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
+        default: false
+        }
+    }
+
+    /// Whether what is wrong is wrong for all commands of a batch, and stays so.
+    var isOfAll: Bool {
+        switch fault {
+        case .leaseLost: true
+        case .impeded: !isPassing
         default: false
         }
     }
@@ -111,6 +123,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     package var fault: Fault {
         switch self {
         case .impeded(let impediment): .impeded(impediment)
+        case .leaseLost: .leaseLost
         case .postgres(let error) where error.kind == .unwanted:
             .impeded(Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)

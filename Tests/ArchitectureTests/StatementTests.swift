@@ -72,6 +72,13 @@ struct StatementTests {
                 !code.contains(/\b(connection|pool)\b|\btry (list|rows)\(/),
                 "\(file) sends what writes past the committers")
         }
+        // Words of SQL that write these tables stand nowhere but in the files of statements. A bench fills a database
+        // of its own.
+        for file in SourceTree.sources where !["SQL", "Bench"].contains(file.target) {
+            let written = file.text.matches(
+                of: /(?:insert into|update|delete from|copy) (?:deed|\{schema\})\.(\w+)/)
+            #expect(Self.following.isDisjoint(with: written.map(\.1)), "\(file) writes by itself")
+        }
         // What they hand to it is sent in one place.
         let senders = SourceTree.sources.filter { codeOnly($0.text).contains("batch.writes(") }
         #expect(senders.map(\.path) == ["Sources/Ledger/Writing/Committer.swift"])

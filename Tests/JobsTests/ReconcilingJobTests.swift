@@ -29,6 +29,7 @@ struct ReconcilingJobTests {
         let project: ProjectID
         let work: Work
         let isHeld = true
+        let lease = Lease(name: "reconciliation", fence: 1)
 
         func begin() throws(Fault) -> (any ReconcileRight)? {
             if work.broken.withLock({ $0 }) == project { throw .logBlocked }
@@ -42,7 +43,7 @@ struct ReconcilingJobTests {
         func prepare() {}
 
         func reconcile(
-            _ parts: [ReconcilePart], of id: ReconciliationID
+            _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
         ) -> [Result<PartReport, Fault>] {
             parts.map { part in
                 if part.step == .intake { work.done.withLock { $0.append(project) } }
@@ -101,7 +102,7 @@ struct ReconcilingJobTests {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
         for project in ["a", "b"] {
             _ = try service.ledger.perform(
-                service.ports.requestingReconciliation(
+                service.useCases.reconciliations.requesting(
                     ReconcilePlan(), of: ProjectID(project), by: sender))
             service.clock.advance(byMilliseconds: 1000)
         }

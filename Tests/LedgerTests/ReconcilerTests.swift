@@ -55,7 +55,7 @@ final class ReconcilerTests {
     private func compare(full: Bool = false, repairs: Bool = false) throws -> StepCounts {
         let steps = steps(full: full, repairs: repairs)
         return try parts(full: full).reduce(into: StepCounts()) {
-            $0 += try steps.reconcile($1, of: run).counts
+            $0 += try steps.reconcile($1, of: run, at: .run(nil)).counts
         }
     }
 
@@ -110,7 +110,7 @@ final class ReconcilerTests {
                 when (new.customer = 'u3') execute function deed.refuse()
             """)
         let steps = steps(full: full, repairs: true)
-        let reports = try parts(full: full).map { try steps.reconcile($0, of: run) }
+        let reports = try parts(full: full).map { try steps.reconcile($0, of: run, at: .run(nil)) }
         #expect(
             reports.reduce(into: StepCounts()) { $0 += $1.counts }
                 == StepCounts(lookedAt: 10, found: 2, mended: 1))
@@ -154,14 +154,15 @@ final class ReconcilerTests {
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
         // It mends the rows and is killed before that is noted as done.
-        let mended = try steps(full: true, repairs: true).reconcile(part, of: run).counts
+        let mended = try steps(full: true, repairs: true).reconcile(part, of: run, at: .run(nil))
+            .counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
         let next = steps(full: true, repairs: true)
         #expect(try ledger.notedParts(of: project, in: run)[part]?.isDone == false)
-        let again = try next.reconcile(part, of: run).counts
+        let again = try next.reconcile(part, of: run, at: .run(nil)).counts
         #expect(again.found == mended.found && again.mended == mended.found)
         // Another run finds them sound.
-        #expect(try next.reconcile(part, of: id("rc_other")).counts.found == 0)
+        #expect(try next.reconcile(part, of: id("rc_other"), at: .run(nil)).counts.found == 0)
     }
 
     @Test("The right to reconcile ends with its session, and the run that had it hears of that")
@@ -183,6 +184,23 @@ final class ReconcilerTests {
         #expect(try right() == nil)
         other?.giveBack()
         try #require(try right()).giveBack()
+    }
+
+    @Test("A run whose right another one took over writes nothing more")
+    func overtakenRight() throws {
+        let one = try #require(try right())
+        defer { one.giveBack() }
+        try database.run("update deed.customers set runs = '{}' where customer = 'u3'")
+        // It stands still, and does not know yet that it lost the lease.
+        try database.run("update deed.leases set fence = fence + 1")
+        let part = ReconcilePart(step: .projections, shard: try Stream.test("u3").shard)
+        let late = steps(full: true, repairs: true).reconcile([part], of: run, under: one.lease)
+        #expect(throws: Fault.leaseLost) { try late[0].get() }
+        let rows = try database.number("select count(*) from deed.customers where runs = '{}'")
+        #expect(rows == 1)
+        let commands = [Command.publishing(try .test("u3"))]
+        let answers = ledger.appendAll(commands, at: .run(one.lease), isRehearsal: false)
+        #expect(throws: CommandError.fault(.leaseLost)) { try answers[0].get() }
     }
 
     @Test("The right of a run that stands still ends with its lease")
@@ -209,7 +227,7 @@ final class ReconcilerTests {
         func found(_ project: ProjectID, _ walk: UnlistedWalk) throws -> Int64 {
             let steps = steps(full: true, rehearsing: true, of: project, walk)
             return try parts(full: true).reduce(0) {
-                $0 + (try steps.reconcile($1, of: run).counts.found)
+                $0 + (try steps.reconcile($1, of: run, at: .run(nil)).counts.found)
             }
         }
         try spoil(other)

@@ -12,6 +12,9 @@ struct ReconcilingTests {
         var noted: [ReconcilePart: StepCounts] = [:]
         var broken: [ReconcilePart] = []
         var isHeld = true
+        let lease = Lease(name: "reconciliation", fence: 1)
+        /// That the right is another run's shows when the work is committed.
+        var isOvertaken = false
         /// What happens elsewhere while a part is done.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
         /// How many parts of each step were done at the same time, at most.
@@ -33,7 +36,7 @@ struct ReconcilingTests {
         func forgetParts(of project: ProjectID) { noted = [:] }
 
         func reconcile(
-            _ parts: [ReconcilePart], of id: ReconciliationID
+            _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
         ) -> [Result<PartReport, Fault>] {
             for part in parts { width[part.step] = max(width[part.step] ?? 0, parts.count) }
             return parts.map { part in
@@ -42,6 +45,7 @@ struct ReconcilingTests {
         }
 
         private func report(_ part: ReconcilePart) throws(Fault) -> PartReport {
+            if isOvertaken { throw .leaseLost }
             if broken.contains(part) { throw .broken("the table is gone") }
             done.append(part)
             // Stores are slow, shards are quick.
@@ -68,7 +72,7 @@ struct ReconcilingTests {
     }
 
     private func recorded() throws -> [Reconciliation] {
-        try service.ports.reconciliations(of: wish.project)
+        try service.useCases.reconciliations.all(of: wish.project)
     }
 
     @Test("A run that was cut short is taken up where it stood, under its own name")
@@ -181,6 +185,18 @@ struct ReconcilingTests {
         #expect(try recorded().map(\.finished) == [finished])
     }
 
+    @Test("A run ends where a commit tells that another one has its right")
+    func overtaken() throws {
+        let work = Work()
+        let last = ReconcilePart(step: .orders, shard: Shard(number: 5))
+        work.meanwhile[last] = { work.isOvertaken = true }
+        #expect(throws: CommandError.fault(.leaseLost)) {
+            _ = try service.intake.reconcile(wish, port(work), by: sender)
+        }
+        #expect(work.done.last == last)
+        #expect(try recorded().map { $0.finished == nil } == [true])
+    }
+
     @Test("A run that another one took up and ended is not ended twice")
     func endedElsewhere() throws {
         let (work, other) = (Work(), Work())
@@ -225,7 +241,7 @@ struct ReconcilingTests {
         var wish = wish
         wish.plan.steps = [.boundaries]
         let asked = try service.ledger.perform(
-            service.ports.requestingReconciliation(wish.plan, of: wish.project, by: sender))
+            service.useCases.reconciliations.requesting(wish.plan, of: wish.project, by: sender))
         wish.requested = asked.id
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(

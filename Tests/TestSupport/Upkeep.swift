@@ -5,16 +5,15 @@ package import Service
 
 /// What the jobs of a service do, by the ledger of a test.
 extension Ledger {
-    package func publishBoundaries(
-        resting: Set<Stream> = []
-    ) throws(Fault) -> Publication {
-        try publishing.publish(resting: resting)
+    package func publishBoundaries() throws(Fault) -> Publication {
+        try publishing.publish()
     }
 
     package func publishBoundaries(
         of project: ProjectID, in shard: Shard, isRehearsal: Bool = false
     ) throws(Fault) -> Publication {
-        try publishing.publish(of: project, in: shard, isRehearsal: isRehearsal)
+        try publishing.publish(
+            of: project, in: shard, under: nil, isRehearsal: isRehearsal)
     }
 
     private var publishing: Publishing { Publishing(self, now: settings.clock) }

@@ -16,6 +16,24 @@ package typealias DueCustomer = (stream: Stream, at: Instant)
 /// A project whose customers have rows by an older catalog.
 package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 
+/// How upkeep goes about its work.
+package struct UpkeepPace: Sendable {
+    /// How many commands are sent together.
+    package let page: Int
+    /// How long a shard is waited for that another session has locked, in milliseconds.
+    package let patience: Int64
+    /// Nothing is written once another instance has taken it over.
+    package let lease: Lease?
+
+    /// Of a service, which leaves the processors to reads in between, and in which no shard waits for another one.
+    package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
+
+    /// Of a run that wants to come to its end, and that comes to each shard once.
+    package static func run(_ lease: Lease?) -> UpkeepPace {
+        UpkeepPace(page: 500, patience: 3000, lease: lease)
+    }
+}
+
 extension Command {
     /// Publishes what is due of a customer.
     package static func publishing(_ stream: Stream) -> Command { keeping(stream, .publishing) }

@@ -28,9 +28,7 @@ package final class DriftCheck {
 
     package func compareRows(
         of project: ProjectID, in shard: Shard?, isFull: Bool
-    ) throws(Fault) -> (
-        counts: StepCounts, mend: () throws(Fault) -> (mended: Int64, fault: Fault?)
-    ) {
+    ) throws(Fault) -> RowDrift {
         var audit = ProjectionAudit()
         try faulting { () throws(LedgerError) in
             if let shard {
@@ -45,12 +43,14 @@ package final class DriftCheck {
         if shard == nil, projectDiffered, audit.differingProjects.isEmpty {
             (found.found, found.mended) = (found.found + 1, found.mended + 1)
         }
-        let mend = { [ledger, auditor, audit] () throws(Fault) -> (mended: Int64, fault: Fault?) in
-            var repair = RowRepair(audit, ledger: ledger, project, auditor)
-            let mended = try faulting { () throws(LedgerError) in try repair.mend(in: shard) }
-            return (mended, repair.fault)
-        }
-        return (found, mend)
+        return (
+            found,
+            { [ledger, auditor, audit] pace throws(Fault) in
+                var repair = RowRepair(audit, ledger: ledger, project, auditor, at: pace)
+                let mended = try faulting { () throws(LedgerError) in try repair.mend(in: shard) }
+                return (mended, repair.fault)
+            }
+        )
     }
 
     package func walkChain(of shard: Shard, isRehearsal: Bool) throws(Fault) -> StepCounts {

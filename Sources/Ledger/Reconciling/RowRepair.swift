@@ -6,24 +6,23 @@ import SQL
 /// Puts right what a comparison of rows with the log found: writes the rows of customers and of projects anew, and
 /// takes away those that no events tell of.
 struct RowRepair {
-    private static let page = 100
-    /// How long a shard is waited for that another session has locked, in milliseconds.
-    fileprivate static let patience: Int64 = 3000
-
     private let audit: ProjectionAudit
     private let ledger: Ledger
     private let project: ProjectID
     private let auditor: Auditor
+    private let pace: UpkeepPace
     /// What kept some of it from being mended.
     private(set) var fault: Fault?
 
     init(
-        _ audit: ProjectionAudit, ledger: Ledger, _ project: ProjectID, _ auditor: Auditor
+        _ audit: ProjectionAudit, ledger: Ledger, _ project: ProjectID, _ auditor: Auditor,
+        at pace: UpkeepPace
     ) {
         self.audit = audit
         self.ledger = ledger
         self.project = project
         self.auditor = auditor
+        self.pace = pace
     }
 
     /// Mends all that can be and tells how much that was: only what is right afterwards counts.
@@ -50,8 +49,9 @@ struct RowRepair {
         let streams = ghosts.union(audit.differing).union(strays.keys.compactMap(\.self))
         var cleared = 0
         for ofShard in Dictionary(grouping: streams, by: \.shard).values {
-            for page in ofShard.pages(of: RowRepair.page) {
-                let faults = ledger.mend(page.map { ($0, (strays[$0] ?? []).map(\.removal)) })
+            for page in ofShard.pages(of: pace.page) {
+                let faults = ledger.mend(
+                    page.map { ($0, (strays[$0] ?? []).map(\.removal)) }, at: pace)
                 for (stream, fault) in zip(page, faults) {
                     self.fault = self.fault ?? fault
                     if fault != nil { continue }
@@ -87,7 +87,7 @@ struct RowRepair {
     /// What is no customer's is done with the project's own rows; false where it could not be.
     @discardableResult
     private mutating func mend(_ calls: [Call] = []) -> Bool {
-        let fault = ledger.mend([(.ofProject(project), calls)])[0]
+        let fault = ledger.mend([(.ofProject(project), calls)], at: pace)[0]
         self.fault = self.fault ?? fault
         return fault == nil
     }
@@ -96,9 +96,11 @@ struct RowRepair {
 extension Ledger {
     /// Writes the rows of customers and projects anew, and what else each of them needs; gives what kept it from
     /// that.
-    fileprivate func mend(_ repairs: [(stream: Stream, calls: [Call])]) -> [Fault?] {
+    fileprivate func mend(
+        _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
+    ) -> [Fault?] {
         let commands = repairs.map { (command: Command.mending($0.stream), calls: $0.calls) }
-        return appendAll(commands, patience: RowRepair.patience).map { answer in
+        return appendAll(commands, at: pace).map { answer in
             switch answer {
             case .success: nil
             case .failure(.fault(let fault)): fault

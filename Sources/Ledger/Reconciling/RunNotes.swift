@@ -6,9 +6,9 @@ import SQL
 extension Ledger {
     package func notedParts(
         of project: ProjectID, in id: ReconciliationID
-    ) throws(Fault) -> [ReconcilePart: (counts: StepCounts, isDone: Bool)] {
+    ) throws(Fault) -> [ReconcilePart: NotedPart] {
         let call = Statement.listReconciled(.text(project.text), .text(id.text))
-        var parts: [ReconcilePart: (counts: StepCounts, isDone: Bool)] = [:]
+        var parts: [ReconcilePart: NotedPart] = [:]
         _ = try list(call) { rows, row in
             guard let step = ReconcileStep(rawValue: rows.text(row, 0)) else { return }
             let shard = rows.int2(row, 1) < 0 ? nil : Shard(number: rows.int2(row, 1))

@@ -56,6 +56,11 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
+    /// Those that its decision rests on, as far as is known.
+    var streams: Set<Stream> {
+        others.union([command.stream, .ofProject(command.stream.project)])
+    }
+
     /// Takes in what was found to be lacking.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
@@ -93,6 +98,8 @@ struct Batch {
     let now: Instant
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
+    /// Why nothing is decided about streams whose events cannot be read.
+    private var unreadable: [Stream: Fault] = [:]
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
@@ -134,6 +141,19 @@ struct Batch {
         folds[recorded.stream] = fold
     }
 
+    /// Takes in an event that was recorded behind those that are loaded. One that cannot be read keeps only commands
+    /// about its own stream from being decided.
+    mutating func load(_ row: EventRow) {
+        if unreadable[row.stream] != nil { return }
+        do throws(LedgerError) {
+            let version = folds[row.stream]?.version ?? 0
+            apply(try row.recorded(after: version), causeDigest: row.causeDigest)
+        } catch {
+            unreadable[row.stream] = error.fault
+            folds[row.stream] = nil
+        }
+    }
+
     mutating func load(_ customer: CustomerID, holding key: HolderKey) {
         holders.load(customer, of: key)
     }
@@ -164,6 +184,9 @@ struct Batch {
     /// Decides a command on the states that the ones before it left.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
+        for stream in unreadable.isEmpty ? [] : candidate.streams {
+            if let fault = unreadable[stream] { throw .fault(fault) }
+        }
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
         forgetErasedOwners(of: candidate)
         let situation = try situation(of: candidate)

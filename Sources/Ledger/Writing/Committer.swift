@@ -25,6 +25,8 @@ struct Committer: ~Copyable {
     /// How long a batch waits for shards that another session has locked. Then the others go first. Clients do not
     /// wait long for a batch of the background that waits.
     private static let (lockPatience, backgroundLockPatience) = (300, 50)
+    /// How long a statement takes at most for several commands of the background together.
+    private static let backgroundPatience = 500
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
     /// another customer who claimed the same purchase.
     private static let roundLimit = 8
@@ -184,7 +186,7 @@ struct Committer: ~Copyable {
                     return
                 }
                 if error.isLackOfRoom { condition.noteFull() }
-                if case .impeded = error.fault, !error.isPassing {
+                if error.isOfAll {
                     // The part that noticed it writes the log line.
                     for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
@@ -298,7 +300,7 @@ struct Committer: ~Copyable {
         let started = monotonicMicroseconds()
         let listeners = readers.listeners
         let kind = errands.kind
-        let pace = Committer.pace(of: kind, isSlow: isSlow)
+        let pace = Committer.pace(of: errands, isSlow: isSlow)
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         var epoch = 0
@@ -311,6 +313,7 @@ struct Committer: ~Copyable {
             }
             // What was begun and is not committed is taken back.
             if kind == .rehearsal { return batch }
+            if let lease = errands.first?.pending.lease { try connection.require(lease) }
             if !batch.isEmpty {
                 let evidence = EvidenceRows(batch.evidence, besides: filed)
                 certificates = evidence.certificates
@@ -355,7 +358,9 @@ struct Committer: ~Copyable {
             case .success(let outcome): answer = .success(outcome)
             case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
             case .failure(.fault(let fault)):
-                log.error("command_failed", ["reason": .string(fault.sentence)])
+                if errands.kind == .client {
+                    log.error("command_failed", ["reason": .string(fault.sentence)])
+                }
                 answer = .failure(.fault(fault))
             case .failure(.lacking(let lack)):
                 errand.candidate.learn(lack)
@@ -373,10 +378,17 @@ struct Committer: ~Copyable {
         return again
     }
 
-    private static func pace(of kind: PendingCommand.Kind, isSlow: Bool) -> [Call] {
-        let patience = Bind.text("\(Committer.backgroundLockPatience)")
-        return (isSlow ? [ConnectionSettings.slowTransaction()] : [])
-            + (kind == .client ? [] : [ConnectionSettings.impatientTransaction(patience)])
+    private static func pace(of errands: [Errand], isSlow: Bool) -> [Call] {
+        var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
+        if errands.kind == .client { return pace }
+        pace.append(
+            ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
+        // What takes longer is halved, and clients go in between.
+        if errands.count > 1 {
+            pace.append(
+                ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))
+        }
+        return pace
     }
 }
 

@@ -57,10 +57,7 @@ extension Connection {
         var batch = Batch(
             now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
-        for row in rows.newer {
-            let version = batch.folds[row.stream]?.version ?? 0
-            batch.apply(try row.recorded(after: version), causeDigest: row.causeDigest)
-        }
+        for row in rows.newer { batch.load(row) }
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }

@@ -17,6 +17,8 @@ struct PendingCommand: Sendable {
     /// What is done to the tables in front of what is decided.
     var calls: [Call] = []
     var kind = Kind.client
+    /// It is refused once another instance has taken that over.
+    var lease: Lease?
     /// In milliseconds: how long it may take once a committer has taken it up.
     let patience: Int64
     /// By the clock that only moves forward; `nil` until it counts.

@@ -194,7 +194,7 @@ extension IntakeReason {
             self.init(
                 code: "row_unproven",
                 sentence: "A row differs from the log; see deed reconcile --full --repair.")
-        case .fault(.broken):
+        case .fault(.broken), .fault(.leaseLost):
             // The log has the reason; it may hold what the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
         }

@@ -16,17 +16,14 @@ extension StoreRound {
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
-        let ahead = try obtain(
-            isOfAll
-                ? port.books.countHistoryCustomers(of: name)
-                : port.books.countHistoryQuestions(of: name))
+        let ahead = try obtain(port.books.countHistories(of: name, asFilled: isOfAll))
         count { $0.lookedAt += ahead.all }
         tellEstimate(ahead, of: app)
     }
 
     private func askAll(of app: App, _ name: StoreApp) throws(CommandError) {
         var round = try round(of: name)
-        let ahead = try obtain(port.books.countHistoryQuestions(of: name))
+        let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
         let others = self.ahead ?? WorkAhead(customers: 0, milliseconds: 0)
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
@@ -60,7 +57,7 @@ extension StoreRound {
                     + "they are.", of: app)
         }
         noteDoubted(unknown, of: app)
-        let left = try obtain(port.books.countHistoryQuestions(of: name))
+        let left = try obtain(port.books.countHistories(of: name, asFilled: false))
         round.wasWhole = round.wasWhole || round.isFilled && left.all == 0
         try obtain(port.books.keep(round, of: name))
         tellRest(left, after: round, of: app)
@@ -72,7 +69,7 @@ extension StoreRound {
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
-            let ahead = try obtain(port.books.countHistoryQuestions(of: name))
+            let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
             // One that was asked for goes on while some of its questions were not asked yet.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
@@ -82,7 +79,7 @@ extension StoreRound {
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
         // While an app has no customer, its round is still ahead.
-        round.isFilled = try obtain(port.books.countHistoryQuestions(of: name)).all > 0
+        round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
         try obtain(port.books.keep(round, of: name))
         return round
     }
@@ -112,7 +109,7 @@ extension StoreRound {
         if plan.steps.contains(.history) { return }
         for app in apps {
             let name = StoreApp(project: project, key: app.key)
-            let left = try obtain(port.books.countHistoryQuestions(of: name))
+            let left = try obtain(port.books.countHistories(of: name, asFilled: false))
             if left.missing == 0 { continue }
             note(
                 "history_unread",

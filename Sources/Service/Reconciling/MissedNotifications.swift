@@ -243,7 +243,7 @@ extension StoreRound {
         count { $0.lookedAt += Int64(proven.count) }
         try rethrowing(as: StoreQuestionError.command) { () throws(CommandError) in
             let results = port.books.appendAll(
-                commands, patience: UpkeepPace.run.patience, isRehearsal: isRehearsal)
+                commands, at: .run(lease), isRehearsal: isRehearsal)
             for (one, result) in zip(proven, results) {
                 try take(result, from: one, into: &window, of: app)
             }

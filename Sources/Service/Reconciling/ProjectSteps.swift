@@ -32,36 +32,40 @@ package struct ProjectSteps: ReconcileSteps {
     }
 
     package func reconcile(
-        _ parts: [ReconcilePart], of id: ReconciliationID
+        _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
     ) -> [Result<PartReport, Fault>] {
-        if parts.first?.step == .boundaries { return publish(in: parts.compactMap(\.shard)) }
+        if parts.first?.step == .boundaries {
+            return publish(in: parts.compactMap(\.shard), under: lease)
+        }
         return parts.map { part in
-            Result { () throws(Fault) in try reconcile(part, of: id) }
+            Result { () throws(Fault) in try reconcile(part, of: id, at: .run(lease)) }
         }
     }
 
     func reconcile(
-        _ part: ReconcilePart, of id: ReconciliationID
+        _ part: ReconcilePart, of id: ReconciliationID, at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
         switch (part.step, part.shard) {
-        case (.orders, let shard?): try closeOrders(in: shard)
-        case (.projections, _): try compareRows(in: part, of: id)
+        case (.orders, let shard?): try closeOrders(in: shard, at: pace)
+        case (.projections, _): try compareRows(in: part, of: id, at: pace)
         case (.chain, let shard?):
             PartReport(try drift.walkChain(of: shard, isRehearsal: isRehearsal))
         case (.intake, _): PartReport(try log.intakeCounts(of: project))
-        case (.unclaimed, _): try claimUnclaimed()
+        case (.unclaimed, _): try claimUnclaimed(at: pace)
         case (.orders, nil), (.chain, nil), (.boundaries, _), (.notifications, _),
             (.history, _), (.subscriptions, _):
             PartReport()
         }
     }
 
-    private func publish(in shards: [Shard]) -> [Result<PartReport, Fault>] {
+    private func publish(
+        in shards: [Shard], under lease: Lease
+    ) -> [Result<PartReport, Fault>] {
         let publishing = Publishing(log, now: now)
         return sideBySide(shards) { [project, isRehearsal] shard in
             Result { () throws(Fault) in
                 let publication = try publishing.publish(
-                    of: project, in: shard, isRehearsal: isRehearsal)
+                    of: project, in: shard, under: lease, isRehearsal: isRehearsal)
                 let notices = Int64(publication.notices)
                 return PartReport(
                     StepCounts(
@@ -71,34 +75,39 @@ package struct ProjectSteps: ReconcileSteps {
         }
     }
 
-    private func closeOrders(in shard: Shard) throws(Fault) -> PartReport {
+    private func closeOrders(
+        in shard: Shard, at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
         let now = self.now()
         let stale = try log.staleOrders(of: project, in: shard, by: now)
         let found = StepCounts(
             lookedAt: Int64(stale.count), found: stale.reduce(0) { $0 + $1.count })
         let cause = clockCause(now, "orders")
-        return mend(found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) })
+        return try mend(
+            found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
     /// Those are found whose token a customer has by now. They are brought to that customer.
-    private func claimUnclaimed() throws(Fault) -> PartReport {
+    private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         let found = try log.unclaimedCounts(of: project)
         if found.found == 0 { return PartReport(found) }
         let now = self.now()
-        return mend(
+        return try mend(
             found,
             by: try log.claimableTokens(of: project).map { token, stream in
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
-            })
+            }, at: pace)
     }
 
     /// Has what was found mended by commands, unless it is a rehearsal, and counts the events that did.
-    private func mend(_ found: StepCounts, by commands: [Command]) -> PartReport {
+    private func mend(
+        _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
         var (report, faults) = (PartReport(found), [Fault]())
         if isRehearsal { return report }
         for commands in Dictionary(grouping: commands, by: \.stream.shard).values {
             do throws(Fault) {
-                try log.settle(commands, at: .run, { $0 }) { _, result in
+                try log.settle(commands, at: pace, { $0 }) { _, result in
                     switch result {
                     case .success(let outcome):
                         report.counts.mended += Int64(outcome.events.count { $0.event.isMending })
@@ -106,6 +115,7 @@ package struct ProjectSteps: ReconcileSteps {
                     }
                 }
             } catch {
+                if error.isOfWholeDatabase { throw error }
                 faults.append(error)
             }
         }
@@ -119,7 +129,7 @@ package struct ProjectSteps: ReconcileSteps {
     }
 
     private func compareRows(
-        in part: ReconcilePart, of id: ReconciliationID
+        in part: ReconcilePart, of id: ReconciliationID, at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
         let found = try drift.compareRows(of: project, in: part.shard, isFull: plan.isFull)
         var counts = found.counts
@@ -131,7 +141,7 @@ package struct ProjectSteps: ReconcileSteps {
             let noted = StepCounts(lookedAt: counts.lookedAt, found: known)
             try log.note(part, noted, isDone: false, of: project, in: id)
         }
-        let (mended, fault) = try found.mend()
+        let (mended, fault) = try found.mend(pace)
         counts.mended += mended
         // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }

@@ -25,6 +25,8 @@ package struct ReconcilePort {
 package protocol ReconcileRight {
     /// Whether it is held still, as far as that can be told.
     var isHeld: Bool { get }
+    /// Nothing is written once another run has taken it over.
+    var lease: Lease { get }
     func giveBack()
 }
 
@@ -32,14 +34,11 @@ package protocol ReconcileRight {
 package protocol ReconcileSteps {
     /// Looks at what the run writes anew as it begins.
     func prepare() throws(Fault)
-    /// Does parts of one step side by side.
+    /// Does parts of one step side by side, for as long as the lease is not another run's.
     func reconcile(
-        _ parts: [ReconcilePart], of id: ReconciliationID
+        _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
     ) -> [Result<PartReport, Fault>]
 }
-
-/// What is kept of a part between runs.
-package typealias NotedPart = (counts: StepCounts, isDone: Bool)
 
 /// What runs have done.
 package protocol RunNotes {
@@ -69,12 +68,6 @@ package protocol LeftWork: Sendable {
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
 }
-
-/// How rows differ from the log, and what puts them right from it; that gives how many it put right, and what kept
-/// others from it.
-package typealias RowDrift = (
-    counts: StepCounts, mend: () throws(Fault) -> (mended: Int64, fault: Fault?)
-)
 
 /// Compares rows with the log, and the log with itself.
 package protocol DriftFinder {
@@ -116,9 +109,8 @@ package protocol HistoryQuestions: Sendable {
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    func countHistoryQuestions(of app: StoreApp) throws(Fault) -> HistoryCount
-    /// How many there would be after filling.
-    func countHistoryCustomers(of app: StoreApp) throws(Fault) -> HistoryCount
+    /// How many there are, or would be after filling.
+    func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
     /// Some questions of an app, the newest first.
     func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int

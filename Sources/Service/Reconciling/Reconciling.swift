@@ -64,6 +64,7 @@ extension Intake {
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
         _ = try ports.ledger.existing(wish.project)
+        let runs = Reconciliations(ports)
         guard let right = try obtain(port.begin()) else {
             throw .refused(.reconciliationRunning)
         }
@@ -72,17 +73,17 @@ extension Intake {
         let started = port.monotonicClock()
         let id =
             wish.isRehearsal
-            ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
+            ? ports.secrets.newID(prefix: "rc_") : try runs.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
-            if let requested = wish.requested, try ports.isOld(requested, of: wish.project) {
+            if let requested = wish.requested, try runs.isOld(requested, of: wish.project) {
                 try obtain(port.notes.forgetParts(of: wish.project))
             }
             course.done = try obtain(port.notes.notedParts(of: wish.project, in: id))
                 .filter(\.value.isDone).mapValues(\.counts)
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port, wish,
+            Submissions(self, apps: AppRing(ports)), port, wish, under: right.lease,
             while: { right.isHeld && isWanted() })
         while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
@@ -96,7 +97,7 @@ extension Intake {
             let results =
                 step.asksStores
                 ? [Result { () throws(Fault) in try round.reconcile(step, told: tell) }]
-                : port.steps.reconcile(parts, of: id)
+                : port.steps.reconcile(parts, of: id, under: right.lease)
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
@@ -107,7 +108,7 @@ extension Intake {
                     }
                     course.end(part, report)
                 } catch {
-                    if !isWanted() { throw .fault(error) }
+                    if !isWanted() || error == .leaseLost { throw .fault(error) }
                     course.giveUp(part, because: error)
                 }
             }
@@ -119,7 +120,7 @@ extension Intake {
             milliseconds: port.monotonicClock() - started)
         if wish.isRehearsal { return finished }
         try right.requireHold()
-        try ports.finish(finished, of: wish.project, port.notes, by: sender)
+        try runs.finish(finished, of: wish.project, port.notes, by: sender)
         return finished
     }
 }
@@ -127,30 +128,26 @@ extension Intake {
 extension ReconcileRight {
     /// Ends a run that lost its right: another one may have begun since.
     fileprivate func requireHold() throws(CommandError) {
-        if isHeld { return }
-        throw .fault(
-            .broken(
-                "Another reconciliation has begun, because this one could not renew its right to run; run it "
-                    + "again: it is taken up where it stood."))
+        if !isHeld { throw .fault(.leaseLost) }
     }
 }
 
-extension Ports {
+extension Reconciliations {
     /// What was looked at longer ago is looked at again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
     /// Every reconciliation of the project that is remembered, newest first.
-    package func reconciliations(
+    package func all(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
         try ledger.existing(project).reconciliations.reversed()
     }
 
     /// One reconciliation of the project.
-    package func reconciliation(
+    package func one(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Reconciliation {
-        guard let found = try reconciliations(of: project).first(where: { $0.id == id }) else {
+        guard let found = try all(of: project).first(where: { $0.id == id }) else {
             throw .refused(.reconciliationUnknown(id))
         }
         return found
@@ -160,8 +157,8 @@ extension Ports {
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
-        let since = now().advanced(byMilliseconds: -Ports.longestPause)
-        return try reconciliation(id, of: project).startedAt <= since
+        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
+        return try one(id, of: project).startedAt <= since
     }
 
     /// The run that was requested, or was cut short and had the same plan; or a new one.
@@ -175,7 +172,7 @@ extension Ports {
             }
             return requested
         }
-        let since = now().advanced(byMilliseconds: -Ports.longestPause)
+        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
         if let last = state.reconciliations.last, last.finished == nil,
             last.started.plan == wish.plan, last.startedAt > since
         {

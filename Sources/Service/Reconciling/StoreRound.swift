@@ -31,6 +31,7 @@ final class StoreRound {
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app came to nothing since the store last gave an answer.
     private var unanswered: [AppKey: Int] = [:]
+    let lease: Lease
     private let isWanted: () -> Bool
     private var told: (StepCounts, WorkAhead?) -> Void = { _, _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
@@ -47,10 +48,10 @@ final class StoreRound {
 
     init(
         _ submissions: Submissions, _ port: ReconcilePort, _ wish: ReconcileWish,
-        while isWanted: @escaping () -> Bool
+        under lease: Lease, while isWanted: @escaping () -> Bool
     ) {
         self.submissions = submissions
-        self.port = port
+        (self.port, self.lease) = (port, lease)
         project = wish.project
         plan = wish.plan
         (storeCalls, slowCalls) = (wish.storeCalls, wish.slowCalls)

@@ -9,21 +9,17 @@ package struct Publication: Hashable, Sendable {
     package var next: Instant?
     /// What kept some of it from being published; the rest was.
     package var fault: Fault?
-    /// The customers for whom nothing could be published, each because of what is its own.
-    package var blamed: Set<Stream> = []
 
     package init(customers: Int = 0, notices: Int = 0) {
         self.customers = customers
         self.notices = notices
     }
 
-    fileprivate mutating func add(_ stream: Stream, _ result: Result<Outcome, Fault>) {
+    fileprivate mutating func add(_ result: Result<Outcome, Fault>) {
         customers += 1
         switch result {
         case .success(let outcome): notices += outcome.events.count
-        case .failure(let fault):
-            self.fault = self.fault ?? fault
-            blamed.insert(stream)
+        case .failure(let fault): self.fault = self.fault ?? fault
         }
     }
 }
@@ -44,17 +40,15 @@ package struct Publishing: Sendable {
         self.now = now
     }
 
-    /// Publishes in every shard in which something is due, until nothing is or `goesOn` says no. Those `resting` are
-    /// left out.
+    /// Publishes in every shard in which something is due, until nothing is or `goesOn` says no.
     package func publish(
-        resting: Set<Stream> = [], while goesOn: () -> Bool = { true }
+        while goesOn: () -> Bool = { true }
     ) throws(Fault) -> Publication {
         var publication = Publication()
         let now = now()
         for due in try work.dueShards() where due.at <= now {
             do throws(Fault) {
-                try publish(
-                    in: due.shard, at: .service, resting: resting, while: goesOn, &publication)
+                try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
                 // A shard that another session has locked is left for the next look; the commands that wait for it
@@ -68,12 +62,12 @@ package struct Publishing: Sendable {
 
     /// Publishes in one shard for a run of a project. A rehearsal publishes nothing, and tells what would be.
     package func publish(
-        of project: ProjectID, in shard: Shard, isRehearsal: Bool = false
+        of project: ProjectID, in shard: Shard, under lease: Lease?, isRehearsal: Bool = false
     ) throws(Fault) -> Publication {
         var publication = Publication()
         do throws(Fault) {
             try publish(
-                of: project, in: shard, at: .run, isRehearsal: isRehearsal, &publication)
+                of: project, in: shard, at: .run(lease), isRehearsal: isRehearsal, &publication)
         } catch {
             if error.isOfWholeDatabase { throw error }
             publication.fault = publication.fault ?? error
@@ -83,17 +77,17 @@ package struct Publishing: Sendable {
 
     private func publish(
         of project: ProjectID? = nil, in shard: Shard, at pace: UpkeepPace,
-        resting: Set<Stream> = [], isRehearsal: Bool = false,
-        while goesOn: () -> Bool = { true }, _ publication: inout Publication
+        isRehearsal: Bool = false, while goesOn: () -> Bool = { true },
+        _ publication: inout Publication
     ) throws(Fault) {
         var last: DueCustomer?
         while goesOn() {
             let due = try work.dueCustomers(
                 in: shard, of: project, by: now(), after: last, limit: Publishing.limit)
             try work.settle(
-                due.map(\.stream).filter { !resting.contains($0) }, at: pace,
-                isRehearsal: isRehearsal, while: goesOn, Command.publishing
-            ) { publication.add($0, $1) }
+                due.map(\.stream), at: pace, isRehearsal: isRehearsal, while: goesOn,
+                Command.publishing
+            ) { publication.add($1) }
             if due.count < Publishing.limit { return }
             last = due.last
         }

@@ -2,11 +2,10 @@ package import Core
 
 /// For whom there is something to do that no call asks for, and who does it.
 package protocol UpkeepPort: Sendable {
-    /// Has commands decided behind all that clients wait for: those of a shard together, in their order. A shard that
-    /// another session has locked is waited for with `patience`, in milliseconds. In a rehearsal what the commands
-    /// lead to is taken back.
+    /// Has commands decided behind all that clients wait for: those of a shard together, in their order. In a
+    /// rehearsal what the commands lead to is taken back.
     func appendAll(
-        _ commands: [Command], patience: Int64, isRehearsal: Bool
+        _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
     /// When something is due, of each shard in which anything will ever be.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
@@ -22,17 +21,6 @@ package protocol UpkeepPort: Sendable {
     ) throws(Fault) -> [Stream]
 }
 
-/// How much is written at once, and how long a shard is waited for.
-package struct UpkeepPace: Sendable {
-    let page: Int
-    let patience: Int64
-
-    /// Of a service, which leaves the processors to reads in between, and in which no shard waits for another one.
-    package static let service = UpkeepPace(page: 50, patience: 300)
-    /// Of a run that wants to come to its end, and that comes to each shard once.
-    package static let run = UpkeepPace(page: 500, patience: 3000)
-}
-
 extension UpkeepPort {
     /// Has the command of each item decided, a page of them in a commit, and hands on what came of each. What is wrong
     /// with more than one of them is thrown.
@@ -42,8 +30,7 @@ extension UpkeepPort {
         each: (Item, Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
         for page in items.pages(of: pace.page) where goesOn() {
-            let results = appendAll(
-                page.map(command), patience: pace.patience, isRehearsal: isRehearsal)
+            let results = appendAll(page.map(command), at: pace, isRehearsal: isRehearsal)
             var common: Fault?
             for (item, result) in zip(page, results.map { $0.mapError(\.asFault) }) {
                 if let fault = result.fault, fault.isOfMany {
