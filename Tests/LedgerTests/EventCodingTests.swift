@@ -328,9 +328,12 @@ struct EventCodingTests {
     @Test("A golden payload is read, and written the same", arguments: payloads)
     func golden(_ type: String, _ format: Int16, _ payload: String) throws {
         let event = try Event(type: type, format: format, payload: payload)
-        #expect(event.typeName == type)
+        #expect(event.type.name == type)
         if format == Event.format { #expect(event.payload.text == payload) }
     }
+
+    @Test("Every type of event has a golden payload", arguments: EventType.allCases)
+    func whole(_ type: EventType) { #expect(Self.payloads.contains { $0.0 == type.name }) }
 
     @Test("Every event of random histories is read as it was written")
     func roundTrip() throws {
@@ -340,7 +343,7 @@ struct EventCodingTests {
             for fact in RandomHistory(seed: seed &+ offset).facts {
                 for event in state.record(AnyFact.facts([fact])) {
                     let read = try Event(
-                        type: event.typeName, format: Event.format, payload: event.payload.text)
+                        type: event.type.name, format: Event.format, payload: event.payload.text)
                     #expect(read == event)
                 }
             }
