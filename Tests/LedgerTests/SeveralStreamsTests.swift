@@ -105,7 +105,7 @@ struct SeveralStreamsTests {
             }
             try holder.run(Script(embedded: Array("rollback".utf8)))
             let outcome = try answer.wait { $0 }.get()
-            #expect(outcome.events.map(\.event.typeName) == ["purchase.made"])
+            #expect(outcome.events.map(\.event.type.name) == ["purchase.made"])
         }
         var projections = ProjectionAudit()
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
@@ -126,7 +126,7 @@ struct SeveralStreamsTests {
         let outcome = try ledger.append(claim(level, for: "second", key: "1"))
         #expect(try types("first") == ["purchase.made", "purchase.detached"])
         #expect(try types("second") == ["purchase.attached"])
-        #expect(outcome.events.map(\.event.typeName) == ["purchase.attached"])
+        #expect(outcome.events.map(\.event.type.name) == ["purchase.attached"])
         #expect(
             try database.number(
                 "select count(*) from deed.holders where customer = 'second'") == 1)
@@ -144,7 +144,7 @@ struct SeveralStreamsTests {
         let entries = try ledger.events(of: .test("first"), after: 0, limit: 10)
         #expect(entries.last?.recorded.cause.hasPrefix("linked:") == true)
         let grant = try ledger.append(.give("pro", to: .test("first"), grant: "g", key: "b"))
-        #expect(grant.events.map(\.event.typeName) == ["grant.given"])
+        #expect(grant.events.map(\.event.type.name) == ["grant.given"])
     }
 
     @Test("A purchase goes back and forth as often as it is proven, also within one batch")

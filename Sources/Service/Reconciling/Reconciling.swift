@@ -205,7 +205,7 @@ extension Reconciliations {
         where isNews: @escaping @Sendable (ProjectState) -> Bool
     ) throws(CommandError) -> Outcome {
         let cause = secrets.cause(
-            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.typeName])
+            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.type.name])
         return try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { state, _ in
                 isNews(state) ? [event] : []
