@@ -48,6 +48,7 @@ package final class DriftCheck {
             { [ledger, auditor, audit] pace throws(Fault) in
                 var repair = RowRepair(audit, ledger: ledger, project, auditor, at: pace)
                 let mended = try faulting { () throws(LedgerError) in try repair.mend(in: shard) }
+                if let fault = repair.fault, fault.isOfWholeDatabase { throw fault }
                 return (mended, repair.fault)
             }
         )
