@@ -83,7 +83,7 @@ extension AnswerCache: LogReader {
         change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
     }
 
-    /// States with more events are not rendered by those who commit.
+    /// A committer renders no state with more events than this.
     private static let renderedVersions: Int64 = 500
 
     /// Puts the answer by what the commit left in place of one that is held.

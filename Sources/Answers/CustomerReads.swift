@@ -109,8 +109,8 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The answers of now about many customers of one project, in their order: those that memory lacks
-    /// are read together. One who cannot be read has a fault in that place.
+    /// The current answers about many customers of one project, in their order. Answers that memory lacks
+    /// are read together. A customer who cannot be read has a fault in that place.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
@@ -161,7 +161,7 @@ package final class CustomerReads: Sendable {
 
     /// Throws what is not for the database's absence.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // One that is only busy is there, and what it would say may be newer; where the tail hears
+        // A database that is only busy does exist, and its answer may be newer; where the tail hears
         // nothing either, it hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }

@@ -117,7 +117,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// Every job of a service: those given, and those that need no more than the parts.
+    /// Every job of a service: the given ones, and the ones that need no more than the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)

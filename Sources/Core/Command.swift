@@ -69,7 +69,7 @@ package struct HeldPurchase: Hashable, Sendable {
     }
 }
 
-/// What made events happen. A stream obeys one cause once, whatever arrives again.
+/// What made events happen. A stream obeys one cause once, also when it arrives again.
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 

@@ -246,8 +246,8 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Takes no more commands and reads and finishes those that wait; false when a database that
-    /// hangs let the time run out first.
+    /// Takes no more commands and reads, and finishes the waiting ones; false when the database hung
+    /// until the time was over.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }

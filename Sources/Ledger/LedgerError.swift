@@ -132,7 +132,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Asks the ledger for those who need not know what is wrong with it.
+/// Asks the ledger for a caller who need not know what is wrong with it.
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {

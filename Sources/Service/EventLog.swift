@@ -28,7 +28,7 @@ package protocol CustomerReading: Sendable {
     func requireCertainty() throws(Fault)
 }
 
-/// What is listed, and found without knowing whose it is.
+/// Lists of projects and customers, and what can be found without knowing its customer.
 package protocol Directory: Sendable {
     func projects() throws(Fault) -> [ListedProject]
     /// Some customers of a project after one of them; there are no more when none comes.

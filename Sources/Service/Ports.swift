@@ -10,7 +10,7 @@ package struct Ports: Sendable {
     package var credentials: CredentialsPort
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock: for real durations, whatever a test has made of `now`.
+    /// The machine's clock: for real durations, also when a test moves `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(

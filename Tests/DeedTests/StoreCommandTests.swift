@@ -190,8 +190,14 @@ extension ProgramTests {
             #expect(set.code == 0, "\(set.errors)")
             let other = try #require(try buy("season", store)["receipt"]?.string)
             seen += try judge(other, of: "u2", until: "store_secret_wrong", service, &client)
-            // Over HTTP too, and where they are refused.
-            for (id, code) in [(name.dropFirst(8).dropLast(3), 200), ("no id", 400)] {
+            // Over HTTP too, and where they are refused: while the store's address is a port of
+            // this machine, and where a member is wrong.
+            let app = ["app", "set", "--bundle-id", "com.example.game"]
+            for (address, id, code) in [
+                (store.url, name.dropFirst(8).dropLast(3), 409),
+                ("none", name.dropFirst(8).dropLast(3), 200), ("none", "no id", 400),
+            ] {
+                #expect(try run(app + ["--store-url", address]).code == 0)
                 let credentials: JSON = [
                     "issuer_id": "57246542-96fe-1a63-e053-0824d011072a", "key_id": .string("\(id)"),
                     "key": .string(pem), "shared_secret": "a-secret-over-http",
@@ -202,6 +208,7 @@ extension ProgramTests {
                 #expect(put.status == code, "\(put.text)")
                 seen += put.text
             }
+            #expect(try run(app + ["--store-url", store.url]).code == 0)
             // A token was made and is not taken: the issuer is another one.
             let asked = try run("store", "statuses", "1", "--bundle-id", "com.example.game")
             #expect(asked.code == 1 && asked.errors.contains("rejects the key"))

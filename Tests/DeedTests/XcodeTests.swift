@@ -144,7 +144,8 @@ extension ProgramTests {
             let item = try submit(other, of: "dev-a")["items"]?.array?.first
             #expect(item?["outcome"]?.string == "recorded", "\(item ?? .null)")
             try database.readEveryView()
-            #expect(try deed.run("audit", "--evidence").code == 0)
+            let audit = try deed.run("audit", "--evidence", "--extra-roots", folder.path)
+            #expect(audit.code == 0, "\(audit.output)\(audit.errors)")
         }
 
         @Test("They are marked in the customer, the explanation and the events")

@@ -18,7 +18,7 @@ extension Auditor {
     /// A piece may have some megabytes.
     private static let filedPage = 50
 
-    /// Some events of a shard behind a position that rest on evidence: those that name it, and those
+    /// Some events of a shard after a position that rest on evidence: events that name it, and events
     /// that should.
     package func restingEvents(
         of shard: Shard, after sequence: Int64

@@ -153,7 +153,7 @@ extension Schema {
         }
     }
 
-    /// Lets nobody connect but the service's login and those who were given something in the database; `nil`
+    /// Lets only the service's login connect, and logins that were given something in the database; `nil`
     /// where the owner serves.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in

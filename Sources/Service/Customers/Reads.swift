@@ -14,7 +14,7 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
-    /// What was recorded about whatever gives a right.
+    /// The facts about everything that gives a right.
     package let events: [RecordedEvent]
 }
 

@@ -103,7 +103,7 @@ package struct IntakeWorker: Sendable {
         return [read].compactMap(\.self)
     }
 
-    /// The same at every try, whatever the store says of the evidence by then.
+    /// The same at every try, even if the store then says something else about the evidence.
     private func cause(of item: IntakeItem) -> Cause {
         let text = "intake:\(item.id)"
         return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))

@@ -124,7 +124,7 @@ extension Outcome {
     /// The version of the stream with which all of it was there.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// What tells whether credentials that come with an app are older than those that are kept.
+    /// Tells whether credentials that come with an app are older than the kept ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

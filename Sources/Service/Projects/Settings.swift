@@ -7,7 +7,7 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let apps: [App]
     /// What keys of the project may add.
     package let allowances: AppAllowances
-    /// What each app shows the store, as far as it may be told; nothing for those that show nothing.
+    /// Which credentials each app shows the store, without their secrets. Apps without credentials are left out.
     package let credentials: [AppKey: CredentialsStatus]
 }
 

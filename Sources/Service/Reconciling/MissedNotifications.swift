@@ -18,7 +18,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A store that stands in for the real one is the sandbox, whatever it is asked for.
+                // A store that stands in for the real one is always the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
