@@ -11,7 +11,8 @@ enum CommandLineTool {
             """, commands: commands)
 
     static let commands: [CommandSpec] =
-        [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
+        [setupCommand, serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands
+        + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
         + unclaimedCommands + refundCommands + customerCommands + intakeCommands + storeCommands
         + storeChangeCommands + secretCommands + reconcileCommands + [
