@@ -1,11 +1,11 @@
 # Sourced by scripts/package: Debian packages.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # Whom a package names as the one to write to.
 maintainer=${DEED_MAINTAINER:-The Deed authors <deed@example.org>}
 
 make_deb() {
-    make_package deed "entitlement and subscription state service" "postgresql" <<'TEXT'
+    make_package deed "entitlement and subscription state service" "postgresql, curl" <<'TEXT'
 Deed keeps who may use what, until when, and why. It proves what the App
 Store signed, records it as events that never change, and answers back ends
 over HTTP.
@@ -46,6 +46,7 @@ CONTROL
 
 # The libraries that the program is linked with, as the distribution's packages name them.
 dependencies() {
+    command -v dpkg-shlibdeps >/dev/null || { "$root/scripts/install-packages" dpkg-dev; } >&2
     local at=$scratch/shlibdeps
     mkdir -p "$at/debian"
     printf 'Source: deed\n\nPackage: deed\nArchitecture: any\n' >"$at/debian/control"
@@ -67,14 +68,13 @@ changelog() {
 lay_service() {
     local tree=$1 name
     for name in deed.service deed-reconcile.service deed-reconcile.timer; do
-        mkdir -p "$tree/lib/systemd/system"
-        unit "$name" /usr/bin >"$tree/lib/systemd/system/$name"
+        mkdir -p "$tree/usr/lib/systemd/system"
+        unit "$name" /usr/bin >"$tree/usr/lib/systemd/system/$name"
     done
-    install -D -m 600 "$root/scripts/packaging/environment" "$tree/etc/deed/environment"
-    mkdir -p "$tree/usr/share/deed"
+    # Copied to /etc/deed by the first installation and not owned by the package: `deed setup` writes it.
+    install -D -m 644 "$root/scripts/packaging/environment" "$tree/usr/share/deed/environment"
     cp -r "$root/deploy/monitoring" "$root/deploy/proxies" "$tree/usr/share/deed/"
     find "$tree/usr/share/deed" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
-    echo /etc/deed/environment >"$tree/DEBIAN/conffiles"
     for name in postinst prerm postrm; do
         install -m 755 "$root/scripts/packaging/$name" "$tree/DEBIAN/$name"
     done

@@ -1,5 +1,5 @@
 # Sourced by scripts/package: what every kind of package is made of.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # Writes all files of a package below a folder, as they lie below /usr or a prefix: lay FOLDER PROGRAM
 lay() {

@@ -42,17 +42,22 @@ case $prefix in
 /*) ;;
 *) prefix=$PWD/$prefix ;;
 esac
-list=$prefix/share/deed/installed-files
+case $key in
+'' | /*) ;;
+*) key=$PWD/$key ;;
+esac
+# What this script made: its files by name, its folders with a slash at the end.
+list=$prefix/lib/deed/installed-files
 
 if [ -n "$remove" ]; then
     [ -f "$list" ] || fail "nothing was installed below $prefix by this script: $list is not there"
-    while IFS= read -r file; do rm -f "$prefix/$file"; done <"$list"
-    # Folders that are empty now, the deepest first.
-    sed 's|/[^/]*$||' "$list" | sort -ru | while IFS= read -r folder; do
-        rmdir -p --ignore-fail-on-non-empty "$prefix/$folder" 2>/dev/null || true
-    done
+    grep -v '/$' "$list" | while IFS= read -r file; do rm -f "$prefix/$file"; done
+    folders=$(grep '/$' "$list" | sort -ru)
     rm -f "$list"
-    rmdir --ignore-fail-on-non-empty "$prefix/share/deed" 2>/dev/null || true
+    # The deepest first; one that holds something else by now stays.
+    printf '%s\n' "$folders" | while IFS= read -r folder; do
+        rmdir "$prefix/${folder#./}" 2>/dev/null || true
+    done
     say "Deed was removed from $prefix. Its data stays where it was: /var/lib/deed of root, ~/.local/share/deed of anyone else."
     exit 0
 fi
@@ -79,22 +84,42 @@ sha256sum --check --strict --quiet SHA256SUMS >"$scratch/digests" 2>&1 || {
 missing=$(ldd bin/deed 2>&1 | sed -n -e 's/^[[:space:]]*\(.*\) => not found$/\1/p' -e 's/.*\(version `[^ ]*\x27 not found\).*/\1/p' | sort -u | paste -sd ' ' -)
 [ -z "$missing" ] || fail "this system lacks: $missing. On Debian and Ubuntu: apt-get install libpq5 libssl3 libmicrohttpd12 libcurl4 libjemalloc2"
 
-mkdir -p "$prefix/share/deed"
 cut -c67- SHA256SUMS | grep -E '^(bin|share)/' >"$scratch/files"
 if [ "$(id -u)" -eq 0 ]; then cut -c67- SHA256SUMS | grep -E '^lib/systemd/' >>"$scratch/files" || true; fi
-# Written first: what is copied in part can be removed.
-cp "$scratch/files" "$list"
+if grep -qF '..' "$scratch/files"; then fail "a name in SHA256SUMS leads out of its folder; get the release again"; fi
+
+# Makes a folder below the prefix, and notes each that was not there: make_folder RELATIVE
+make_folder() {
+    [ ! -d "$prefix/$1" ] || return 0
+    case $1 in */*) make_folder "${1%/*}" ;; esac
+    mkdir "$prefix/$1"
+    printf '%s/\n' "$1" >>"$scratch/folders"
+}
+: >"$scratch/folders"
+if [ ! -d "$prefix" ]; then
+    mkdir -p "$prefix"
+    echo ./ >"$scratch/folders"
+fi
+make_folder lib/deed
+touch "$list"
+cp "$list" "$scratch/before"
+while IFS= read -r file; do make_folder "$(dirname "$file")"; done <"$scratch/files"
+# Written before anything is copied: what is copied in part can be removed.
+sort -u "$scratch/before" "$scratch/folders" "$scratch/files" >"$scratch/list"
+cp "$scratch/list" "$list"
 while IFS= read -r file; do
-    mkdir -p "$prefix/$(dirname "$file")"
     # Renamed into place, so that a program that runs goes on with the old one.
     cp -p "$file" "$prefix/$file.new"
     case $file in lib/systemd/*) sed -i "s|/usr/local/bin/deed|$prefix/bin/deed|" "$prefix/$file.new" ;; esac
     mv "$prefix/$file.new" "$prefix/$file"
 done <"$scratch/files"
+# What an earlier release had and this one has not.
+grep -v '/$' "$scratch/before" | grep -vxFf "$scratch/files" | while IFS= read -r file; do rm -f "$prefix/$file"; done
+{ grep '/$' "$scratch/list" || true; cat "$scratch/files"; } | sort -u >"$list"
 
 say "Deed is installed in $prefix/bin."
 case ":$PATH:" in
 *":$prefix/bin:"*) ;;
 *) say "Add it to your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
-say "Try it with a database of its own: deed serve"
+say "Set it up: deed setup"

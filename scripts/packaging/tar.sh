@@ -1,5 +1,5 @@
 # Sourced by scripts/package: a tar file for systems without these packages, with its installer.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 make_tar() {
     local name=deed-$version-linux-$architecture tree=$scratch/tar/deed-$version-linux-$architecture

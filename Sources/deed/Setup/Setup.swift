@@ -52,11 +52,12 @@ struct Setup: Sendable {
             let before =
                 done.isEmpty ? "No step is done" : "Done is: \(done.joined(separator: ", "))"
             let more =
-                " \(before). Run deed setup again once that is mended; it goes on from there."
+                "\(before). Run deed setup again once that is mended; it goes on from there."
             switch error {
             case .refused(let code, let sentence):
-                throw .refused(code: code, sentence: sentence + more)
-            case .usage(let sentence), .fault(let sentence): throw .fault(sentence + more)
+                throw .refused(code: code, sentence: sentence.followed(by: more))
+            case .usage(let sentence), .fault(let sentence):
+                throw .fault(sentence.followed(by: more))
             }
         }
     }

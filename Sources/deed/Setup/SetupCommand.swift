@@ -48,8 +48,8 @@ private func changingNothing<Answer>(
     } catch {
         switch error {
         case .refused(let code, let sentence):
-            throw .refused(code: code, sentence: "\(sentence) Nothing was changed.")
-        case .fault(let sentence): throw .fault("\(sentence) Nothing was changed.")
+            throw .refused(code: code, sentence: sentence.followed(by: "Nothing was changed."))
+        case .fault(let sentence): throw .fault(sentence.followed(by: "Nothing was changed."))
         case .usage: throw error
         }
     }
@@ -75,4 +75,9 @@ func answerLine(_ question: String) throws(CommandEnd) -> String {
         throw .usage("no answer came, and nothing was changed; with --yes no question is asked")
     }
     return line.split(separator: " ").joined(separator: " ")
+}
+
+extension String {
+    /// The sentence and another one behind it.
+    func followed(by other: String) -> String { (hasSuffix(".") ? self : self + ".") + " " + other }
 }

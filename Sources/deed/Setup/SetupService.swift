@@ -1,15 +1,18 @@
 import Commands
 import Foundation
+import Machine
 
 /// The service `deed` of a machine that systemd starts.
 struct SetupService {
     private static let folders = [
         "/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system",
+        "/usr/local/lib/systemd/system",
     ]
 
-    /// `nil` where systemd does not run, or has no such service.
+    /// `nil` where systemd does not run, or has no such service, or no user for it.
     init?(_ place: SetupPlace) {
         guard place.isOfMachine, fileExists("/run/systemd/system"),
+            ServiceUser(named: "deed") != nil,
             SetupService.folders.contains(where: { fileExists("\($0)/deed.service") })
         else { return nil }
     }
