@@ -106,14 +106,6 @@ extension Facts {
 }
 
 extension Event {
-    /// The types of events that record what evidence states.
-    package static let typesOfFacts = [
-        "purchase.made", "subscription.renewed", "subscription.upgraded", "subscription.extended",
-        "purchase.refunded", "purchase.revoked", "refund.reversed", "purchase.restated",
-        "renewal.changed", "renewal.restated", "app.installed", "refund.requested",
-        "refund.declined", "consent.rescinded",
-    ]
-
     /// What evidence must have stated for this to have happened.
     package var facts: Facts {
         var facts = Facts()

@@ -65,7 +65,7 @@ final class PublishingTests {
     }
 
     private func types(_ customer: String) throws -> [String] {
-        try events(customer).map(\.event.typeName)
+        try events(customer).map(\.event.type.name)
     }
 
     private func expectSoundRows(_ location: SourceLocation = #_sourceLocation) throws {
@@ -171,7 +171,7 @@ final class PublishingTests {
         for _ in 0..<2 { _ = try ledger.reproject { faults.append($1) } }
         #expect(faults.isEmpty)
         let notices = try events("u1").dropFirst()
-        #expect(notices.map(\.event.typeName) == ["access.ended", "access.started"])
+        #expect(notices.map(\.event.type.name) == ["access.ended", "access.started"])
         #expect(notices.allSatisfy { $0.cause == "catalog:2" && $0.actor.text == "deed:catalog" })
         #expect(
             notices.allSatisfy { $0.occurredAt == start.advanced(byMilliseconds: 5000) })

@@ -25,7 +25,7 @@ extension Auditor {
     ) throws(LedgerError) -> [RestingEvent] {
         let page = Statement.listResting(
             .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
-            .texts(Event.typesOfFacts))
+            .texts(EventType.allCases.filter(\.isFact).map(\.name)))
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
             // What cannot be read any more is found by the walk through the log.

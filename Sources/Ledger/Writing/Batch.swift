@@ -295,7 +295,7 @@ extension Batch {
         head.recordedAt = max(head.recordedAt, now)
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
-            version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
+            version: (folds[stream]?.version ?? 0) + 1, type: event.type.name,
             format: Event.format,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,

@@ -254,7 +254,7 @@ extension Ports {
         where isNews: @escaping @Sendable (ProjectState) -> Bool
     ) throws(CommandError) -> Outcome {
         let cause = secrets.cause(
-            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.typeName])
+            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.type.name])
         return try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { state, _ in
                 isNews(state) ? [event] : []
