@@ -76,12 +76,14 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
+        .target(
+            name: "Feed", dependencies: ["Core", "Following", "Threading"], swiftSettings: safe),
         .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
-                "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
-                "Telemetry", "Threading",
+                "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI",
+                "Service", "Telemetry", "Threading",
             ],
             swiftSettings: safe),
         .target(
@@ -103,7 +105,7 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
                 "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -112,7 +114,7 @@ let package = Package(
             name: "deed",
             dependencies: [
                 "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
@@ -141,7 +143,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
+                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence", "Feed",
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -182,8 +184,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "HTTPServer",
-                "Histories", "JSON", "Ledger", "Minting",
+                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "Feed",
+                "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

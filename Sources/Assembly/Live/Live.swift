@@ -2,6 +2,7 @@ package import Answers
 package import Core
 package import Crypto
 package import Evidence
+package import Feed
 import Glibc
 package import Ledger
 package import Service
@@ -57,6 +58,7 @@ package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
     package let intake: Intake
+    package let feed: FeedReader
     package let store: LiveStore
 
     /// `answers` follow the log where there are any.
@@ -72,11 +74,12 @@ package struct Live: Sendable {
                 randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
+        feed = FeedReader(ledger, now: settings.clock)
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
-    EvidenceArchive
+    EvidenceArchive, FeedLog
 {}
