@@ -82,12 +82,14 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
+        .target(
+            name: "Feed", dependencies: ["Core", "Following", "Threading"], swiftSettings: safe),
         .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
-                "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
-                "Telemetry", "Threading",
+                "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI",
+                "Service", "Telemetry", "Threading",
             ],
             swiftSettings: safe),
         .target(
@@ -109,7 +111,7 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
                 "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -118,7 +120,7 @@ let package = Package(
             name: "deed",
             dependencies: [
                 "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
@@ -147,7 +149,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
+                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence", "Feed",
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -188,8 +190,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "HTTPServer",
-                "Histories", "JSON", "Ledger", "Minting",
+                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "Feed",
+                "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

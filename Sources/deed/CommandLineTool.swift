@@ -14,7 +14,8 @@ enum CommandLineTool {
         [setupCommand, serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands
         + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
-        + unclaimedCommands + refundCommands + customerCommands + intakeCommands + storeCommands
+        + unclaimedCommands + refundCommands + customerCommands + [eventsCommand] + intakeCommands
+        + storeCommands
         + storeChangeCommands + secretCommands + reconcileCommands + [
             submitCommand, verifyCommand, auditCommand, checkpointCommand, acceptLogCommand,
         ]
