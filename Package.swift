@@ -13,6 +13,10 @@ let common: [SwiftSetting] = [
 /// numbers, and the C library's own allocator is slow at that. A sanitizer of addresses brings its own.
 let allocator: [LinkerSetting] =
     Context.environment["DEED_SANITIZE"] == "address" ? [] : [.linkedLibrary("jemalloc")]
+/// What a release says of itself: `scripts/package` puts it into the environment.
+let stamp: [CSetting] = ["DEED_VERSION", "DEED_COMMIT", "DEED_DATE"].compactMap { name in
+    Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+}
 /// Targets that own no C handle also promise not to touch memory by hand.
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
@@ -34,6 +38,7 @@ let package = Package(
         // Named so that the linker lets the HTTP library find our function before the library's own.
         .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),
 
+        .target(name: "CBuild", cSettings: stamp),
         .systemLibrary(name: "CProcess"),
         .target(name: "Machine", dependencies: ["CProcess"], swiftSettings: common),
 
@@ -43,7 +48,8 @@ let package = Package(
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
         .target(
-            name: "Commands", dependencies: ["Core", "JSON", "Threading"], swiftSettings: common),
+            name: "Commands", dependencies: ["CBuild", "Core", "JSON", "Threading"],
+            swiftSettings: common),
         .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
@@ -76,12 +82,14 @@ let package = Package(
             dependencies: ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
             swiftSettings: common),
         .target(name: "Answers", dependencies: ["Core", "Following"], swiftSettings: safe),
+        .target(
+            name: "Feed", dependencies: ["Core", "Following", "Threading"], swiftSettings: safe),
         .target(name: "Service", dependencies: ["Auditing", "Core"], swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
-                "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
-                "Telemetry", "Threading",
+                "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI",
+                "Service", "Telemetry", "Threading",
             ],
             swiftSettings: safe),
         .target(
@@ -103,7 +111,7 @@ let package = Package(
         .target(
             name: "Assembly",
             dependencies: [
-                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following",
+                "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
                 "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -112,7 +120,7 @@ let package = Package(
             name: "deed",
             dependencies: [
                 "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto",
-                "Evidence", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
+                "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound", "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             swiftSettings: common, linkerSettings: allocator),
@@ -141,7 +149,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence",
+                "API", "Answers", "AppStore", "Assembly", "Core", "Crypto", "Evidence", "Feed",
                 "HTTPServer", "Histories", "JSON", "Ledger", "Minting", "OpenAPI", "Postgres",
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
@@ -182,8 +190,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "HTTPServer",
-                "Histories", "JSON", "Ledger", "Minting",
+                "API", "Answers", "Auditing", "CatalogFile", "Core", "Evidence", "Feed",
+                "HTTPServer", "Histories", "JSON", "Ledger", "Minting",
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],

@@ -9,6 +9,7 @@ package enum AnswerHeader: String, CaseIterable, Sendable {
     case caching = "Cache-Control"
     case tag = "ETag"
     case position = "Deed-Position"
+    case lag = "Deed-Lag"
     case staleness = "Deed-Stale"
     case testClock = "Deed-Test-Clock"
     case location = "Location"

@@ -1,5 +1,6 @@
 package import Answers
 import Core
+package import Feed
 package import HTTPServer
 package import Service
 package import Telemetry
@@ -20,11 +21,11 @@ package final class Router: Sendable {
 
     /// What the API's address answers.
     package convenience init(
-        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, keys: KeyRing,
-        operations: Operations
+        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, feed: Feed,
+        keys: KeyRing, operations: Operations
     ) {
         self.init(
-            [.v1(useCases, reads, submissions, operations), operations.surface], useCases,
+            [.v1(useCases, reads, submissions, feed, operations), operations.surface], useCases,
             keys: keys,
             operations.metrics, operations.log)
     }

@@ -1,10 +1,11 @@
 import Answers
+import Feed
 import Service
 
 extension Surface {
     /// What back ends, support staff and stores call.
     static func v1(
-        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions,
+        _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
         _ operations: Operations
     ) -> Surface {
         Surface(
@@ -12,6 +13,7 @@ extension Surface {
             routes: EntitlementsRoutes(customers: useCases.customers, reads: reads).routes
                 + ReadRoutes(customers: useCases.customers, reads: reads).routes
                 + QueryRoutes(reads: reads).routes
+                + FeedRoutes(feed: feed).routes
                 + GrantRoutes(grants: useCases.grants).routes
                 + CatalogRoutes(catalogs: useCases.catalogs).routes
                 + SettingsRoutes(

@@ -2,6 +2,7 @@ package import API
 package import Answers
 import Core
 import Evidence
+package import Feed
 package import Ledger
 package import Service
 import Telemetry
@@ -13,6 +14,7 @@ package struct Parts: Sendable {
     package let submissions: Submissions
     package let reads: CustomerReads
     package let answers: AnswerCache
+    package let feed: Feed
 
     package init(
         _ settings: LedgerSettings, _ outside: Outside, answerBytes: Int,
@@ -26,6 +28,9 @@ package struct Parts: Sendable {
         reads = CustomerReads(
             live.useCases.customers, cache: answers, staleMilliseconds: staleMilliseconds)
         reads.publish(to: outside.metrics)
+        feed = Feed(live.feed)
+        live.ledger.follow(with: feed.follower)
+        feed.publish(to: outside.metrics)
         let unknown = UnknownProducts(
             outside.metrics, log: outside.log, clock: outside.machineClock)
         submissions = Submissions(live.intake, apps: AppRing(live.useCases.ports)) {
@@ -34,6 +39,7 @@ package struct Parts: Sendable {
     }
 
     package func router(_ operations: Operations) -> Router {
-        Router(live.useCases, reads, submissions, keys: keys, operations: operations)
+        Router(
+            live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations)
     }
 }

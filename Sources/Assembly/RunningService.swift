@@ -1,5 +1,6 @@
 import API
 import Core
+import Feed
 import Following
 import Glibc
 import HTTPServer
@@ -102,6 +103,8 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
+        // Who waits for something to happen is answered, or the drain would wait for them.
+        parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
         if !servers.drain(milliseconds: RunningService.drainMilliseconds) {

@@ -25,10 +25,13 @@ package struct Interest: Hashable, Sendable {
     package let project: ProjectID?
     /// Whether it wants them with their content.
     package let isWhole: Bool
+    /// How many events of one shard it takes at a time.
+    package let page: Int
 
-    package init(in project: ProjectID? = nil, isWhole: Bool = false) {
+    package init(in project: ProjectID? = nil, isWhole: Bool = false, page: Int? = nil) {
         self.project = project
         self.isWhole = isWhole
+        self.page = page ?? (isWhole ? 100 : 500)
     }
 }
 

@@ -59,3 +59,15 @@ package struct LoggedEvent: Sendable {
         }
     }
 }
+
+/// What follows on some places, and where the log ends.
+package struct FeedLook: Sendable {
+    package let stretches: [Stretch]
+    /// Of shards that do not end at their place.
+    package let heads: [Position]
+
+    package init(_ stretches: [Stretch], heads: [Position]) {
+        self.stretches = stretches
+        self.heads = heads
+    }
+}

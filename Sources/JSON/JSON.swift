@@ -51,6 +51,7 @@ package struct JSONName: Sendable {
     /// Each as it stands in an object behind another member.
     let beforeText: [UInt8]
     let beforeObject: [UInt8]
+    let beforeValue: [UInt8]
     let asNull: [UInt8]
     let asTrue: [UInt8]
     let asFalse: [UInt8]
@@ -59,6 +60,7 @@ package struct JSONName: Sendable {
         self.text = text
         var name = [UInt8(ascii: ",")]
         JSON.write(name: text, to: &name)
+        beforeValue = name
         beforeText = name + "\"".utf8
         beforeObject = name + "{".utf8
         asNull = name + "null".utf8

@@ -37,6 +37,16 @@ package struct WrittenObject: JSONMembers {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    package mutating func append(_ name: JSONName, _ number: Int64) {
+        append(name, value: { $0.append(text: String(number)) })
+    }
+
+    /// A value whose JSON text `write` appends.
+    package mutating func append(_ name: JSONName, value write: (inout [UInt8]) -> Void) {
+        appendMember(name.beforeValue)
+        write(&bytes)
+    }
+
     /// An object as a member.
     package mutating func append(
         _ name: JSONName, members append: (inout WrittenObject) -> Void

@@ -76,6 +76,7 @@ extension DataFolder {
     private static func isOwn(_ name: String) -> Bool {
         let whole: Set = [
             "postgres", "socket", "keys", "seen", "serve.log", "service.lock", "lost+found",
+            "environment",
         ]
         return whole.contains(name)
             || ["postgres.", "secret.key", "audit.mark"].contains { name.hasPrefix($0) }

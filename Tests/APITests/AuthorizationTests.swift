@@ -203,6 +203,7 @@ struct Stage {
             call: "GET /v1/customers/{customer}/balances/{currency}/history", role: .reader,
             arguments: ["u1", "coins"], apart: 200),
         Row(call: "GET /v1/refund_requests", role: .reader, apart: 200),
+        Row(call: "GET /v1/events", role: .reader, apart: 200),
         Row(
             call: "GET /v1/app_transactions/{app_transaction}", role: .reader, arguments: ["704"],
             apart: 200),

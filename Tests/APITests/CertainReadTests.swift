@@ -20,7 +20,8 @@ struct CertainReadTests {
         ports.reading = DoubtedReading(reading: ports.reading)
         router = Router(
             UseCases(ports), service.reads, Submissions(service.intake, apps: service.apps),
-            keys: service.keys, operations: Operations(obstacles: { [] }, metrics: Metrics()))
+            feed: service.feed, keys: service.keys,
+            operations: Operations(obstacles: { [] }, metrics: Metrics()))
         // Memory has the answers, and every key is known.
         try service.keys.reload()
         _ = service.send("GET", "/v1/customers/u1/entitlements", key: key)

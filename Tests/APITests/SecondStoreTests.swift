@@ -131,7 +131,7 @@ struct SecondStoreTests {
         self.intake = intake
         router = Router(
             service.useCases, service.reads, Submissions(intake, apps: service.apps),
-            keys: service.keys,
+            feed: service.feed, keys: service.keys,
             operations: Operations(obstacles: { [] }, metrics: Metrics()))
         admin = try service.key(.admin)
         // Both stores know an app by the same name.

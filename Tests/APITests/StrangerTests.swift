@@ -240,7 +240,7 @@ struct StrangerTests {
             log: Log { line in lines.withLock { $0.append(line) } })
         let router = Router(
             service.useCases, service.reads, Submissions(service.intake, apps: service.apps),
-            keys: service.keys, operations: operations)
+            feed: service.feed, keys: service.keys, operations: operations)
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let server = try Server(settings, metrics: Metrics(), router)

@@ -9,7 +9,7 @@ struct ArrowTests {
         "Following": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
-        "Commands": ["Core", "JSON", "Threading"],
+        "Commands": ["CBuild", "Core", "JSON", "Threading"],
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],
@@ -23,6 +23,7 @@ struct ArrowTests {
         "Machine": ["CProcess"],
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
+        "Feed": ["Core", "Following", "Threading"],
         "Service": ["Auditing", "Core"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
@@ -30,7 +31,7 @@ struct ArrowTests {
         "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
         "OpenAPI": ["COpenAPI"],
         "API": [
-            "Answers", "CatalogFile", "Core", "HTTPServer", "JSON", "OpenAPI", "Service",
+            "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI", "Service",
             "Telemetry", "Threading",
         ],
         "Jobs": [
@@ -38,14 +39,16 @@ struct ArrowTests {
             "Threading",
         ],
         "Assembly": [
-            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Following", "HTTPServer",
-            "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres", "Service",
+            "API", "Answers", "AppStore", "Core", "Crypto", "Evidence", "Feed", "Following",
+            "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "Postgres", "PrivatePostgres",
+            "Service",
             "StoreAccess",
             "Telemetry", "Threading",
         ],
         "deed": [
             "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Evidence",
-            "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres", "PrivatePostgres",
+            "Feed", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
+            "PrivatePostgres",
             "Service", "StoreAccess", "Telemetry", "Threading",
         ],
         "Bench": [
@@ -72,7 +75,8 @@ struct ArrowTests {
 
     /// Targets whose tests lie elsewhere, and where.
     static let testedElsewhere = [
-        "Commands": "DeedTests", "Following": "LedgerTests", "Machine": "DeedTests",
+        "Commands": "DeedTests", "Feed": "APITests", "Following": "LedgerTests",
+        "Machine": "DeedTests",
         "OpenAPI": "APITests", "SQL": "LedgerTests", "StoreAccess": "AppStoreTests",
         "deed": "DeedTests",
         "PracticeTool": "PracticeTests",

@@ -82,7 +82,7 @@ extension ProgramTests {
             "too_many_tokens", "too_many_unclaimed", "purchase_changed_meanwhile",
             "test_clock_missing", "account_shared", "credentials_invalid", "credentials_locked",
             "real_store_refused", "store_on_this_machine",
-            "reconciliation_running",
+            "reconciliation_running", "cursor_lost",
         ]
 
         /// Those that the page of errors lists.

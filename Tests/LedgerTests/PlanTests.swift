@@ -22,7 +22,9 @@ struct PlanTests {
         ledger.close()
         for isAnalyzed in [false, true] {
             if isAnalyzed { try database.run("vacuum analyze deed.events") }
-            for statement in [Statement.loadStreams, .readStreams, .loadVersions, .listEvents] {
+            for statement in [
+                Statement.loadStreams, .readStreams, .loadVersions, .listEvents, .recallStreams,
+            ] {
                 let plan = try plan(of: statement, in: database)
                 #expect(plan.contains("using events_version_key"), "\(plan)")
                 #expect(!plan.contains("events_pkey"), "\(plan)")
@@ -94,6 +96,7 @@ struct PlanTests {
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
             (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),
+            (.findPlaces, "events_pkey"), (.listEditions, "events_version_key"),
             (.listHistoryQuestions, "history_questions_newest"),
             (.fillHistoryQuestions, "purchases_pkey"), (.countHistoryCustomers, "purchases_pkey"),
         ])

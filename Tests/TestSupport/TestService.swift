@@ -5,6 +5,7 @@ import Assembly
 package import Core
 package import Crypto
 import Evidence
+package import Feed
 package import HTTPServer
 package import JSON
 import Ledger
@@ -31,16 +32,18 @@ package final class TestService: Sendable {
     private let parts: Parts
     private let machineClock: TestClock
 
-    /// Over a database of its own with the project `default`, or beside another service on the same.
+    /// Over a database of its own with the project `default`, or beside another service on the same, or over one
+    /// that is there.
     /// `machineClock` is the machine's where `clock` is not. With roots, stores are asked over the network, and
     /// what is signed under these is believed.
     package init(
-        beside other: TestService? = nil, answerBytes: Int = 16 << 20,
+        beside other: TestService? = nil, over found: ScratchDatabase? = nil,
+        startingAt start: Instant? = nil, answerBytes: Int = 16 << 20,
         machineClock: TestClock? = nil, takesProduction: Bool = true,
         asking roots: [Certificate]? = nil
     ) throws {
-        let database = try other?.database ?? ScratchDatabase()
-        let clock = other?.clock ?? TestClock()
+        let database = try found ?? other?.database ?? ScratchDatabase()
+        let clock = other?.clock ?? TestClock(at: start)
         self.machineClock = machineClock ?? clock
         var outside = Outside(
             verifier: roots.map { Verifier(extraRoots: $0) } ?? .minted,
@@ -58,7 +61,7 @@ package final class TestService: Sendable {
         self.clock = clock
         // What is kept before the log was looked at is let go of.
         _ = eventually(within: 60_000) { parts.answers.moment > 0 }
-        if other == nil { try createProject("default") }
+        if other == nil, found == nil { try createProject("default") }
     }
 
     package var useCases: UseCases { parts.live.useCases }
@@ -66,6 +69,7 @@ package final class TestService: Sendable {
     package var ledger: any EventLog { useCases.ledger }
     package var intake: Intake { parts.live.intake }
     package var reads: CustomerReads { parts.reads }
+    package var feed: Feed { parts.feed }
     package var keys: KeyRing { parts.keys }
     package var apps: AppRing { parts.submissions.apps }
     private var log: Ledger { parts.live.ledger }
@@ -73,7 +77,12 @@ package final class TestService: Sendable {
     /// Looks how the database is, as a service does before it says that it is up.
     package func look() throws { _ = try log.look() }
 
-    deinit { log.close() }
+    deinit { close() }
+
+    package func close() {
+        parts.feed.stop()
+        log.close()
+    }
 
     /// What an app of `default` shows the store, opened.
     package func credentials(of app: String) throws -> StoreCredentials {
@@ -232,7 +241,9 @@ package struct Reply: Sendable {
 package final class TestClock: Sendable {
     private let instant = Mutex(Instant(milliseconds: 1_795_202_460_000))
 
-    package init() {}
+    package init(at start: Instant? = nil) {
+        if let start { instant.withLock { $0 = start } }
+    }
 
     package var now: Instant { instant.withLock { $0 } }
 

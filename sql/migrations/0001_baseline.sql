@@ -1002,6 +1002,15 @@ cross join lateral (
 ) as newest
 cross join lateral json_array_elements(newest.payload::json -> 'catalog' -> 'products') as sold;
 
+-- What happened to customers, as far as the heads of their shards reach: what may still be committed has no row.
+create view deed.feed as
+select e.project, e.environment, e.customer, e.shard || ':' || e.seq as position, e.shard, e.seq as sequence,
+    e.version, e.type, deed.instant(e.occurred_at) as occurred_at, deed.instant(e.recorded_at) as recorded_at,
+    e.actor, e.cause, e.payload::json as data
+from deed.events as e
+join deed.shards as s on s.shard = e.shard and e.seq between 1 and s.head
+where not starts_with(e.customer, '$project/') and not starts_with(e.customer, '$unclaimed/');
+
 -- Whether the customer may use the entitlement at an instant; the same answer as the service's.
 create function deed.entitled(
     project text, customer text, entitlement text, at timestamptz default deed.now(),
@@ -1038,7 +1047,7 @@ grant select, insert, update
 grant select on deed.test_clock to public, deed_service;
 grant update (stands_at) on deed.test_clock to deed_service;
 grant select on deed.entitlements, deed.subscriptions, deed.balances, deed.transactions, deed.refunds,
-    deed.grants, deed.products
+    deed.grants, deed.products, deed.feed
     to deed_service;
 
 -- A login that selects from a view calls its functions with rights of its own. Without usage of the schema no right

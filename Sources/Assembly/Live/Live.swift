@@ -2,6 +2,7 @@ package import Answers
 package import Core
 package import Crypto
 package import Evidence
+package import Feed
 import Glibc
 package import Ledger
 package import Service
@@ -57,6 +58,7 @@ package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
     package let intake: Intake
+    package let feed: FeedReader
     package let store: LiveStore
 
     /// `answers` follow the log where there are any.
@@ -70,6 +72,7 @@ package struct Live: Sendable {
             ledger, credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
+        feed = FeedReader(ledger, now: settings.clock)
         intake = Intake(
             ports: ports, ledger, stores: store.adapters, takesProduction: outside.takesProduction)
     }
@@ -81,5 +84,5 @@ extension Secrets {
 }
 
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
-    EvidenceArchive, Leases
+    EvidenceArchive, Leases, FeedLog
 {}

@@ -4,6 +4,12 @@ package struct CatalogEdition: Hashable, Sendable {
     package let since: Instant
     package let catalog: Catalog
 
+    package init(version: Int64, since: Instant, catalog: Catalog) {
+        self.version = version
+        self.since = since
+        self.catalog = catalog
+    }
+
     /// How many are remembered. The log has them all, but decisions need only the editions that some customer
     /// has not been brought up to.
     static let limit = 64

@@ -144,7 +144,7 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-private struct FNV1a64 {
+struct FNV1a64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     mutating func add(_ byte: UInt8) {

@@ -43,7 +43,7 @@ struct LogLook {
         let call = Statement.followShards(
             .int2s(wanted.map(\.place.shard.number)), .int8s(wanted.map(\.place.sequence)),
             .texts(wanted.map(\.interest.project?.text)), .bools(wanted.map(\.interest.isWhole)),
-            .int8s(wanted.map { Int64($0.interest.pageLimit) }))
+            .int8s(wanted.map { Int64($0.interest.page) }))
         try connection.read([call]) { _, rows throws(LedgerError) in
             for row in 0..<rows.count {
                 let number = Int(rows.int8(row, 3))
@@ -61,7 +61,7 @@ struct LogLook {
     private func stretch(_ number: Int) -> Stretch? {
         guard let (head, events) = found[number] else { return nil }
         let (interest, place) = (wanted[number - 1].interest, wanted[number - 1].place)
-        let last = events.count < interest.pageLimit ? head : events.last?.position.sequence ?? head
+        let last = events.count < interest.page ? head : events.last?.position.sequence ?? head
         return Stretch(
             place.shard, after: place.sequence, to: last, events, isComplete: last == head)
     }
@@ -77,11 +77,6 @@ struct LogLook {
             return news.end < news.start || wanted[number - 1].interest.project == nil && !isDense
         }
     }
-}
-
-extension Interest {
-    /// Events of one shard that are read at a time.
-    fileprivate var pageLimit: Int { isWhole ? 100 : 500 }
 }
 
 extension LoggedEvent {

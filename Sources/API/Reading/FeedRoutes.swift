@@ -1,0 +1,133 @@
+import Core
+import Feed
+import HTTPServer
+import JSON
+
+/// The call that follows everything that happens in a project.
+struct FeedRoutes: Sendable {
+    private static let waits: ClosedRange<Int64> = 1...30
+
+    let feed: Feed
+
+    var routes: [Route] {
+        [
+            Route(
+                "GET", "/events",
+                parameters: [
+                    "environment", "after", "since", "limit", "types", "customer", "access", "wait",
+                ], .read, .database, events)
+        ]
+    }
+
+    private func events(_ call: Call) throws(Problem) -> Reaction {
+        let question = try FeedQuestion(call.query, of: call.access.project)
+        let wait = try call.query.optionalInteger("wait", in: FeedRoutes.waits)
+        guard let wait else { return try page(of: question).response(to: question).reaction }
+        return .waiting { () throws(Problem) in
+            let outcome = try rethrowing(as: { Problem($0, question.project) }) {
+                () throws(FeedError) in
+                try feed.ask(question, waiting: 1000 * wait)
+            }
+            switch outcome {
+            case .page(let page): return page.response(to: question).reaction
+            case .waiting(let ticket, let page):
+                return .asking { [feed] give in
+                    feed.hold(ticket, page) { result in
+                        give(
+                            result.map { $0.response(to: question) }
+                                .mapError { Problem($0, question.project) })
+                    }
+                }
+            }
+        }
+    }
+
+    private func page(of question: FeedQuestion) throws(Problem) -> FeedPage {
+        try rethrowing(as: { Problem($0, question.project) }) { () throws(FeedError) in
+            try feed.page(question)
+        }
+    }
+}
+
+extension FeedQuestion {
+    init(_ query: QueryParameters, of project: ProjectID) throws(Problem) {
+        self.init(project, try query.environment() ?? .production)
+        let since = try query.instant("since")
+        if let after = query["after"] {
+            if since != nil {
+                throw .invalid(
+                    "since", "\"since\" and \"after\" are two places to begin at; send one of them."
+                )
+            }
+            start = after == "end" ? .end : .cursor(try FeedCursor(member: after, of: project))
+        } else if let since {
+            start = .since(since)
+        }
+        limit = try query.pageSize()
+        types = try query["types"].map { text throws(Problem) in try FeedTypes(member: text) }
+        customer = try query["customer"].map { text throws(Problem) in
+            let customer = try CustomerID(member: "customer", text)
+            if customer.isReserved {
+                throw .invalid(
+                    "customer", "\"customer\" begins with a prefix that Deed reserves.")
+            }
+            return customer
+        }
+        let isToldOf = try query.flag("access")
+        tellsAccess = isToldOf || query["access"] == nil
+    }
+}
+
+extension FeedCursor {
+    fileprivate init(member text: String, of project: ProjectID) throws(Problem) {
+        do throws(InvalidCursor) {
+            try self.init(text, of: project)
+        } catch {
+            switch error {
+            case .broken:
+                throw .invalid(
+                    "after",
+                    "\"after\" takes \"end\", or a cursor exactly as \"next\" of an answer gave it."
+                )
+            case .ofAnotherProject:
+                throw .invalid(
+                    "after",
+                    "\"after\" is a cursor of another project; send one that this project's feed "
+                        + "gave, or none to begin with the log.")
+            }
+        }
+    }
+}
+
+extension FeedTypes {
+    fileprivate init(member text: String) throws(Problem) {
+        do throws(UnknownFeedType) {
+            try self.init(text)
+        } catch {
+            // Whatever its length: the answer must not be as long as the request.
+            let name = String(String.UnicodeScalarView(error.name.unicodeScalars.prefix(100)))
+            let hint = error.nearest.map { " The nearest is \"\($0)\"." } ?? ""
+            var problem = Problem.invalid(
+                "types",
+                "\"types\" names \"\(name)\", and no event of the feed is called that.\(hint)")
+            problem.extensions.append("nearest", .optional(error.nearest))
+            throw problem
+        }
+    }
+}
+
+extension Problem {
+    init(_ error: FeedError, _ project: ProjectID) {
+        switch error {
+        case .fault(let fault): self.init(fault)
+        case .cursorLost(let restart):
+            self.init(
+                status: 409, code: "cursor_lost",
+                detail:
+                    "Events that the cursor has passed were lost, and the loss was accepted. Go on "
+                    + "with the cursor in \"restart\": it gives again what may have been written in "
+                    + "their place, and events that you have by their ids.")
+            extensions.append("restart", .string(restart.text(for: project)))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/// A place in all shards of the log, as a reader of a project's feed carries it from page to page.
+///
+/// Written as digits of five bits each: a long number of its own for each shard fits in far less than the limit.
+package struct FeedCursor: Hashable, Sendable {
+    package static let lengthLimit = 1024
+    private static let form: UInt64 = 1
+
+    /// The last position before it, by the shard's number.
+    package let place: [Int64]
+    /// The shard that the next page begins with, so that short pages come to each.
+    package let turn: Int
+    package let givenAt: Instant
+    /// The losses that were accepted when it was given.
+    package let losses: AcceptedLosses
+
+    package init(_ place: [Int64], turn: Int, givenAt: Instant, losses: AcceptedLosses) {
+        precondition(place.count == Shard.count, "a cursor has a place in each shard")
+        self.place = place
+        self.turn = turn
+        self.givenAt = givenAt
+        self.losses = losses
+    }
+
+    /// Reads one that the project's feed gave.
+    package init(_ text: String, of project: ProjectID) throws(InvalidCursor) {
+        guard text.utf8.count <= FeedCursor.lengthLimit, var digits = CursorDigits(reading: text),
+            digits.next() == FeedCursor.form
+        else { throw .broken }
+        if digits.next() != project.mark { throw .ofAnotherProject }
+        guard let count = digits.next(), let mark = digits.next(), let givenAt = digits.next(),
+            let turn = digits.next(), turn < Shard.count
+        else { throw .broken }
+        var place: [Int64] = []
+        for _ in Shard.all {
+            guard let number = digits.next(), let sequence = Int64(exactly: number) else {
+                throw .broken
+            }
+            place.append(sequence)
+        }
+        if !digits.isAtEnd { throw .broken }
+        self.init(
+            place, turn: Int(turn), givenAt: Instant(milliseconds: Int64(bitPattern: givenAt)),
+            losses: AcceptedLosses(count: count, mark: mark))
+    }
+
+    package func text(for project: ProjectID) -> String {
+        var digits = CursorDigits()
+        for number in [
+            FeedCursor.form, project.mark, losses.count, losses.mark,
+            UInt64(bitPattern: givenAt.milliseconds), UInt64(turn),
+        ] { digits.append(number) }
+        for sequence in place { digits.append(UInt64(max(0, sequence))) }
+        return digits.sealed
+    }
+}
+
+package enum InvalidCursor: Error, Hashable, Sendable {
+    case broken
+    case ofAnotherProject
+}
+
+/// Which losses of a log were accepted: how many, and a mark that tells them from others.
+package struct AcceptedLosses: Hashable, Sendable {
+    fileprivate let count: UInt64
+    fileprivate let mark: UInt64
+
+    fileprivate init(count: UInt64, mark: UInt64) {
+        self.count = count
+        self.mark = mark
+    }
+
+    package init(_ acceptances: [AcceptanceID]) {
+        var hash = FNV1a64()
+        for acceptance in acceptances {
+            hash.add(acceptance.text.utf8.span)
+            hash.add(0)
+        }
+        self.init(count: UInt64(acceptances.count), mark: hash.value >> 32)
+    }
+}
+
+extension ProjectID {
+    /// Tells its cursors from those of others: by mistake one is sent, and not by chance.
+    fileprivate var mark: UInt64 {
+        var hash = FNV1a64()
+        hash.add(text.utf8.span)
+        return hash.value >> 24
+    }
+}
+
+/// Numbers as letters, digits, `-` and `_`, the lowest five bits first; a sixth bit says that more follow.
+private struct CursorDigits {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let values: [UInt8: UInt64] = Dictionary(
+        uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt64($0)) })
+    /// Letters of the seal at the end.
+    private static let sealLength = 5
+
+    private var bytes: [UInt8] = []
+    private var reached = 0
+
+    init() {}
+
+    /// What was sealed; `nil` where that is damaged.
+    init?(reading text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count > CursorDigits.sealLength,
+            bytes.allSatisfy({ CursorDigits.values[$0] != nil })
+        else { return nil }
+        self.bytes = bytes.dropLast(CursorDigits.sealLength)
+        if seal != Array(bytes.suffix(CursorDigits.sealLength)) { return nil }
+    }
+
+    var isAtEnd: Bool { reached == bytes.count }
+
+    mutating func append(_ number: UInt64) {
+        var rest = number
+        repeat {
+            let digit = rest & 31
+            rest >>= 5
+            bytes.append(CursorDigits.alphabet[Int(digit | (rest > 0 ? 32 : 0))])
+        } while rest > 0
+    }
+
+    /// The next number; `nil` where none is left, or where it is too long.
+    mutating func next() -> UInt64? {
+        var (number, shift) = (UInt64(0), UInt64(0))
+        while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {
+            reached += 1
+            // The thirteenth digit has room for the last four bits.
+            if shift > 60 || shift == 60 && digit & 31 > 15 { return nil }
+            number |= (digit & 31) << shift
+            if digit < 32 { return number }
+            shift += 5
+        }
+        return nil
+    }
+
+    private var seal: [UInt8] {
+        var hash = FNV1a64()
+        hash.add(bytes.span)
+        let value = hash.value ^ hash.value >> 32
+        return (0..<UInt64(CursorDigits.sealLength)).map {
+            CursorDigits.alphabet[Int(value >> ($0 * 6) & 63)]
+        }
+    }
+
+    var sealed: String { String(decoding: bytes + seal, as: UTF8.self) }
+}

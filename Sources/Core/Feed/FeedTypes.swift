@@ -1,0 +1,79 @@
+/// Which events a reader of the feed wants, by their types and by what they changed.
+package struct FeedTypes: Hashable, Sendable {
+    private var names: Set<String> = []
+    private var changes: Set<AnswerChange.Kind> = []
+
+    /// Reads a list like `purchase.made,subscription.*,entitlement.ended`.
+    package init(_ text: String) throws(UnknownFeedType) {
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            try add(String(part))
+        }
+    }
+
+    private mutating func add(_ name: String) throws(UnknownFeedType) {
+        let isFamily = name.utf8.suffix(2).elementsEqual(".*".utf8)
+        let found = FeedTypes.all.filter {
+            isFamily ? $0.utf8.starts(with: name.utf8.dropLast()) : $0 == name
+        }
+        if found.isEmpty || name == ".*" {
+            throw UnknownFeedType(
+                name: name, nearest: nearest(to: name, among: FeedTypes.all + FeedTypes.families))
+        }
+        for type in found {
+            if let change = FeedTypes.changesByName[type] {
+                changes.insert(change)
+            } else {
+                names.insert(type)
+            }
+        }
+    }
+
+    /// Whether an event of the type may be wanted.
+    package func mayInclude(_ type: String) -> Bool { !changes.isEmpty || names.contains(type) }
+
+    /// Whether what an event changed has to be known first.
+    package var dependOnAccess: Bool { !changes.isEmpty }
+
+    package func include(_ type: String, _ access: [AnswerChange]) -> Bool {
+        names.contains(type) || access.contains { changes.contains($0.kind) }
+    }
+}
+
+package struct UnknownFeedType: Error, Hashable, Sendable {
+    package let name: String
+    package let nearest: String?
+}
+
+extension FeedTypes {
+    private static let changesByName = Dictionary(
+        uniqueKeysWithValues: AnswerChange.Kind.allCases.map { ("entitlement.\($0.rawValue)", $0) })
+
+    /// Every name that a reader may ask for.
+    package static let all =
+        customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
+
+    /// Every family of them.
+    package static let families: [String] = {
+        var families: [String] = []
+        for name in all {
+            let family = String(name.prefix { $0 != "." }) + ".*"
+            if !families.contains(family) { families.append(family) }
+        }
+        return families
+    }()
+
+    /// The types of events that customers' streams hold.
+    package static let customerTypes = [
+        "purchase.made", "purchase.refunded", "purchase.revoked", "purchase.restated",
+        "purchase.attached", "purchase.detached",
+        "subscription.renewed", "subscription.upgraded", "subscription.extended",
+        "renewal.changed", "renewal.restated",
+        "refund.requested", "refund.declined", "refund.reversed", "refund.report_prepared",
+        "refund.reported", "refund.unreported",
+        "app.installed", "consent.rescinded",
+        "grant.given", "grant.revoked",
+        "balance.credited", "balance.debited", "balance.spent", "balance.adjusted",
+        "order.opened", "order.fulfilled", "order.closed", "token.registered",
+        "access.started", "access.ended", "access.ending_soon", "customer.erased",
+    ]
+}

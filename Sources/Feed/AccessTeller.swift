@@ -1,0 +1,147 @@
+import Core
+import Following
+import Synchronization
+
+/// Finds out what events changed: each customer is folded once, from what is remembered or from the beginning.
+final class AccessTeller {
+    private let log: any FeedLog
+    private let memory: ToldMemory
+    private let id: ProjectID
+    private var project: ProjectState?
+    /// Catalogs that the project's state remembers no more.
+    private var oldEditions: [CatalogEdition] = []
+
+    init(_ log: any FeedLog, _ memory: ToldMemory, _ project: ProjectID) {
+        self.log = log
+        self.memory = memory
+        id = project
+    }
+
+    /// What each wanted event of the round changed. A round with customers whose events would be too many rows
+    /// ends before them; the first one has no limit.
+    func tell(
+        _ round: inout Round, in course: inout PageCourse
+    ) throws(Fault) -> [Position: AccessTold] {
+        let missing = plan(&round, in: &course)
+        var told = try recall(missing)
+        var found: [Position: AccessTold] = [:]
+        for event in round.steps.prefix(round.limit) {
+            guard let state = told[event.stream] else { continue }
+            let isWanted = course.wants(event)
+            do throws(Fault) {
+                var access = try state.get()
+                // Letting go of the state first spares a copy of all that it holds.
+                told[event.stream] = nil
+                let recorded = try log.recorded(event)
+                if isWanted {
+                    let changes = try access.tell(recorded) { wanted throws(Fault) in
+                        try catalog(wanted)
+                    }
+                    found[event.position] = AccessTold(changes: changes, isUnknown: false)
+                } else {
+                    access.pass(recorded)
+                }
+                told[event.stream] = .success(access)
+            } catch {
+                if error.isOfWholeDatabase || error == .busy { throw error }
+                told[event.stream] = .failure(error)
+                if isWanted { found[event.position] = .unknown }
+            }
+        }
+        for case (let stream, .success(let access)) in told { memory.keep(access, of: stream) }
+        return found
+    }
+
+    /// The customers of wanted events, each from where it has to be folded; shortens the round.
+    private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
+        let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
+        var planned: Set<Stream> = []
+        var missing: [PartlyTold] = []
+        var left = course.rowsLeft - round.steps.count
+        for (place, event) in round.steps.prefix(round.limit).enumerated()
+        where wanted.contains(event.stream) && planned.insert(event.stream).inserted {
+            let part = PartlyTold(
+                event.stream, memory.told(of: event.stream, before: event.version),
+                through: event.version - 1)
+            if part.length > left, !missing.isEmpty || !course.items.isEmpty {
+                (round.limit, round.isLast) = (place, true)
+                break
+            }
+            left -= part.length
+            course.count(part.length)
+            missing.append(part)
+        }
+        return missing
+    }
+
+    private func recall(
+        _ parts: [PartlyTold]
+    ) throws(Fault) -> [Stream: Result<ToldAccess, Fault>] {
+        var told: [Stream: Result<ToldAccess, Fault>] = [:]
+        var batch: [PartlyTold] = []
+        var rows = 0
+        func read() throws(Fault) {
+            for (part, result) in zip(batch, try log.recall(batch)) { told[part.stream] = result }
+            (batch, rows) = ([], 0)
+        }
+        for part in parts {
+            if part.length <= 0 {
+                told[part.stream] = .success(part.told)
+                continue
+            }
+            batch.append(part)
+            rows += part.length
+            if rows >= 5000 { try read() }
+        }
+        if !batch.isEmpty { try read() }
+        return told
+    }
+
+    private func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
+        if wanted == .version(0) { return Catalog() }
+        if project.map({ $0.catalogVersion < wanted.newest }) ?? true {
+            project = try log.project(id)
+        }
+        if let catalog = project?.catalog(wanted) { return catalog }
+        if let edition = oldEditions[wanted] { return edition.catalog }
+        oldEditions = try log.editions(of: id, from: wanted)
+        // Before the first one nothing was sold.
+        return oldEditions[wanted]?.catalog ?? Catalog()
+    }
+}
+
+/// What was told last of recently read customers, within so many bytes.
+final class ToldMemory: Sendable {
+    /// What was used since the last turn, and before it.
+    private struct State {
+        var young: [Stream: ToldAccess] = [:]
+        var old: [Stream: ToldAccess] = [:]
+        var weight = 0
+    }
+    private let state = Mutex(State())
+    private let limit: Int
+
+    init(bytes: Int) {
+        limit = bytes / 2
+    }
+
+    /// The customer as told before a version, or from the beginning.
+    func told(of stream: Stream, before version: Int64) -> ToldAccess {
+        let known = state.withLock { $0.young[stream] ?? $0.old[stream] }
+        return known.flatMap { $0.version < version ? $0 : nil } ?? ToldAccess()
+    }
+
+    func keep(_ told: ToldAccess, of stream: Stream) {
+        if told.weight > limit { return }
+        state.withLock { state in
+            if state.weight + told.weight > limit {
+                state.old = state.young
+                (state.young, state.weight) = ([:], 0)
+            }
+            let before = state.young.updateValue(told, forKey: stream)
+            state.weight += told.weight - (before?.weight ?? 0)
+        }
+    }
+
+    func forget() { state.withLock { $0 = State() } }
+}

@@ -1,0 +1,114 @@
+import Core
+package import Following
+import Threading
+
+/// A project's feed as an instance serves it: pages at once, and pages for callers who wait until something
+/// matches.
+///
+/// A call that waits is a note and no thread. It is written down before the log is read, so that whatever happens
+/// after that reading rings it.
+package final class Feed: Sendable {
+    /// How many calls may wait.
+    package static let waitLimit = 1024
+    private static let threads = 2
+
+    package typealias Give = @Sendable (Result<FeedPage, FeedError>) -> Void
+
+    /// What a question comes to.
+    package enum Outcome: Sendable {
+        case page(FeedPage)
+        /// Nothing matches so far. Who was told so has to `hold` it, and gets the page later.
+        case waiting(Ticket, FeedPage)
+    }
+
+    /// A call that waits.
+    package struct Ticket: Sendable {
+        fileprivate let number: Int
+    }
+
+    private let reader: FeedReader
+    private let state = Monitor(WaitingRoom())
+
+    package init(_ reader: FeedReader) {
+        self.reader = reader
+        for number in 1...Feed.threads {
+            startThread("feed-\(number)") { [state, reader] in Feed.serve(state, reader) }
+        }
+    }
+
+    /// Follows the log for those who wait.
+    package var follower: MemoryReader {
+        MemoryReader(
+            Interest(),
+            begin: { [state, reader] in
+                reader.forget()
+                state.changeAndWake { room in (room.ringAll(), .all) }
+            },
+            tell: { [state] events in
+                state.changeAndWake { room in ((), room.ring(events) ? .all : .none) }
+            })
+    }
+
+    package var waiting: Int { state.change(wake: .none) { $0.count } }
+
+    package func page(_ question: FeedQuestion) throws(FeedError) -> FeedPage {
+        try reader.page(question)
+    }
+
+    /// The page, unless that would be empty at the end of the log and a call may wait.
+    package func ask(
+        _ question: FeedQuestion, waiting milliseconds: Int64
+    ) throws(FeedError) -> Outcome {
+        let deadline = monotonicMilliseconds() + milliseconds
+        let number = state.change(wake: .none) { $0.enter(question, until: deadline) }
+        do throws(FeedError) {
+            let page = try reader.page(question)
+            if let number, page.items.isEmpty, !page.isMore {
+                return .waiting(Ticket(number: number), page)
+            }
+            if let number { state.change(wake: .none) { $0.leave(number) } }
+            return .page(page)
+        } catch {
+            if let number { state.change(wake: .none) { $0.leave(number) } }
+            throw error
+        }
+    }
+
+    /// Has the page given when something matches, or when the time is up; exactly once.
+    package func hold(_ ticket: Ticket, _ page: FeedPage, give: @escaping Give) {
+        let isHeld = state.changeAndWake { room in
+            let isHeld = room.hold(ticket.number, page, give)
+            return (isHeld, isHeld ? .all : .none)
+        }
+        if !isHeld { give(.success(page)) }
+    }
+
+    /// Answers all who wait; from now on nobody does.
+    package func stop() {
+        let held = state.change { $0.close() }
+        for (page, give) in held { give(.success(page)) }
+    }
+
+    deinit { stop() }
+
+    private static func serve(_ state: Monitor<WaitingRoom>, _ reader: FeedReader) {
+        while true {
+            let (pause, seen) = state.change(wake: .none) { room in
+                (room.pause(at: monotonicMilliseconds()), room.changes)
+            }
+            let found = state.wait(milliseconds: pause) { room -> WaitingRoom.Next? in
+                if room.isClosed { return .end }
+                if let group = room.next(at: monotonicMilliseconds()) { return .group(group) }
+                // Who came in the meantime may have less time.
+                return room.changes == seen ? nil : .nothing
+            }
+            guard case .group(let group) = found else {
+                if case .end = found { return }
+                continue
+            }
+            let result = Result { () throws(FeedError) in try reader.page(group.question) }
+            let answers = state.changeAndWake { room in (room.settle(group, result), .all) }
+            for (give, result) in answers { give(result) }
+        }
+    }
+}

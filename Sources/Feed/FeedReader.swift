@@ -1,0 +1,74 @@
+package import Core
+import Following
+
+/// Reads pages of a project's feed from the log.
+package final class FeedReader: Sendable {
+    /// How far clocks may be apart, in milliseconds, where a lost cursor begins again.
+    private static let clockMargin: Int64 = 300_000
+
+    private let log: any FeedLog
+    private let now: @Sendable () -> Instant
+    private let memory: ToldMemory
+
+    package init(_ log: some FeedLog, now: @escaping @Sendable () -> Instant) {
+        self.log = log
+        self.now = now
+        memory = ToldMemory(bytes: 32 << 20)
+    }
+
+    package func page(_ question: FeedQuestion) throws(FeedError) -> FeedPage {
+        let course = try rethrowing(as: FeedError.fault) { () throws(Fault) in
+            var course = try begin(question)
+            let teller = AccessTeller(log, memory, question.project)
+            while let wish = course.wish {
+                let look = try log.look(wish.interest, after: wish.place)
+                var round = course.round(of: look)
+                var access: [Position: AccessTold] = [:]
+                if question.needsAccess { access = try teller.tell(&round, in: &course) }
+                course.take(round, access)
+            }
+            return course
+        }
+        // After what was read: a loss that was accepted in between is told here.
+        let project = try rethrowing(as: FeedError.fault, log.project(question.project))
+        let losses = AcceptedLosses(project.acceptances)
+        if case .cursor(let cursor) = question.start {
+            let isShort = zip(course.heads, cursor.place).contains { $0 < $1 }
+            if cursor.losses != losses || isShort {
+                throw .cursorLost(restart: try restart(cursor, losses))
+            }
+        }
+        let next = FeedCursor(course.place, turn: course.turn, givenAt: now(), losses: losses)
+        return FeedPage(items: course.sortedItems, next: next, heads: course.heads)
+    }
+
+    private func begin(_ question: FeedQuestion) throws(Fault) -> PageCourse {
+        // Where only one shard is looked at, the others' ends have to be asked for.
+        var heads = question.customer == nil ? nil : try log.heads()
+        var (place, turn) = ([Int64](repeating: 0, count: Shard.count), 0)
+        switch question.start {
+        case .beginning: break
+        case .end:
+            if heads == nil { heads = try log.heads() }
+            place = heads ?? place
+        case .since(let instant): place = try log.places(before: instant)
+        case .cursor(let cursor): (place, turn) = (cursor.place, cursor.turn)
+        }
+        return PageCourse(question, at: place, turn: turn, heads: heads)
+    }
+
+    /// What the cursor passed and what was recorded before it was given is still there: what took the place of
+    /// lost events was recorded later than they were.
+    private func restart(
+        _ cursor: FeedCursor, _ losses: AcceptedLosses
+    ) throws(FeedError) -> FeedCursor {
+        let instant = cursor.givenAt.advanced(byMilliseconds: -FeedReader.clockMargin)
+        let kept = try rethrowing(as: FeedError.fault, log.places(before: instant))
+        return FeedCursor(
+            zip(cursor.place, kept).map(min), turn: cursor.turn, givenAt: cursor.givenAt,
+            losses: losses)
+    }
+
+    /// Forgets what was told: the log may be another one.
+    package func forget() { memory.forget() }
+}

@@ -1,0 +1,205 @@
+import Core
+import Following
+
+/// The calls that wait for something to happen.
+struct WaitingRoom {
+    private struct Call {
+        enum Stage { case reading, held, ready }
+        let question: FeedQuestion
+        let deadline: Int64
+        var stage = Stage.reading
+        /// Whether something happened that may match, and is not in what was read.
+        var isRung = false
+        var page: FeedPage?
+        var give: Feed.Give?
+    }
+    /// Whose events a call waits for.
+    fileprivate enum Subject: Hashable {
+        case everybody(ProjectID, Environment)
+        case one(Stream)
+    }
+    /// Calls that ask the same, each from its own place.
+    struct Group {
+        let question: FeedQuestion
+        fileprivate let numbers: [Int]
+        /// Whether the time of one of them is up.
+        fileprivate let due: Set<Int>
+    }
+    /// What is to be done next.
+    enum Next {
+        case group(Group)
+        case nothing
+        case end
+    }
+    private var calls: [Int: Call] = [:]
+    /// Those that are not rung.
+    private var listeners: [Subject: Set<Int>] = [:]
+    private var ready: [Int] = []
+    private var last = 0
+    /// How often a call was held.
+    private(set) var changes = 0
+    private(set) var isClosed = false
+
+    /// How many have read all that there was.
+    var count: Int { calls.values.count { $0.page != nil } }
+
+    /// A number for a call that may wait; `nil` where none may.
+    mutating func enter(_ question: FeedQuestion, until deadline: Int64) -> Int? {
+        if isClosed || calls.count >= Feed.waitLimit { return nil }
+        last += 1
+        calls[last] = Call(question: question, deadline: deadline)
+        listeners[question.subject, default: []].insert(last)
+        return last
+    }
+
+    mutating func leave(_ number: Int) {
+        guard let call = calls.removeValue(forKey: number) else { return }
+        unlist(number, call.question)
+    }
+
+    private mutating func unlist(_ number: Int, _ question: FeedQuestion) {
+        listeners[question.subject]?.remove(number)
+        if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
+    }
+
+    /// False where it is to be answered at once.
+    mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
+        guard !isClosed, var call = calls[number] else {
+            leave(number)
+            return false
+        }
+        changes += 1
+        (call.page, call.give) = (page, give)
+        call.stage = call.isRung ? .ready : .held
+        calls[number] = call
+        if call.isRung { ready.append(number) }
+        return true
+    }
+
+    /// Takes note of what happened; whether a call is to be answered.
+    mutating func ring(_ events: [LoggedEvent]) -> Bool {
+        if listeners.isEmpty { return false }
+        let before = ready.count
+        for event in events {
+            let (stream, position) = (event.stream, event.position)
+            for subject in [.everybody(stream.project, stream.environment), Subject.one(stream)] {
+                for number in listeners[subject] ?? [] {
+                    guard let call = calls[number],
+                        call.question.mayInclude(stream, event.type)
+                    else { continue }
+                    let place = call.page?.next.place[Int(position.shard.number)]
+                    if let place, position.sequence <= place { continue }
+                    ring(number)
+                }
+            }
+        }
+        return ready.count > before
+    }
+
+    mutating func ringAll() { for number in calls.keys { ring(number) } }
+
+    private mutating func ring(_ number: Int) {
+        guard var call = calls[number], !call.isRung else { return }
+        call.isRung = true
+        if call.stage == .held {
+            call.stage = .ready
+            ready.append(number)
+        }
+        calls[number] = call
+        unlist(number, call.question)
+    }
+
+    /// How long nothing has to be done, in milliseconds.
+    func pause(at time: Int64) -> Int64 {
+        if !ready.isEmpty { return 0 }
+        let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
+        return next.map { max(0, $0 - time) } ?? 60_000
+    }
+
+    /// Calls that are to be answered, and ask the same.
+    mutating func next(at time: Int64) -> Group? {
+        var due: Set<Int> = []
+        for (number, call) in calls where call.stage != .reading && call.deadline <= time {
+            due.insert(number)
+            if call.stage == .held {
+                calls[number]?.stage = .ready
+                ready.append(number)
+            }
+        }
+        guard let first = ready.first.flatMap({ calls[$0]?.question }) else {
+            ready = []
+            return nil
+        }
+        let numbers = ready.filter { calls[$0]?.question.isSame(as: first) ?? false }
+        ready.removeAll { calls[$0]?.question.isSame(as: first) ?? true }
+        var question = first
+        for (place, number) in numbers.enumerated() {
+            // From now on what happens may not be in what is read.
+            calls[number]?.isRung = false
+            calls[number]?.stage = .reading
+            listeners[question.subject, default: []].insert(number)
+            guard let next = calls[number]?.page?.next else { continue }
+            question.start = place == 0 ? .cursor(next) : question.start.earlier(next)
+        }
+        return Group(question: question, numbers: numbers, due: due)
+    }
+
+    /// What is given of what was read for a group; who has nothing of it waits on.
+    mutating func settle(
+        _ group: Group, _ result: Result<FeedPage, FeedError>
+    ) -> [(Feed.Give, Result<FeedPage, FeedError>)] {
+        var answers: [(Feed.Give, Result<FeedPage, FeedError>)] = []
+        for number in group.numbers {
+            guard let call = calls[number], let page = call.page, let give = call.give else {
+                continue
+            }
+            let own = result.map { $0.after(page.next.place) }
+            if case .success(let page) = own, page.items.isEmpty, !page.isMore || call.isRung,
+                !group.due.contains(number), !isClosed
+            {
+                _ = hold(number, page, give)
+                continue
+            }
+            leave(number)
+            answers.append((give, own))
+        }
+        return answers
+    }
+
+    /// Lets nobody wait any more. What those get who do.
+    mutating func close() -> [(FeedPage, Feed.Give)] {
+        isClosed = true
+        let held = calls.filter { $0.value.stage != .reading }
+        for number in held.keys { leave(number) }
+        return held.values.compactMap { call in
+            call.page.flatMap { page in call.give.map { (page, $0) } }
+        }
+    }
+}
+
+extension FeedQuestion {
+    fileprivate var subject: WaitingRoom.Subject {
+        let one = customer.map { customer in
+            Stream(project: project, environment: environment, customer: customer)
+        }
+        return one.map(WaitingRoom.Subject.one) ?? .everybody(project, environment)
+    }
+
+    /// Whether the other one differs in the place only.
+    fileprivate func isSame(as other: FeedQuestion) -> Bool {
+        var other = other
+        other.start = start
+        return self == other
+    }
+}
+
+extension FeedQuestion.Start {
+    /// In each shard the earlier of both places.
+    fileprivate func earlier(_ other: FeedCursor) -> Self {
+        guard case .cursor(let cursor) = self else { return .cursor(other) }
+        return .cursor(
+            FeedCursor(
+                zip(cursor.place, other.place).map(min), turn: cursor.turn,
+                givenAt: min(cursor.givenAt, other.givenAt), losses: cursor.losses))
+    }
+}

@@ -1,0 +1,109 @@
+package import Core
+package import Following
+import Postgres
+import SQL
+
+/// What pages of the feed are read by: looks of the follower's own kind, from whatever place a caller has.
+extension Ledger {
+    package func look(
+        _ interest: Interest, after place: [Position]
+    ) throws(Fault) -> FeedLook {
+        try requireCertainty()
+        var look = LogLook([(interest, place)])
+        var epoch = 0
+        try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                epoch = known.epoch
+                try look.ask(&connection)
+            }
+        }
+        known.note(look.marks, askedIn: epoch)
+        return FeedLook(
+            look.news[0],
+            heads: look.marks.map { Position(shard: $0.shard, sequence: $0.head) })
+    }
+
+    package func places(before instant: Instant) throws(Fault) -> [Int64] {
+        try requireCertainty()
+        var places = [Int64](repeating: 0, count: Shard.count)
+        let found = try list(Statement.findPlaces(.int8(instant.milliseconds))) { rows, row in
+            (shard: Int(rows.int2(row, 0)), sequence: rows.int8(row, 1))
+        }
+        for place in found { places[place.shard] = place.sequence }
+        return places
+    }
+
+    /// One round trip. What is read is not kept: it is how customers once were.
+    package func recall(
+        _ parts: [PartlyTold]
+    ) throws(Fault) -> [Result<ToldAccess, Fault>] {
+        var told: [Stream: Result<ToldAccess, Fault>] = [:]
+        for part in parts { told[part.stream] = .success(part.told) }
+        let call = Statement.recallStreams(
+            parts.map(\.stream), .int8s(parts.map(\.told.version)), .int8s(parts.map(\.end)))
+        try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                for part in parts { told[part.stream] = .success(part.told) }
+                try connection.read([call]) { _, rows throws(LedgerError) in
+                    for row in 0..<rows.count {
+                        let event = try EventRow(rows, row)
+                        guard case .success(var access) = told[event.stream] else { continue }
+                        // Letting go of the state first spares a copy of all that it holds.
+                        told[event.stream] = nil
+                        told[event.stream] = Result { () throws(Fault) in
+                            let recorded = try faulting { () throws(LedgerError) in
+                                try event.recorded(after: access.version)
+                            }
+                            access.pass(recorded)
+                            return access
+                        }
+                    }
+                }
+            }
+        }
+        return parts.map { part in
+            let result = told[part.stream] ?? .success(part.told)
+            if case .failure(let fault) = result { unread.tell(part.stream, fault) }
+            return result
+        }
+    }
+
+    /// How many catalogs are read at a time.
+    private static let editionPage: Int64 = 16
+
+    package func editions(
+        of project: ProjectID, from wanted: WantedCatalog
+    ) throws(Fault) -> [CatalogEdition] {
+        var before = Instant.distantFuture
+        if case .last(let instant, _) = wanted { before = instant }
+        let call = Statement.listEditions(
+            .int2(Stream.ofProject(project).shard.number), .text(project.text),
+            .int8(wanted.newest), .int8(before.milliseconds), .int8(Ledger.editionPage))
+        return try list(call) { rows, row throws(LedgerError) in
+            let event = try Event(
+                type: "catalog.changed", format: rows.int2(row, 2), payload: rows.text(row, 1))
+            guard case .catalogChanged(let changed) = event else {
+                throw .unreadable("a catalog that is none")
+            }
+            return CatalogEdition(
+                version: changed.version, since: Instant(milliseconds: rows.int8(row, 0)),
+                catalog: changed.catalog)
+        }
+    }
+
+    package func recorded(_ event: LoggedEvent) throws(Fault) -> RecordedEvent {
+        guard let content = event.content else {
+            throw .broken("an event was read without its content")
+        }
+        do throws(LedgerError) {
+            return RecordedEvent(
+                stream: event.stream, version: event.version, position: event.position,
+                event: try Event(
+                    type: event.type, format: content.format, payload: content.payload),
+                record: content.record)
+        } catch {
+            unread.tell(event.stream, error.fault)
+            throw error.fault
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import API
+import Assembly
+import Commands
+import Core
+import Feed
+import JSON
+
+let eventsCommand = CommandSpec(
+    path: ["events"], summary: "Follows what happens to all customers of a project.",
+    options: [
+        .value("after", "CURSOR", "go on with what an earlier call printed, or \"end\" for now"),
+        .value("since", "INSTANT", "begin with the first event that was recorded then or later"),
+        .value("types", "LIST", "only these, as in purchase.made,grant.*,entitlement.ended"),
+        .value("customer", "ID", "only of this customer"),
+        .value("limit", "COUNT", "at most this many (default: 100; with --follow, no limit)"),
+        .flag("no-access", "do not tell what each event changed, which is faster"),
+        .flag("follow", "go on until it is interrupted"),
+        .environment, .project,
+    ] + Option.database,
+    onlyReads: true, example: "deed events --after end --types 'entitlement.*' --follow"
+) { invocation throws(CommandEnd) in
+    let question = try invocation.feedQuestion()
+    let isFollowing = invocation.has("follow")
+    let limit =
+        try invocation.integer("limit", in: 1...1_000_000) ?? (isFollowing ? .max : 100)
+    if isFollowing { StopSignal.install() }
+    try invocation.withLive(in: question.project) { live throws(CommandEnd) in
+        var course = EventsCourse(question, left: limit, isFollowing: isFollowing)
+        let next = try course.run(live.feed) { item in
+            printText(
+                invocation.isJSON
+                    ? String(
+                        decoding: item.json(tellingAccess: question.tellsAccess), as: UTF8.self)
+                    : item.line.withVisibleDirections)
+        }
+        let cursor = next.text(for: question.project)
+        invocation.show(["next": .string(cursor)], text: "Go on with: --after \(cursor)")
+    }
+}
+
+/// Page after page, until it is enough.
+private struct EventsCourse {
+    private static let lookPause = 200
+    private static let faultPause = 1000
+
+    private var question: FeedQuestion
+    private var left: Int
+    private let isFollowing: Bool
+
+    init(_ question: FeedQuestion, left: Int, isFollowing: Bool) {
+        self.question = question
+        self.left = left
+        self.isFollowing = isFollowing
+    }
+
+    /// Where it ends.
+    mutating func run(
+        _ feed: FeedReader, _ show: (FeedItem) -> Void
+    ) throws(CommandEnd) -> FeedCursor {
+        while true {
+            question.limit = min(Int(FeedQuestion.limits.upperBound), left)
+            if let page = try page(of: feed) {
+                page.items.forEach(show)
+                left -= page.items.count
+                question.start = .cursor(page.next)
+                let isAtEnd = !page.isMore
+                let isOver = left == 0 || isAtEnd && !isFollowing
+                let pause = isAtEnd ? EventsCourse.lookPause : 0
+                if isOver || isFollowing && StopSignal.wait(milliseconds: pause) {
+                    return page.next
+                }
+            } else if StopSignal.wait(milliseconds: EventsCourse.faultPause),
+                case .cursor(let cursor) = question.start
+            {
+                return cursor
+            }
+        }
+    }
+
+    /// `nil` where a follower has to try again.
+    private func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
+        do throws(FeedError) {
+            return try feed.page(question)
+        } catch {
+            switch error {
+            case .fault(let fault):
+                guard isFollowing, fault == .busy || fault == .unavailable,
+                    case .cursor = question.start
+                else { throw CommandEnd(fault) }
+                printError("\(fault.sentence) Trying again.")
+                return nil
+            case .cursorLost(let restart):
+                throw .refused(
+                    code: "cursor_lost",
+                    sentence:
+                        "Events that the cursor has passed were lost, and the loss was accepted. "
+                        + "Go on with: --after \(restart.text(for: question.project))")
+            }
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func feedQuestion() throws(CommandEnd) -> FeedQuestion {
+        let environment: Environment = try word("environment") ?? .production
+        var question = FeedQuestion(try project(), environment)
+        let since = try instant("since")
+        if let after = self["after"] {
+            if since != nil { throw usage("--since and --after are two places to begin at") }
+            question.start =
+                after == "end" ? .end : .cursor(try cursor(after, of: question.project))
+        } else if let since {
+            question.start = .since(since)
+        }
+        if let text = self["types"] {
+            do throws(UnknownFeedType) {
+                question.types = try FeedTypes(text)
+            } catch {
+                let hint = error.nearest.map { "; the nearest is \"\($0)\"" } ?? ""
+                throw usage("--types names \"\(error.name)\", which no event is called\(hint)")
+            }
+        }
+        question.customer = try id("customer")
+        if question.customer?.isReserved == true {
+            throw usage("--customer begins with a prefix that Deed reserves")
+        }
+        question.tellsAccess = !has("no-access")
+        return question
+    }
+
+    private func cursor(
+        _ text: String, of project: ProjectID
+    ) throws(CommandEnd) -> FeedCursor {
+        do throws(InvalidCursor) {
+            return try FeedCursor(text, of: project)
+        } catch {
+            switch error {
+            case .broken:
+                throw usage("--after takes \"end\", or a cursor exactly as it was printed")
+            case .ofAnotherProject: throw usage("--after is a cursor of another project")
+            }
+        }
+    }
+}
+
+extension FeedItem {
+    /// One line for people.
+    fileprivate var line: String {
+        let changes = access.map { "\($0.entitlement) \($0.kind.rawValue)" }
+        return "\(position)   \(record.recordedAt.text)   \(type)   \(stream.customer)"
+            + (changes.isEmpty ? "" : "   " + changes.joined(separator: ", "))
+    }
+}

@@ -1,0 +1,22 @@
+-- 1 instant. Of each shard the last position that was recorded before it: no shard's instants run backwards, so half
+-- of what is left is ruled out with each look.
+with recursive search (shard, low, high) as (
+    select number::smallint, 0::bigint, s.head
+    from generate_series(0, 63) as number
+    cross join lateral (
+        select s.head from {schema}.shards as s where s.shard = number::smallint
+        -- As in lock_shards.
+        order by s.head desc limit 1
+    ) as s
+    union all
+    select search.shard,
+        case when middle.recorded_at < $1::bigint then middle.seq else search.low end,
+        case when middle.recorded_at < $1::bigint then search.high else middle.seq - 1 end
+    from search
+    cross join lateral (
+        select e.seq, e.recorded_at from {schema}.events as e
+        where e.shard = search.shard and e.seq = (search.low + search.high + 1) / 2
+    ) as middle
+    where search.low < search.high
+)
+select shard, low from search where low = high order by shard
