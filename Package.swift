@@ -13,6 +13,10 @@ let common: [SwiftSetting] = [
 /// numbers, and the C library's own allocator is slow at that. A sanitizer of addresses brings its own.
 let allocator: [LinkerSetting] =
     Context.environment["DEED_SANITIZE"] == "address" ? [] : [.linkedLibrary("jemalloc")]
+/// What a release says of itself: `scripts/package` puts it into the environment.
+let stamp: [CSetting] = ["DEED_VERSION", "DEED_COMMIT", "DEED_DATE"].compactMap { name in
+    Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+}
 /// Targets that own no C handle also promise not to touch memory by hand.
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
@@ -34,6 +38,7 @@ let package = Package(
         // Named so that the linker lets the HTTP library find our function before the library's own.
         .target(name: "CReceive", linkerSettings: [.linkedLibrary("gnutls")]),
 
+        .target(name: "CBuild", cSettings: stamp),
         .systemLibrary(name: "CProcess"),
         .target(name: "Machine", dependencies: ["CProcess"], swiftSettings: common),
 
@@ -43,7 +48,8 @@ let package = Package(
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
         .target(
-            name: "Commands", dependencies: ["Core", "JSON", "Threading"], swiftSettings: common),
+            name: "Commands", dependencies: ["CBuild", "Core", "JSON", "Threading"],
+            swiftSettings: common),
         .target(name: "CatalogFile", dependencies: ["Core", "JSON"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["JSON"], swiftSettings: safe),
         .target(
@@ -177,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "Auditing", "Core", "Following", "Histories", "JSON", "Ledger", "Postgres", "SQL",
-                "Telemetry", "TestSupport",
+                "Assembly", "Auditing", "Core", "Following", "Histories", "JSON", "Ledger",
+                "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
         .testTarget(
@@ -218,8 +224,8 @@ let package = Package(
         .testTarget(
             name: "JobsTests",
             dependencies: [
-                "Core", "Following", "Jobs", "Ledger", "Service", "Telemetry", "TestSupport",
-                "Threading",
+                "Core", "Following", "Histories", "Jobs", "Ledger", "Service", "Telemetry",
+                "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(

@@ -72,7 +72,7 @@ extension Statement {
     package static let listUnclaimed = Statement(embedded: File.list_unclaimed_sql)
     package static let countUnclaimed = Statement(embedded: File.count_unclaimed_sql)
     package static let listClaimable = Statement(embedded: File.list_claimable_sql)
-    package static let listWaitingCredits = Statement(embedded: File.list_waiting_credits_sql)
+    package static let loadWaitingCredits = Statement(embedded: File.load_waiting_credits_sql)
 
     // What is asked.
     package static let listCustomers = Statement(embedded: File.list_customers_sql)
@@ -115,9 +115,6 @@ extension Statement {
         embedded: File.sample_project_customers_sql)
 
     // Reconciliations.
-    package static let lockReconciliation = Statement(embedded: File.lock_reconciliation_sql)
-    package static let holdReconciliation = Statement(embedded: File.hold_reconciliation_sql)
-    package static let findReconciliation = Statement(embedded: File.find_reconciliation_sql)
     package static let listRequested = Statement(embedded: File.list_requested_sql)
     package static let listReconciled = Statement(embedded: File.list_reconciled_sql)
     package static let markReconciled = Statement(embedded: File.mark_reconciled_sql)
@@ -172,6 +169,7 @@ extension Statement {
     package static let findLease = Statement(embedded: File.find_lease_sql)
     package static let takeLease = Statement(embedded: File.take_lease_sql)
     package static let keepLease = Statement(embedded: File.keep_lease_sql)
+    package static let requireLease = Statement(embedded: File.require_lease_sql)
     package static let endLease = Statement(embedded: File.end_lease_sql)
     package static let readClock = Statement(embedded: File.read_clock_sql)
     package static let readTestClock = Statement(embedded: File.read_test_clock_sql)

@@ -69,7 +69,7 @@ extension Problem {
 
     /// A member or parameter that the call does not know; `kind` says which.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Whatever its length: the answer must not be as long as the request.
+        // Shortened: the answer must not be as long as the request.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -193,13 +193,13 @@ extension Problem {
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
-            // Whose it is, is not the caller's to know.
+            // The caller must not learn which customer it is.
             self = .busy(
                 "Rows of the database that this call is about differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
                     + "later, with the same Idempotency-Key.",
                 code: "row_unproven")
-        case .broken:
+        case .broken, .leaseLost:
             // The log has the reason; it may hold what the caller must not see.
             self.init(
                 status: 500, code: "internal",

@@ -108,7 +108,7 @@ package enum RequestHeader: CaseIterable, Sendable {
     }
 }
 
-/// What a route says of itself to those who compare it with the document.
+/// How a route describes itself, to be compared with the document.
 package struct RouteOutline: Sendable {
     package let method: String
     package let pattern: String

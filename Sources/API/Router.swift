@@ -185,7 +185,7 @@ final class ServedRoute: Sendable {
 private struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
-    /// Those that the call takes.
+    /// The parameters that the call takes.
     let parameters: [String]
     let body: [UInt8]
     let idempotencyKey: String?

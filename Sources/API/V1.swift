@@ -31,7 +31,7 @@ extension Surface {
                 + RefundRoutes(refunds: useCases.refunds).routes
                 + SubmissionRoutes(submissions, operations.metrics).routes
                 + IntakeRoutes(intake: submissions.intake).routes
-                + ReconciliationRoutes(ports: useCases.ports).routes
+                + ReconciliationRoutes(reconciliations: useCases.reconciliations).routes
                 + ClockRoutes(clock: operations.testClock).routes)
     }
 }

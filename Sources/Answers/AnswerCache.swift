@@ -139,8 +139,8 @@ package struct AnswerTally: Hashable, Sendable {
 
 /// The ready answers about the customers of one shard.
 ///
-/// What needs room gives every answer a second chance: a hand goes round, takes the mark off
-/// those that were used since it came by, and removes those without. That comes close to removing
+/// Making room gives every answer a second chance: a hand goes round, takes the mark off
+/// answers that were used since its last visit, and removes answers without one. That comes close to removing
 /// what was used least recently, and a use costs no more than setting the mark.
 struct AnswerPartition {
     /// An answer, and since when nothing confirmed it.

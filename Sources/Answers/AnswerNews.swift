@@ -66,7 +66,7 @@ extension AnswerCache: LogReader {
         for event in stretch.events {
             if !event.stream.isOfProject {
                 customers[event.stream] = event.position.sequence
-            } else if !Event.typesBesideAnswers.contains(event.type) {
+            } else if EventType(rawValue: event.type)?.isAboutAnswers ?? true {
                 outdate(event.stream.project, before: event.version, since: moment)
             }
         }
@@ -83,7 +83,7 @@ extension AnswerCache: LogReader {
         change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
     }
 
-    /// States with more events are not rendered by those who commit.
+    /// A committer renders no state with more events than this.
     private static let renderedVersions: Int64 = 500
 
     /// Puts the answer by what the commit left in place of one that is held.

@@ -1,32 +1,16 @@
 package import Core
 import Synchronization
 
-/// How the database is asked for what memory lacks.
-package struct AnswersPort: Sendable {
+/// What memory lacks is asked for here.
+package protocol AnswerSource: Sendable {
     /// A customer now; responds exactly once.
-    package var view:
-        @Sendable (Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void) -> Void
+    func view(
+        of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
     /// Many customers of one project now, or why one of them cannot be read.
-    package var views: @Sendable ([Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
+    func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
-    package var heads: @Sendable () throws(Fault) -> [Int64]
-    package var now: @Sendable () -> Instant
-
-    package init(
-        view:
-            @escaping @Sendable (
-                Stream, @escaping @Sendable (Result<CustomerView, Fault>) -> Void
-            ) -> Void,
-        views:
-            @escaping @Sendable ([Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>],
-        heads: @escaping @Sendable () throws(Fault) -> [Int64],
-        now: @escaping @Sendable () -> Instant
-    ) {
-        self.view = view
-        self.views = views
-        self.heads = heads
-        self.now = now
-    }
+    func heads() throws(Fault) -> [Int64]
+    var now: @Sendable () -> Instant { get }
 }
 
 /// Reads of entitlements: from memory as long as what is there is known to hold, from the database
@@ -37,7 +21,8 @@ package final class CustomerReads: Sendable {
     /// While the database is gone, one read within this many milliseconds still asks it.
     private static let probePause: Int64 = 1000
 
-    private let port: AnswersPort
+    private let source: any AnswerSource
+    private let clock: @Sendable () -> Instant
     package let cache: AnswerCache
     private let staleMilliseconds: Int64
     private let isOut = Atomic(false)
@@ -45,8 +30,11 @@ package final class CustomerReads: Sendable {
     private let stale = Atomic<Int64>(0)
 
     /// `staleMilliseconds` is how old a stale answer may be.
-    package init(_ port: AnswersPort, cache: AnswerCache, staleMilliseconds: Int64) {
-        self.port = port
+    package init(
+        _ source: any AnswerSource, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
+    ) {
+        self.source = source
+        clock = source.now
         self.cache = cache
         self.staleMilliseconds = staleMilliseconds
     }
@@ -56,7 +44,7 @@ package final class CustomerReads: Sendable {
 
     /// The answer of now from memory; `nil` when the database has to be asked.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
-        let now = port.now()
+        let now = clock()
         // Asked before the answer is taken: what is applied in between may not be in it.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
@@ -77,7 +65,7 @@ package final class CustomerReads: Sendable {
         then: @escaping @Sendable (Result<FilledAnswer, ReadError>) -> Void
     ) {
         let beginning = cache.begin()
-        port.view(stream) { found in
+        source.view(of: stream) { found in
             then(
                 Result { [self] () throws(ReadError) in
                     try answer(
@@ -92,7 +80,7 @@ package final class CustomerReads: Sendable {
     ) throws(ReadError) -> FilledAnswer {
         let answer: EntitlementsAnswer
         do throws(Fault) {
-            answer = EntitlementsAnswer(try found.get(), at: port.now())
+            answer = EntitlementsAnswer(try found.get(), at: clock())
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)
@@ -109,8 +97,8 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The answers of now about many customers of one project, in their order: those that memory lacks
-    /// are read together. One who cannot be read has a fault in that place.
+    /// The current answers about many customers of one project, in their order. Answers that memory lacks
+    /// are read together. A customer who cannot be read has a fault in that place.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
@@ -136,7 +124,7 @@ package final class CustomerReads: Sendable {
         let beginning = cache.begin()
         let views: [Stream: Result<CustomerView, Fault>]
         do throws(Fault) {
-            views = try port.views(missing)
+            views = try source.views(of: missing)
             isOut.store(false, ordering: .relaxed)
         } catch {
             try noteOutage(error)
@@ -149,7 +137,7 @@ package final class CustomerReads: Sendable {
             return
         }
         if let after { try requireHead(after) }
-        let now = port.now()
+        let now = clock()
         for (stream, view) in views {
             found[stream] = view.map { view in
                 let answer = EntitlementsAnswer(view, at: now)
@@ -161,7 +149,7 @@ package final class CustomerReads: Sendable {
 
     /// Throws what is not for the database's absence.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // One that is only busy is there, and what it would say may be newer; where the tail hears
+        // A database that is only busy does exist, and its answer may be newer; where the tail hears
         // nothing either, it hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
@@ -170,7 +158,7 @@ package final class CustomerReads: Sendable {
     }
 
     private func staleAnswer(of stream: Stream) -> FilledAnswer? {
-        let now = port.now()
+        let now = clock()
         guard let held = cache.find(stream, at: now) else { return nil }
         return staleAnswer(held, at: now, cache.time())
     }
@@ -216,7 +204,7 @@ package final class CustomerReads: Sendable {
     }
 
     private func requireHead(_ after: Position) throws(ReadError) {
-        let heads = try rethrowing(as: ReadError.fault, port.heads())
+        let heads = try rethrowing(as: ReadError.fault, source.heads())
         let head = Position(shard: after.shard, sequence: heads[Int(after.shard.number)])
         if head.sequence < after.sequence { throw .notReached(after, head: head) }
     }
@@ -227,7 +215,7 @@ extension Fault {
     fileprivate var isOutage: Bool {
         switch self {
         case .unavailable, .impeded: true
-        case .busy, .logBlocked, .rowUnproven, .broken: false
+        case .busy, .leaseLost, .logBlocked, .rowUnproven, .broken: false
         }
     }
 }

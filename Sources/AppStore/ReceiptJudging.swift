@@ -66,7 +66,7 @@ extension AppStoreClient {
         } catch {
             if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
-            // Tries count whatever stood in the way; only the store's own word, given twice, ends it.
+            // Every failed try counts; only the store's own word, given twice, ends it.
             let isSaidAgain =
                 inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =

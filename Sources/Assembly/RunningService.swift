@@ -120,19 +120,19 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// Every job of a service: those given, and those that need no more than the parts.
+    /// Every job of a service: the given ones, and the ones that need no more than the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
         return Runner(
-            jobs + [.keys(keys), .apps(submissions.apps), .projecting(ledger, log: outside.log)]
+            jobs + [.keys(keys), .apps(submissions.apps)]
                 + [
-                    .publishing(ledger, metrics: outside.metrics),
+                    .projecting(Reprojection(ledger, .live), log: outside.log),
+                    .publishing(Publishing(ledger, now: ports.now), metrics: outside.metrics),
                     .unclaimedCount(ledger, metrics: outside.metrics),
                     .reconciled(ledger, metrics: outside.metrics),
                     .reportingRefunds(
-                        RefundReports(
-                            live.intake, RefundReportPort(ledger, machineClock: ports.machineClock)),
+                        RefundReports(live.intake, ledger),
                         log: outside.log, metrics: outside.metrics),
                     .requested(ledger, live.intake, log: outside.log) {
                         ReconcilePort($0, ledger, $1)
@@ -146,9 +146,9 @@ extension Parts {
 extension ServiceSettings {
     /// What reconciles every project, where that is this service's.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
-        let ledger = parts.live.ledger
+        let live = parts.live
         return reconcileAt.map { time in
-            .reconciling(at: time, parts.live.intake, log: log) { ReconcilePort($0, ledger) }
+            .reconciling(at: time, live.intake, log: log) { ReconcilePort($0, live.ledger) }
         }
     }
 }

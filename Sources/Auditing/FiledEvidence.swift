@@ -1,6 +1,6 @@
 package import Core
 
-/// Evidence as it was found again where it is kept, whatever was done to it.
+/// Evidence as it lies in its table, perhaps damaged.
 package struct FiledEvidence: Sendable {
     /// The verdict on evidence that counts.
     package static let believed = "believed"
@@ -17,7 +17,7 @@ package struct FiledEvidence: Sendable {
     package let content: [UInt8]?
     /// In the order in which they go back; one that is missing is empty.
     package let certificates: [[UInt8]]
-    /// Whether the columns are those that were written.
+    /// Whether the columns still hold what was written.
     package let isSealed: Bool
 
     package init(
@@ -106,14 +106,6 @@ extension Facts {
 }
 
 extension Event {
-    /// The types of those that tell what evidence states.
-    package static let typesOfFacts = [
-        "purchase.made", "subscription.renewed", "subscription.upgraded", "subscription.extended",
-        "purchase.refunded", "purchase.revoked", "refund.reversed", "purchase.restated",
-        "renewal.changed", "renewal.restated", "app.installed", "refund.requested",
-        "refund.declined", "consent.rescinded",
-    ]
-
     /// What evidence must have stated for this to have happened.
     package var facts: Facts {
         var facts = Facts()

@@ -42,7 +42,11 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
             try write(text.grants, to: grants)
         }
         guard [events, customers, grants].allSatisfy({ fclose($0) == 0 }) else { throw Unwritten() }
-        print(copy.headsText)
+        for head in copy.heads {
+            print(
+                "update deed.shards set head = \(head.sequence), chain = '\\x\(head.chain)', "
+                    + "recorded_at = \(head.recordedAt) where shard = \(head.shard);")
+        }
         return 0
     } catch {
         complain("\(error)")

@@ -8,17 +8,15 @@ package struct Program: Sendable {
     let purpose: String
     /// What one should know of all commands.
     let notes: String
-    let version: String
+    var version: String { "\(name) \(Build.text)" }
     let commands: [CommandSpec]
 
     package init(
-        name: String, purpose: String, notes: String = "", version: String,
-        commands: [CommandSpec]
+        name: String, purpose: String, notes: String = "", commands: [CommandSpec]
     ) {
         self.name = name
         self.purpose = purpose
         self.notes = notes
-        self.version = version
         self.commands = commands
     }
 
@@ -58,10 +56,25 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command that the first words name; `nil` when help or the version was wanted and given.
+    /// What every program says of itself without a command of its own.
+    private func answer(_ arguments: [String]) throws(CommandEnd) -> String? {
+        switch (arguments.first, arguments.count) {
+        case ("--version", 1): return version
+        case ("manual", 1): return manual
+        case ("completion", _):
+            let shell = arguments.count == 2 ? Shell(rawValue: arguments[1]) : nil
+            guard let shell else {
+                throw .usage("name a shell: \(name) completion bash, zsh or fish")
+            }
+            return completion(for: shell)
+        default: return nil
+        }
+    }
+
+    /// The command that the first words name; `nil` where what was wanted has been given.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
-        if arguments == ["--version"] {
-            printText(version)
+        if let answer = try answer(arguments) {
+            printText(answer)
             return nil
         }
         let words = Array(arguments.prefix { !$0.hasPrefix("-") })
@@ -88,55 +101,4 @@ package struct Program: Sendable {
         ]
         printError(isJSON ? details.text : "error: \(end.sentence)")
     }
-}
-
-extension Program {
-    /// The list of commands.
-    private func overview(_ commands: [CommandSpec]) -> String {
-        let width = commands.map(\.name.count).max() ?? 0
-        let lines = commands.map { "  \(name) \($0.name.padded(to: width))   \($0.summary)" }
-        return """
-            \(purpose)
-
-            usage: \(name) <command> [--flags]
-
-            \(lines.joined(separator: "\n"))
-
-            Each command explains itself: \(name) <command> --help
-            \(notes)Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
-            """
-    }
-
-    /// Everything about one command.
-    private func help(of spec: CommandSpec) -> String {
-        let positionals = spec.positionals.map { positional in
-            (positional.isRequired ? " \(positional.name)" : " [\(positional.name)]")
-                + (positional.isRepeated ? "..." : "")
-        }
-        var text = """
-            \(spec.summary)
-
-            usage: \(name) \(spec.name)\(positionals.joined()) [--flags]
-
-            """
-        let options = spec.options + [.help]
-        let rows =
-            spec.positionals.map { ($0.name, $0.help) }
-            + options.map { ($0.flag, details(of: $0)) }
-        let width = rows.map(\.0.count).max() ?? 0
-        for (name, help) in rows { text += "\n  \(name.padded(to: width))   \(help)" }
-        return text + "\n\nexample: \(spec.example)"
-    }
-
-    private func details(of option: Option) -> String {
-        var details = option.help
-        if option.isRequired { details += " (required)" }
-        if let fallback = option.fallback { details += " [default: \(fallback)]" }
-        if option.isSetting { details += " [\(option.variable(of: name))]" }
-        return details
-    }
-}
-
-extension Option {
-    fileprivate var flag: String { "--\(name)" + (valueName.map { " \($0)" } ?? "") }
 }

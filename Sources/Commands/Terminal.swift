@@ -56,3 +56,8 @@ extension String {
         }
     }
 }
+
+/// Asks on standard error, without a line end: the answer comes behind it.
+package func promptPerson(_ question: String) {
+    write(question, to: STDERR_FILENO)
+}

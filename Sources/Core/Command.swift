@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package var claimedTokens: [String] = []
     /// Further customers of the project and environment whose states the decision has to know.
     package var customers: [CustomerID] = []
+    /// Whether the decision has to know which credits of the customer wait for a product.
+    package var settlesCredits = false
     /// What the decision rests on, kept in the same commit.
     package var evidence: [EvidenceRecord] = []
     package let decide: Decide
@@ -69,7 +71,7 @@ package struct HeldPurchase: Hashable, Sendable {
     }
 }
 
-/// What made events happen. A stream obeys one cause once, whatever arrives again.
+/// What made events happen. A stream obeys one cause once, also when it arrives again.
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 
@@ -190,6 +192,8 @@ package enum Fault: Error, Hashable, Sendable {
     case unavailable
     /// The database answers, and cannot be worked with as usual. A command may or may not have been obeyed.
     case impeded(Impediment)
+    /// Another instance has taken over what this one was doing.
+    case leaseLost
     /// An event lies beyond the head of the shard, where this one would have to go.
     case logBlocked
     /// A row says what no event does, with a sentence for operators: nothing is decided by it.
@@ -202,10 +206,10 @@ package enum Fault: Error, Hashable, Sendable {
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
 
-    /// Whether nothing else could be done with the database now, either.
+    /// Whether nothing else could be done now, either.
     package var isOfWholeDatabase: Bool {
         switch self {
-        case .unavailable, .impeded: true
+        case .unavailable, .impeded, .leaseLost: true
         case .busy, .logBlocked, .rowUnproven, .broken: false
         }
     }
@@ -217,6 +221,9 @@ package enum Fault: Error, Hashable, Sendable {
         case .unavailable:
             "The database cannot be reached; check that it runs, and try again."
         case .impeded(let impediment): impediment.sentence
+        case .leaseLost:
+            "Another instance has taken over what this one was doing, because this one could not renew its "
+                + "lease; the next run goes on where it stood."
         case .logBlocked: Fault.blockedSentence
         case .rowUnproven(let sentence): sentence
         case .broken(let sentence): sentence

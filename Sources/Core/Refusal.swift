@@ -246,8 +246,8 @@ package enum Refusal: Error, Hashable, Sendable {
             "This database has a test clock, which a real store does not follow; use another "
                 + "database, or a store on this machine: deed app set --store-url"
         case .storeOnThisMachine(let address):
-            "The app's credentials are shown, unencrypted, to whoever listens at \(address.url). Have the "
-                + "operator take that address away first: deed app set --store-url none"
+            "Deed shows this app's credentials, unencrypted, to the program that listens at \(address.url). "
+                + "An operator must remove that address first: deed app set --store-url none"
         case .testClockMissing:
             "This database has no test clock; create another database and serve it with --test-clock."
         case .testClockGoesForward(let from):

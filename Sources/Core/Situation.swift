@@ -10,6 +10,8 @@ package struct Situation: Sendable {
     /// The purchases that carry the tokens which the command claims, and that no customer claimed so far or
     /// that another one holds.
     package let waiting: [String: [PurchaseID]]
+    /// What waits for a product of the catalog, where the command has to know that.
+    package let waitingCredits: [WaitingCredit]
     /// Customers whose stream of the other environment has events; known of improper ids only.
     package let knownElsewhere: Set<CustomerID>
     /// The states of the command's own customer, the holders, the owners of tokens, the further
@@ -19,7 +21,8 @@ package struct Situation: Sendable {
     package init(
         now: Instant, project: ProjectState, states: [CustomerID: CustomerState],
         holders: [PurchaseID: CustomerID] = [:], tokenOwners: [String: CustomerID] = [:],
-        waiting: [String: [PurchaseID]] = [:], knownElsewhere: Set<CustomerID> = []
+        waiting: [String: [PurchaseID]] = [:], waitingCredits: [WaitingCredit] = [],
+        knownElsewhere: Set<CustomerID> = []
     ) {
         self.now = now
         self.project = project
@@ -27,6 +30,7 @@ package struct Situation: Sendable {
         self.holders = holders
         self.tokenOwners = tokenOwners
         self.waiting = waiting
+        self.waitingCredits = waitingCredits
         self.knownElsewhere = knownElsewhere
     }
 
@@ -58,6 +62,8 @@ package struct Decision: Sendable {
     package var parts: [Part]
     /// What came of each item of a submission.
     package var items: [ItemOutcome]
+    /// What else the commit does for the tables.
+    package var upkeep: Upkeep?
 
     package init(parts: [Part], items: [ItemOutcome] = []) {
         self.parts = parts
@@ -68,8 +74,9 @@ package struct Decision: Sendable {
     package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
     /// Events of one customer only.
-    package init(_ events: [Event], for customer: CustomerID) {
+    package init(_ events: [Event], for customer: CustomerID, _ upkeep: Upkeep? = nil) {
         self.init(parts: [Part(customer: customer, events: events)])
+        self.upkeep = upkeep
     }
 }
 

@@ -9,7 +9,7 @@ package protocol LogReader: AnyObject, Sendable {
     var place: [Int64] { get }
     /// How far its own clock is; it goes on with each restart at least.
     var moment: Int { get }
-    /// Hears of a commit of this instance, of whatever project, before those who asked for it are answered.
+    /// Hears of a commit of this instance, in any project, before its callers are answered.
     /// It was begun at that moment, and may have overtaken what lies before it.
     func hear(_ commit: Commit, since moment: Int)
     /// Takes in what follows on its place, by whichever instance. It was asked for at that moment, which is

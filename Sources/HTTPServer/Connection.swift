@@ -104,7 +104,7 @@ final class Connection: @unchecked Sendable {
     /// Nothing but the first line of the request was seen so far.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// The first line is there, the headers are not.
+    /// The first line has arrived, the headers have not.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -116,7 +116,7 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// The head is there, and maybe a body will follow. No answer yet, as MHD would take one for
+    /// The head has arrived, and a body may follow. No answer yet, as MHD would take one for
     /// the wish to close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Sets so much memory aside for the body, if there is any left. For what came, not for what was
-    /// announced: who only announces must not use it up.
+    /// Sets memory aside for the body, if any is left. It counts the bytes that arrived and not the announced
+    /// length: a client must not use up memory by an announcement.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved

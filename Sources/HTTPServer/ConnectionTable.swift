@@ -45,8 +45,8 @@ final class ConnectionTable: Sendable {
     }
 
     /// Ends up to `count` connections of the network whose strangers have the most, for a newcomer whose network has fewer;
-    /// `false` when none was ended. The longest idle go first, then those that are slow with a request. One
-    /// look at all connections is long, hence more than one at a time.
+    /// `false` when none was ended. The longest idle go first, then clients that are slow with a request. A
+    /// look at all connections is long, so it ends more than one at a time.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {

@@ -112,8 +112,8 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections there may be at a time, including those that are told that they are too many, and
-    /// those that take the place of others.
+    /// How many connections may be open at a time, including connections that get an error because they are too
+    /// many, and newcomers that take the place of others.
     var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
@@ -132,7 +132,7 @@ final class Reception: Sendable {
     /// `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // Who holds also the places of those that are told must not keep out all others either.
+        // A crowd that also holds the places for errors must not keep out all others either.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -149,7 +149,7 @@ final class Reception: Sendable {
         if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
     }
 
-    /// A connection is there, maybe one too many.
+    /// A connection has been made, perhaps one too many.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
         let count = connections.enter()
@@ -164,7 +164,7 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections of those who have the most, lest a few who hold all of them keep out all others.
+    /// Ends connections of the networks that have the most, so that a few cannot keep out all others.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -226,7 +226,7 @@ final class Reception: Sendable {
     /// How many threads are about to resume a connection: the daemon must outlive that.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
-    /// Lets the daemon go on with a connection whose answer is there.
+    /// Lets the daemon go on with a connection whose answer is complete.
     func resume(_ handle: OpaquePointer) {
         resuming.add(1, ordering: .sequentiallyConsistent)
         MHD_resume_connection(handle)

@@ -72,7 +72,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header is there once and has that value. The time that it takes tells nothing
+    /// Whether the header occurs once and has that value. The time that it takes tells nothing
     /// about the value beyond its length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
@@ -172,7 +172,7 @@ private func headerBytes(
     return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
 }
 
-/// The header's last value and how often it is there, by one look at each header.
+/// The header's last value and how often it occurs, by one look at each header.
 private func sought(_ name: StaticString, of connection: OpaquePointer) -> SoughtHeader {
     var sought = SoughtHeader(name: name.start, length: name.utf8CodeUnitCount)
     MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)

@@ -35,6 +35,9 @@ package struct ServerSettings: Sendable {
     /// Throws unless the address is one to listen on, even if another process has it now.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
+    /// Throws where another process has the address; takes it only for this moment.
+    package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
+
     /// Takes the address and reads the TLS files, while this process may: one that gives up root's rights afterwards may
     /// not. Throws where another process has the address.
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }

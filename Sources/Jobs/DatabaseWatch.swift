@@ -6,7 +6,7 @@ package import PrivatePostgres
 package import Telemetry
 import Threading
 
-/// Looks again and again whether the database is there, and starts a private one again when it is not.
+/// Looks at an interval whether the database answers, and restarts a private one that does not.
 package final class DatabaseWatch: Sendable {
     private static let pause: Int64 = 500
     /// How long the database may leave a look unanswered.
@@ -17,7 +17,7 @@ package final class DatabaseWatch: Sendable {
         var isUsable: Bool?
         var answers = false
         var lookedAt: Int64 = 0
-        /// What the log was last told of the private PostgreSQL, lest it be told with each look.
+        /// What the log was last told of the private PostgreSQL, so that it is not told with each look.
         var restartFault: String?
     }
     private let state = Monitor(State())

@@ -1,18 +1,18 @@
 import Core
 import JSON
 package import Ledger
+package import Service
 package import Telemetry
 import Threading
 
 extension Job {
     /// Projects customers again when their project's catalog has changed, on any instance.
-    package static func projecting(_ ledger: Ledger, log: Log) -> Job {
+    package static func projecting(_ reprojection: Reprojection, log: Log) -> Job {
         Job("projecting", .everywhere(milliseconds: 1000), urgency: .patient) {
             run throws(Fault) in
             var faults: [Fault] = []
-            let customers = try ledger.reproject(while: { run.goesOn }) { project, fault in
-                faults.append(fault.named(project))
-            }
+            let customers = try reprojection.project(
+                while: { run.goesOn }, faulted: { faults.append($1.named($0)) })
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
             // The other projects were projected; what is left is taken up again.
             if let fault = faults.first { throw fault }

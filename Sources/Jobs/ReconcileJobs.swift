@@ -7,7 +7,7 @@ import Threading
 
 extension Job {
     /// Reconciles every project once a day, one after the other. A night that is cut short, or that cannot do one
-    /// of them, is gone on with: those that are done by then are not done again.
+    /// of them, is continued: projects that are done are not done again.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -124,7 +124,7 @@ extension Intake {
 
 extension Sender {
     fileprivate static let job = Sender(
-        actor: Actor(prefix: "deed:", random: "clock"), idempotencyKey: nil)
+        actor: .clock, idempotencyKey: nil)
 }
 
 extension Log {

@@ -6,7 +6,7 @@ extension Job {
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
-        // A revoked key must not open anything for long, whatever goes wrong.
+        // A revoked key must not open anything for long, also when something fails.
         Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
             try reload()
             return .asScheduled

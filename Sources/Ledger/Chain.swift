@@ -48,7 +48,7 @@ struct EventHeader {
     }
 }
 
-/// The same as the table has it, whatever stands there.
+/// The same as the table has it, perhaps damaged.
 struct HeaderColumns {
     let shard: Int64
     let sequence: Int64

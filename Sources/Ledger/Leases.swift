@@ -1,14 +1,22 @@
 package import Core
 import Postgres
 import SQL
+import Threading
 
-/// What one instance does for all of them.
+/// What one instance does for all of them. A lease ends by the clock, or with the session of its holder.
 extension Ledger {
     /// When the job's last run began that came to its end, by Deed's clock.
     package func lastRun(of job: String) throws(Fault) -> Instant? {
-        try list(Statement.findLease(.text(job)), over: watching) { rows, row in
+        try list(Statement.findLease(.text(job), .int8(0)), over: watching) { rows, row in
             rows.optionalInt8(row, 0).map(Instant.init(milliseconds:))
         }.first.flatMap(\.self)
+    }
+
+    /// Whether some instance has the lease.
+    package func isHeld(_ name: String, at now: Instant) throws(Fault) -> Bool {
+        try list(Statement.findLease(.text(name), .int8(now.milliseconds)), over: watching) {
+            rows, row in rows.bool(row, 1)
+        }.first ?? false
     }
 
     /// The job's lease; `nil` when another instance has it, or has run the job since `lastRun`.
@@ -38,5 +46,69 @@ extension Ledger {
         let call = Statement.endLease(
             .text(lease.name), .int8(lease.fence), .int8(ranAt?.milliseconds))
         _ = try list(call, over: watching) { _, _ in () }
+    }
+}
+
+extension Connection {
+    /// Throws unless the lease is its holder's still; then it stays so until the end of the transaction.
+    mutating func require(_ lease: Lease) throws(LedgerError) {
+        let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
+        try read([call]) { _, rows throws(LedgerError) in
+            if rows.count == 0 { throw .leaseLost }
+        }
+    }
+}
+
+/// A lease that is renewed for as long as it is held.
+package final class KeptLease: Sendable {
+    private static let milliseconds: Int64 = 15_000
+
+    private struct State {
+        /// When it was renewed last, by the clock that only moves forward; `nil` once another instance has it.
+        var renewedAt: Int64? = monotonicMilliseconds()
+        var isOver = false
+    }
+    package let lease: Lease
+    private let ledger: Ledger
+    private let state = Monitor(State())
+
+    /// Takes the lease by the machine's clock; `nil` when another instance has it, or has run the job since
+    /// `lastRun`.
+    package init?(
+        _ name: String, of ledger: Ledger, lastRun: Instant? = nil,
+        clock: @escaping @Sendable () -> Instant
+    ) throws(Fault) {
+        let now = clock()
+        let taken = try ledger.takeLease(
+            of: name, at: now, until: now.advanced(byMilliseconds: KeptLease.milliseconds),
+            lastRun: lastRun)
+        guard let taken else { return nil }
+        (self.ledger, lease) = (ledger, taken)
+        startThread("lease") { [self] in renew(clock) }
+    }
+
+    /// Whether it is this instance's still, as far as that can be told: a process that stood still for longer than
+    /// a lease lasts knows of none, and while the database cannot be asked, no other instance can take it.
+    package var isHeld: Bool {
+        state.change(wake: .none) { state in
+            state.renewedAt.map { monotonicMilliseconds() - $0 < KeptLease.milliseconds } ?? false
+        }
+    }
+
+    /// Gives it back, after a run that began at `ranAt`, or after none.
+    package func end(ranAt: Instant? = nil) throws(Fault) {
+        state.change { $0.isOver = true }
+        try ledger.end(lease, ranAt: ranAt)
+    }
+
+    private func renew(_ clock: () -> Instant) {
+        while state.wait(
+            milliseconds: KeptLease.milliseconds / 3, for: { $0.isOver ? () : nil }) == nil
+        {
+            let time = monotonicMilliseconds()
+            let isKept = try? ledger.keep(
+                lease, until: clock().advanced(byMilliseconds: KeptLease.milliseconds))
+            if let isKept { state.change { $0.renewedAt = isKept ? time : nil } }
+        }
     }
 }

@@ -7,7 +7,7 @@ import Threading
 
 /// The append-only event database: appends commands, reads states and streams.
 package final class Ledger: Sendable {
-    let settings: LedgerSettings
+    package let settings: LedgerSettings
     let cache: StateCache
     private let commands: [BoundedQueue<PendingCommand>]
     private let reads: ReadQueue
@@ -171,11 +171,16 @@ package final class Ledger: Sendable {
         _ command: Command,
         respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void
     ) {
+        let patience = settings.patienceMilliseconds
         let pending = PendingCommand(
-            command: command,
-            deadline: monotonicMilliseconds() + settings.patienceMilliseconds, respond: respond)
-        let queue = commands[Int(command.stream.shard.number) % commands.count]
-        if !queue.add(pending) { respond(.failure(.fault(.busy))) }
+            command: command, patience: patience, deadline: monotonicMilliseconds() + patience,
+            respond: respond)
+        if !queue(of: command.stream.shard).add(pending) { respond(.failure(.fault(.busy))) }
+    }
+
+    /// What waits for the committer of a shard.
+    func queue(of shard: Shard) -> BoundedQueue<PendingCommand> {
+        commands[Int(shard.number) % commands.count]
     }
 
     /// A customer and its project now.
@@ -246,8 +251,8 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Takes no more commands and reads and finishes those that wait; false when a database that
-    /// hangs let the time run out first.
+    /// Takes no more commands and reads, and finishes the waiting ones; false when the database hung
+    /// until the time was over.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }

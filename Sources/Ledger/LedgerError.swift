@@ -8,6 +8,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// The log has become shorter than this process has seen it.
     case logShrunk
+    /// Another instance has taken over what this one was doing.
+    case leaseLost
     case schemaMissing
     case schemaOutdated(found: Int64, needed: Int64)
     case schemaNewer(found: Int64, known: Int64)
@@ -16,8 +18,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case roleMissing
     /// The database answers, and cannot be worked with as usual.
     case impeded(Impediment)
-    /// What waits for a product of the catalog could not be credited now.
-    case notSettled(Fault)
 
     package var description: String {
         switch self {
@@ -29,6 +29,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .logShrunk:
             "The log is shorter than it was: the database was restored to an earlier state while "
                 + "this process ran."
+        case .leaseLost: Fault.leaseLost.sentence
         case .schemaMissing:
             "The database has no Deed schema yet; run: deed migrate"
         case .schemaOutdated(let found, let needed):
@@ -48,9 +49,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
                 + "'create role deed_service; grant deed_service to <login>;' and then: "
                 + "deed migrate"
         case .impeded(let impediment): impediment.sentence
-        case .notSettled(let fault):
-            "Purchases of a product that is new in the catalog could not be credited (\(fault)); Deed tries "
-                + "again."
         }
     }
 
@@ -64,6 +62,15 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
+        default: false
+        }
+    }
+
+    /// Whether what is wrong is wrong for all commands of a batch, and stays so.
+    var isOfAll: Bool {
+        switch fault {
+        case .leaseLost: true
+        case .impeded: !isPassing
         default: false
         }
     }
@@ -93,9 +100,6 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether nothing else could be done with the database now, either.
-    var isOfWholeDatabase: Bool { !isLockedOut && !isTooLong && fault.isOfWholeDatabase }
-
     /// Whether an event already stands where the log goes on. Heads and events are written together,
     /// so it was put there past Deed, and would be in the way for ever.
     var isBlocked: Bool {
@@ -119,7 +123,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     package var fault: Fault {
         switch self {
         case .impeded(let impediment): .impeded(impediment)
-        case .notSettled(let fault): fault
+        case .leaseLost: .leaseLost
         case .postgres(let error) where error.kind == .unwanted:
             .impeded(Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
@@ -132,7 +136,19 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Asks the ledger for those who need not know what is wrong with it.
+extension LedgerError {
+    /// What the sender of a command learns. In the background it is no sign that the database is away when something
+    /// took too long: it would again.
+    func fault(of pending: PendingCommand) -> Fault {
+        if pending.kind == .client || !isTooLong { return fault }
+        return .broken(
+            "What is due in shard \(pending.command.stream.shard.number) could not be written: the "
+                + "database gave up on a statement that took too long. Look for what slows the "
+                + "database down.")
+    }
+}
+
+/// Asks the ledger for a caller who need not know what is wrong with it.
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {

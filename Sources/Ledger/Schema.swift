@@ -100,7 +100,7 @@ extension Connection {
         return applied
     }
 
-    /// Those that were taken, unless a build of before the first release took others.
+    /// The applied migrations. Throws when a build from before the first release applied others.
     fileprivate mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }

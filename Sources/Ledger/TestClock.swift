@@ -15,7 +15,7 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The same for those who are told no more than that it cannot be read.
+    /// The same, with a fault that tells no more than that it cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }

@@ -1,9 +1,9 @@
 import CProcess
 package import Glibc
 
-/// The ordinary user who works for root, so that a fault in a service gives nobody root's rights.
+/// The ordinary user who works for root, so that a fault in a service gives an attacker no rights of root.
 package struct ServiceUser: Sendable, Equatable {
-    /// Those who serve unless another one is named, the first that there is.
+    /// The users who serve unless another one is named: the first that exists.
     package static let usual = ["deed", "postgres"]
 
     package let name: String

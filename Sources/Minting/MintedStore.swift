@@ -1,7 +1,7 @@
 package import Core
 internal import JSON
 
-/// A store that signs whatever a test lets happen, with certificates that last for years.
+/// A store that signs what a test makes happen, with certificates that last for years.
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID

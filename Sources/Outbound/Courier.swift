@@ -107,7 +107,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Those that wait and have a place in their lane; those that waited too long are answered.
+    /// The waiting parcels that have a place in their lane. Parcels that waited too long are answered.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -246,7 +246,7 @@ private struct Round {
         return ended
     }
 
-    /// Those whose server has not begun to answer in time, or has not come to an end.
+    /// The exchanges whose server did not begin its answer in time, or did not end it.
     mutating func takeOverdue(at now: Int64) -> [Ended] {
         let overdue = exchanges.filter { _, exchange in
             exchange.deadline <= now

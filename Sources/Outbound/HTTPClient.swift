@@ -8,7 +8,7 @@ package struct HTTPClient: ~Copyable {
     private let trust: Trust
 
     /// `caFile` has PEM certificates to trust instead of the system's; `unixSocket` is where to
-    /// connect, whatever host the URL names. `acceptsAnyName` is for a `caFile` that has the
+    /// connect, instead of the URL's host. `acceptsAnyName` is for a `caFile` that has the
     /// server's own certificate: then that says who it is, and its names do not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false

@@ -50,7 +50,7 @@ package struct OutboundRequest: Sendable {
     }
 }
 
-/// What another server answered, whatever its status.
+/// What another server answered, of any status.
 package struct OutboundResponse: Sendable {
     package var status: Int
     package var headers: [(String, String)]

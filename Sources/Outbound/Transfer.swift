@@ -5,7 +5,7 @@ import Glibc
 struct Trust: Sendable {
     /// PEM certificates to trust instead of the system's.
     var caFile: String?
-    /// Where to connect, whatever host the URL names.
+    /// Where to connect instead of the URL's host.
     var unixSocket: String?
     /// For a `caFile` that has the server's own certificate.
     var acceptsAnyName = false
@@ -64,7 +64,7 @@ final class Transfer {
             // A name server that is slow holds up its own request alone: nothing waits for its thread.
             (CURLOPT_QUICK_EXIT, 1),
         ]
-        // An empty name: no proxy, whatever the environment's variables say.
+        // An empty name: no proxy, even if the environment's variables name one.
         var texts: [(CURLoption, String)] = [
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]

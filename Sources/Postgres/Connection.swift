@@ -48,7 +48,7 @@ package struct Connection: ~Copyable {
     /// Whether it was given up with the others: the server may not be the one to work with any more.
     package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
 
-    /// Has all other connections given up that were begun by now. One that was given up itself stays so.
+    /// Gives up all other connections that exist now. If this one was given up, it stays so.
     package mutating func outliveOthers() {
         guard let pulse else { return }
         let count = pulse.loseOthers()

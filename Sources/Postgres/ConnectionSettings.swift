@@ -110,6 +110,9 @@ package struct ConnectionSettings: Sendable {
     /// For a transaction that has others to go on with where something is locked.
     package static let impatientTransaction = Statement(
         "select set_config('lock_timeout', $1, true)")
+    /// For a transaction whose statements take no longer than that, in milliseconds.
+    package static let quickTransaction = Statement(
+        "select set_config('statement_timeout', $1, true)")
     /// For a transaction that does not wait for the disk: it may be lost with the server, and only together with all
     /// that was committed behind it.
     package static let losableTransaction = Statement(

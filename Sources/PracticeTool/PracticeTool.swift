@@ -10,7 +10,6 @@ enum PracticeTool {
             A step prints what a client app would hand to its back end. See docs/practice-store.md.
 
             """,
-        version: "deed-practice 0.1.0-dev",
         commands: [serveCommand, rootsCommand] + Step.Act.allCases.map(CommandSpec.init) + [
             advanceCommand, showCommand, restoreCommand, livesCommand, troubleCommand,
         ])

@@ -42,7 +42,7 @@ package struct FileLock: ~Copyable {
         return true
     }
 
-    /// What the file says, for those who find it locked.
+    /// What the file says, for a process that finds it locked.
     package borrowing func note() -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -3,9 +3,8 @@ import Glibc
 package import Machine
 
 extension DataFolder {
-    /// Sees to it that the folder belongs to the user who works for root, and says who that is: the one that is wanted,
-    /// else the owner that the folder or its database has already, else the usual one. `nil` when this process
-    /// is not root's.
+    /// Gives the folder to the user who works for root, and returns that user: the wanted one, else the owner of the
+    /// folder or its database, else the usual one. `nil` when this process is not root's.
     package static func give(
         _ path: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser? {
@@ -53,7 +52,7 @@ extension DataFolder {
         if let other = names.first(where: { !isOwn($0) }) {
             throw .holdsOther(folder, name: other, user: user.name)
         }
-        // Nobody but root can change the folder before it is given itself.
+        // The folder itself comes last: until then only root can change it.
         for name in names { give(tree: "\(folder)/\(name)", to: user) }
         if lchown(folder, user.id, user.group) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
@@ -77,6 +76,7 @@ extension DataFolder {
     private static func isOwn(_ name: String) -> Bool {
         let whole: Set = [
             "postgres", "socket", "keys", "seen", "serve.log", "service.lock", "lost+found",
+            "environment",
         ]
         return whole.contains(name)
             || ["postgres.", "secret.key", "audit.mark"].contains { name.hasPrefix($0) }

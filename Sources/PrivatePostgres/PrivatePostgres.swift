@@ -11,21 +11,21 @@ import Threading
 /// leave stops it; one that is killed leaves it running, and the next one uses it.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a server that is there may say nothing.
+    /// How long a running server may say nothing.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
     private let log: Log
     private let membership: Monitor<Membership>
 
-    /// This process among those who use the database.
+    /// This process among the users of the database.
     private struct Membership: ~Copyable {
         let lock: FileLock
         var isOver = false
     }
 
-    /// Starts the database of the folder, or joins those who use it. Where there is none, it is made if
-    /// it may be.
+    /// Starts the database of the folder, or joins the processes that use it. A missing one is made if
+    /// that is allowed.
     package init(
         folder path: String, mayCreate: Bool, log: Log
     ) throws(PrivatePostgresError) {
@@ -113,7 +113,7 @@ package final class PrivatePostgres: Sendable {
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // The processes of a killed server are there for some moments more.
+            // The processes of a killed server outlive it by some moments.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -123,7 +123,7 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// A server that is there and cannot be reached is about to end or to be ready, and says so, or it
+    /// A running server that cannot be reached is about to end or to be ready, and says so, or it
     /// hangs: then starting another one would only be refused, again and again.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()

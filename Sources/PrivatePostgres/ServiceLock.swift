@@ -1,6 +1,6 @@
 import Glibc
 
-/// Keeps a second service off the same data folder, and tells it who is there.
+/// Keeps a second service off the same data folder, and tells it which process uses it.
 package struct ServiceLock: ~Copyable {
     private let lock: FileLock
 

@@ -6,7 +6,7 @@ package struct AcceptedLog: Hashable, Sendable {
     package let projects: [ProjectID]
 }
 
-/// Has every project told that the log counts as it is, though it may lack what instances have seen of it.
+/// Records in every project that the log counts as it is, though it may lack events that instances have seen.
 package struct LogAcceptance: Sendable {
     let ledger: any EventLog
     let directory: any Directory

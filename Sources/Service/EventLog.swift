@@ -28,7 +28,7 @@ package protocol CustomerReading: Sendable {
     func requireCertainty() throws(Fault)
 }
 
-/// What is listed, and found without knowing whose it is.
+/// Lists of projects and customers, and what can be found without knowing its customer.
 package protocol Directory: Sendable {
     func projects() throws(Fault) -> [ListedProject]
     /// Some customers of a project after one of them; there are no more when none comes.
@@ -62,4 +62,6 @@ package protocol StoreAccounts: Sendable {
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?, limit: Int
     ) throws(Fault) -> [RefundPlace]
+    /// Where refunds were asked for that may be answered about after an instant and were not.
+    func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart]
 }

@@ -7,15 +7,15 @@ package struct Ports: Sendable {
     package var directory: any Directory
     package var accounts: any StoreAccounts
     package var reading: any CustomerReading
-    package var credentials: CredentialsPort
+    package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock: for real durations, whatever a test has made of `now`.
+    /// The machine's clock: for real durations, also when a test moves `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & CustomerReading,
-        credentials: CredentialsPort, secrets: Secrets,
+        credentials: any CredentialKeeper, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {

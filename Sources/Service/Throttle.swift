@@ -1,6 +1,6 @@
 package import Core
 
-/// How many of something may come: a burst, and so many per second.
+/// How many of something may come: a burst, and a number per second.
 package struct Rate: Sendable {
     let burst: Double
     let perSecond: Double
@@ -101,7 +101,7 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Forgets those who took nothing lately, once a second at most: it looks at all of them.
+    /// Forgets callers who took nothing lately. It looks at all of them, so once a second at most.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }
         if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }

@@ -13,6 +13,7 @@ package struct UseCases: Sendable {
     package let apps: Apps
     package let catalogs: Catalogs
     package let acceptance: LogAcceptance
+    package let reconciliations: Reconciliations
 
     package init(_ ports: Ports) {
         let (ledger, directory, secrets, now) = (
@@ -31,6 +32,7 @@ package struct UseCases: Sendable {
         projects = Projects(ledger: ledger, credentials: ports.credentials, secrets: secrets)
         apps = Apps(credentials: ports.credentials, secrets: secrets, now: now)
         catalogs = Catalogs(ledger: ledger, directory: directory, secrets: secrets, now: now)
+        reconciliations = Reconciliations(ports)
         acceptance = LogAcceptance(ledger: ledger, directory: directory, secrets: secrets)
     }
 }

@@ -116,7 +116,7 @@ package final class Announcement: Sendable {
         ledger.announce(1)
     }
 
-    /// The command is there.
+    /// The command has arrived.
     package func end() {
         if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }

@@ -3,18 +3,16 @@ import Machine
 
 /// The program `deed`.
 enum CommandLineTool {
-    private static let version = "deed 0.1.0-dev"
-
     private static let program = Program(
         name: "deed", purpose: "Deed keeps who may use what, until when, and why.",
         notes: """
             After "--" nothing is a flag: deed customer show -- -x
-            This is \(version), as deed --version says.
 
-            """, version: version, commands: commands)
+            """, commands: commands)
 
     static let commands: [CommandSpec] =
-        [serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands + keyCommands
+        [setupCommand, serveCommand, migrateCommand, statusCommand] + projectCommands + appCommands
+        + keyCommands
         + catalogCommands + grantCommands + [adjustCommand, transferCommand] + orderCommands
         + unclaimedCommands + refundCommands + customerCommands + [eventsCommand] + intakeCommands
         + storeCommands

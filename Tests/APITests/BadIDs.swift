@@ -23,7 +23,7 @@ extension BadInputTests {
             target: "/v1/customers/u1/balances/%CD%B8/adjust",
             body: #"{"amount":1,"reason":"r"}"#, code: "id_improper"),
         BadCall(
-            label: "a new order whose id nobody could see",
+            label: "a new order whose id is invisible",
             target: "/v1/customers/u1/orders", body: #"{"order":"\#u{2060}"}"#,
             code: "id_improper"),
         BadCall(

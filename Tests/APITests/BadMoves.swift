@@ -39,7 +39,7 @@ extension BadInputTests {
                 body: #"{"to":"u2","reason":"r"}"#, member: "purchase")
         } + [
             BadCall(
-                label: "a purchase of nobody's", target: "\(purchase)/transfer",
+                label: "a purchase without a holder", target: "\(purchase)/transfer",
                 body: #"{"to":"u2","reason":"r"}"#, status: 404, code: "purchase_unknown")
         ]
 }

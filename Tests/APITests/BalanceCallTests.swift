@@ -58,7 +58,7 @@ struct BalanceCallTests {
         #expect(try balance() == 70)
     }
 
-    @Test("Nobody spends more than there is, and the answer tells how much that is")
+    @Test("A spend beyond the balance is refused, and the answer tells the balance")
     func insufficient() throws {
         _ = give(10)
         let reply = spend(11)

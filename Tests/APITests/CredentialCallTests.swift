@@ -43,7 +43,8 @@ struct CredentialCallTests {
     /// A call that ends behind its event.
     private func breakOff(_ secret: String, key: String) throws {
         var ports = service.ports
-        ports.credentials.change = { _, _, _, _, _ throws(CommandError) in
+        ports.credentials = TappedCredentials(ports.credentials) {
+            _, _, _, _, _ throws(CommandError) in
             throw .fault(.unavailable)
         }
         let broken = ports
@@ -196,9 +197,11 @@ struct CredentialCallTests {
         let wish = service.useCases.apps.setting(
             app, AppChange(), later, of: project, as: .operator, by: try sender(key: "k2"))
         var stalled = ports
-        stalled.credentials.change = { app, change, write, actor, now throws(CommandError) in
+        stalled.credentials = TappedCredentials(ports.credentials) {
+            app, change, write, actor, now throws(CommandError) in
             _ = try ports.ledger.perform(wish)
-            return try ports.credentials.change(app, change, write, actor, now)
+            return try ports.credentials.change(
+                app, change, at: write, by: actor, now: now)
         }
         try set("first", key: "k1", by: stalled)
         #expect(try keptSecret() == "second")

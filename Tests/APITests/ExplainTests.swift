@@ -96,7 +96,7 @@ struct ExplainTests {
         #expect(try missing.json["member"]?.string == "entitlement")
     }
 
-    @Test("Balances are what consumables added by the catalog; nobody unknown has any")
+    @Test("Balances are what consumables added by the catalog; an unknown customer has none")
     func balances() throws {
         let reply = get("/v1/customers/u1/balances")
         let position = try #require(reply.header("Deed-Position"))

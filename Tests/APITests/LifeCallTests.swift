@@ -144,7 +144,7 @@ struct LifeCallTests {
         advance(front, days: 10)
         tell("SUBSCRIBED", period("4", 103), at: day(103))
         try expect("active", active: true, renews: true)
-        // All of it waited for nobody: the first submission claimed what the store told before.
+        // All of it waited for a holder: the first submission claimed what the store told before.
         #expect(try front.events().first == "purchase.attached")
         let known = try front.send(
             "GET", "/v1/customers/u1/entitlements?at=\(day(65).text)"
@@ -152,7 +152,9 @@ struct LifeCallTests {
         #expect(known["entitlements"]?["pro"]?["active"]?.bool == true)
     }
 
-    @Test("Whoever installed the app before it was free keeps what that brought, in production")
+    @Test(
+        "A customer who installed the app before it was free keeps what that brought, in production"
+    )
     func installation() throws {
         let front = try Storefront()
         let old = front.store.appTransaction(originalVersion: "1.9.9", at: front.daysAgo(0))

@@ -85,7 +85,7 @@ struct NamedHolderCallTests {
         _ = front.submit(month(front, 2), for: "first")
         _ = front.submit(month(front, 2), for: "thief")
         #expect(try holder(front) == (rule == "keep" ? "first" : "thief"))
-        // The victim pays; the store's news, or whoever brings it, says whose it is.
+        // The victim pays; the purchase's own token names its customer, no matter who brings it.
         let news = front.store.notification(
             "DID_RENEW", id: "n1", at: front.daysAgo(0),
             transaction: front.store.transaction(month(front, 0, token: Self.token)))
@@ -203,7 +203,7 @@ struct NamedHolderCallTests {
         #expect(try front.coins(of: "victim") == nil)
     }
 
-    @Test("A forged row brings nobody a purchase, and is in nobody's way")
+    @Test("A forged row brings no one a purchase, and is in no one's way")
     func forgedRow() throws {
         let front = try front("transfer")
         _ = front.submit(month(front, 0, token: Self.token), for: "u1")

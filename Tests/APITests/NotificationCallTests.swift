@@ -37,7 +37,7 @@ struct NotificationCallTests {
             #"deed_notifications_total{outcome="\#(outcome)"} 1"#)
     }
 
-    @Test("What a notification tells waits for whoever proves the purchase")
+    @Test("What a notification tells waits for the customer who proves the purchase")
     func recorded() throws {
         let reply = front.notify(body("SUBSCRIBED", month))
         #expect(
@@ -71,7 +71,7 @@ struct NotificationCallTests {
         #expect(try front.service.eventCount() == held)
     }
 
-    @Test("A part in a form that nobody here knows does not keep the notification from being kept")
+    @Test("A part in an unknown form does not keep the notification from being kept")
     func unknownForm() throws {
         var sale = month
         sale.product = ""
@@ -97,7 +97,7 @@ struct NotificationCallTests {
         }
         #expect(try count("evidence", "environment = 'sandbox'") == 1)
         #expect(try front.service.eventCount() == events)
-        // A type that nobody knows still brings its facts.
+        // An unknown type still brings its facts.
         #expect(front.notify(body(type, month)).status == 200)
         let isAsked = type == "CONSUMPTION_REQUEST"
         #expect(try front.service.eventCount() == events + (isAsked ? 2 : 1))
@@ -137,7 +137,7 @@ struct NotificationCallTests {
         #expect(try count("evidence") == 0 && count("events", "customer not like '$%'") == 0)
     }
 
-    @Test("An app that nobody set is answered 404, so that the store tries again")
+    @Test("An unknown app is answered 404, so that the store tries again")
     func unknownApp() throws {
         var store = front.store
         store.bundleID = "com.example.second"

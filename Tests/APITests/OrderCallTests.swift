@@ -138,7 +138,7 @@ struct OrderCallTests {
         #expect(try code(late) == "order_fulfilled")
     }
 
-    @Test("An order that nobody closed is stale at its end, and its token is still the customer's")
+    @Test("An order that was not closed is stale at its end, and its token is still the customer's")
     func stale() throws {
         let order = send("POST", orders, #"{"order":"o1","lifetime":"PT1S"}"#)
         service.clock.advance(byMilliseconds: 999)

@@ -121,7 +121,7 @@ struct QueryTests {
         #expect(try reply.json["member"]?.string == member)
     }
 
-    @Test("Nobody is asked about, and nobody answered; one more than a thousand is too many")
+    @Test("A query of no customer is answered with none; one more than a thousand is too many")
     func bounds() throws {
         #expect(try query([]).text == #"{"answers":[]}"#)
         let reply = try query((0...1000).map { "c\($0)" })
@@ -196,7 +196,7 @@ struct QueryTests {
         #expect(json["orders"]?.array?.map { $0["id"]?.string } == ["o1"])
     }
 
-    @Test("A customer that nobody heard of has nothing, and everyone must ask again each time")
+    @Test("An unknown customer has nothing, and that answer is never cached")
     func unknown() throws {
         let reply = service.send("GET", "/v1/customers/nobody", key: reader)
         #expect(

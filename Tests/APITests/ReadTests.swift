@@ -66,7 +66,7 @@ struct ReadTests {
                 + #""next_product":null,"expiration_reason":null}"#)
     }
 
-    @Test("A customer that nobody heard of has no rights, and that is no error")
+    @Test("An unknown customer has no rights, and that is no error")
     func unknownCustomer() throws {
         let reply = get("/v1/customers/nobody/entitlements")
         #expect(reply.status == 200)

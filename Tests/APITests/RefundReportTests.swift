@@ -263,23 +263,13 @@ struct RefundReportTests {
     func resting() throws {
         _ = front.submit(coins)
         for number in 1...3 { ask("n\(number)", of: coins) }
-        let writes = Mutex((taken: 0, kept: 0))
-        var port = front.service.refundReportPort
-        let (take, keep) = (port.take, port.keep)
-        port.take = { app throws(Fault) in
-            writes.withLock { $0.taken += 1 }
-            return try take(app)
-        }
-        port.keep = { lease throws(Fault) in
-            writes.withLock { $0.kept += 1 }
-            return try keep(lease)
-        }
-        let reports = front.service.refundReports(nil, port)
+        let leases = CountedLeases(front.service.leases)
+        let reports = front.service.refundReports(nil, leases)
         sent.fail(.unauthorized)
         for _ in 0..<3 { _ = try report(reports) }
         // Of the three requests one was sent, once.
         #expect(sent.calls.count == 1)
-        #expect(writes.withLock { $0.taken } == 1 && writes.withLock { $0.kept } == 1)
+        #expect(leases.taken == 1 && leases.kept == 1)
     }
 
     @Test("A refund that the store decided is not told of")

@@ -125,7 +125,8 @@ struct SecondStoreTests {
         intake.stores[.google] = StoreAdapter(store, prover: store, client: store)
         let app = AppKey(store: .google, id: try AppID("com.example.game"))
         let status = CredentialsStatus(hasKey: true, hasSharedSecret: false, address: nil)
-        intake.ports.credentials.statuses = { _ in [app: status] }
+        intake.ports.credentials = TappedCredentials(
+            intake.ports.credentials, statuses: [app: status])
         self.app = app
         self.intake = intake
         router = Router(

@@ -111,7 +111,7 @@ struct SharedAccountCallTests {
         #expect(try front.isActive("legacy", for: "thief") == false)
     }
 
-    @Test("Whom a row alone gives an account, its news do not reach, and nobody is told of")
+    @Test("A customer whom only a row gives an account hears none of its news")
     func news() throws {
         _ = front.submit(installed(), for: "u1")
         _ = front.submit(

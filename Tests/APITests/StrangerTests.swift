@@ -56,7 +56,7 @@ struct StrangerTests {
             transaction: front.store.transaction(sale))
     }
 
-    /// Signed under a root that nobody trusts, by a leaf of its own each time.
+    /// Signed under an unknown root, by a leaf of its own each time.
     private func forged(for app: String = Payload.bundleID) -> String {
         let payload = Payload.notification(bundleID: app)
         return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
@@ -107,7 +107,7 @@ struct StrangerTests {
         let found = Set(statuses.withLock { $0 })
         // The clock stands still: what may be followed at once is all that is.
         #expect(found == [401, 429], "\(found)")
-        // The genuine one was of a signer whom nobody knew, too.
+        // The genuine one was of an unknown signer, too.
         #expect(statuses.withLock { $0 }.count { $0 == 401 } == 59)
         for number in 2..<12 {
             #expect(try post(Self.notifications, genuine(number), to: server)?.status == 200)

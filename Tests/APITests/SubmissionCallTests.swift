@@ -139,7 +139,7 @@ struct SubmissionCallTests {
         #expect(try front.isActive("pro", for: "anna") == true)
     }
 
-    @Test("The token of an order fulfils it, whoever submits; a settled one credits nothing")
+    @Test("The token of an order fulfils it, no matter who submits; a settled one credits nothing")
     func orders() throws {
         func open(_ id: String) throws -> String {
             let reply = front.send("POST", "/v1/customers/u1/orders", #"{"order":"\#(id)"}"#)
@@ -275,7 +275,7 @@ struct SubmissionCallTests {
                 == #"[{"purchase":"apple:20","transaction":"20","outcome":"recorded","#
                 + #""code":null,"detail":null}]"#)
         #expect(try front.isActive("level2") == true)
-        // The store has judged it: nobody has to wait for that again, and nobody else gets it.
+        // The store has judged it: a repetition does not wait again, and no other customer gets it.
         let known = front.submit(["receipt": .string(receipt)])
         #expect(try known.status == 200 && known.outcomes == ["already_known"])
         let other = front.submit(["receipt": .string(receipt)], for: "u2")

@@ -67,7 +67,7 @@ struct SubmissionSocketTests {
         try expectService(server)
     }
 
-    @Test("A client that sends a byte now and then is cut off, and keeps nobody waiting")
+    @Test("A client that sends a byte now and then is cut off, and keeps no one waiting")
     func slow() throws {
         let server = try serve { $0.timeouts.body = 400 }
         let slow = try (0..<50).map { _ in

@@ -179,7 +179,7 @@ struct AnswerCacheTests {
             })
     }
 
-    @Test("A position of another customer's shard is reached too, and one that nobody gave is not")
+    @Test("A position of another customer's shard is reached too, and an invented one is not")
     func foreignPositions() throws {
         _ = get(path)
         var foreign: String?

@@ -2,7 +2,6 @@ import AppStore
 import Core
 import Crypto
 import Evidence
-import Glibc
 import HTTPServer
 import JSON
 import Minting
@@ -18,12 +17,6 @@ import Threading
 /// Keys take their time: every test of a run shares these.
 let practice = Authority()
 let opening = Instant(milliseconds: 1_706_695_200_000)
-
-@Sendable func machineInstant() -> Instant {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-}
 
 /// A practice store on a free port.
 final class ServedPractice: Sendable {

@@ -7,6 +7,7 @@ import HTTPServer
 import JSON
 import Minting
 import Practice
+import TestSupport
 import Testing
 
 @Suite("Having the store judge receipts", .timeLimit(.minutes(10)))

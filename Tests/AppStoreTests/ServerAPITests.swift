@@ -5,6 +5,7 @@ import HTTPServer
 import JSON
 import Minting
 import Practice
+import TestSupport
 import Testing
 
 @Suite("Asking the App Store Server API", .timeLimit(.minutes(10)))

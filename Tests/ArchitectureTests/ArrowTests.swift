@@ -9,7 +9,7 @@ struct ArrowTests {
         "Following": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
-        "Commands": ["Core", "JSON", "Threading"],
+        "Commands": ["CBuild", "Core", "JSON", "Threading"],
         "Threading": [],
         "Telemetry": ["JSON"],
         "Crypto": ["COpenSSL", "Threading"],

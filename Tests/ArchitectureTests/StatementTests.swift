@@ -39,4 +39,48 @@ struct StatementTests {
         let text = try #require(Self.files[name])
         #expect(!text.contains(/\bdeed\.|'deed'/), "\(name) names a schema; write {schema}")
     }
+
+    /// The log, and the tables that follow from it.
+    private static let following: Set<Substring> = [
+        "events", "shards", "projects", "apps", "keys", "customers", "purchases",
+        "customer_balances", "waiting_credits", "orders", "order_owners", "tokens", "holders",
+        "unclaimed", "unclaimed_tokens", "carried_tokens", "grants", "{table}",
+    ]
+    /// What moves events aside that are not of the log: `deed audit --quarantine`.
+    private static let past: Set<String> = ["quarantineEvents"]
+
+    @Test("Only a committer sends what writes the log or a table that follows from it")
+    func oneWayIn() throws {
+        var writers = Set<String>()
+        for (name, text) in Self.files {
+            let tables = text.matches(
+                of: /(?:insert into|update|delete from) \{schema\}\.(\{table\}|\w+)/)
+            if Self.following.isDisjoint(with: tables.map(\.1)) { continue }
+            let words = name.split(separator: "_")
+            writers.insert(words[0] + words.dropFirst().map(\.capitalized).joined())
+        }
+        writers.subtract(Self.past)
+        #expect(writers.isSuperset(of: ["insertEvents", "advanceShards", "markProjected"]))
+        for file in SourceTree.sources where file.target != "SQL" {
+            let code = codeOnly(file.text)
+            let used = Set(code.matches(of: /\.(\w+)\b/).map { String($0.1) })
+            let isWriting =
+                code.contains("import SQL") && !used.isDisjoint(with: writers)
+                || code.contains(/[tT]able(\.\w+)?\.(write|rewrite|remove|clear|rewriting)\(/)
+            if !isWriting { continue }
+            #expect(
+                !code.contains(/\b(connection|pool)\b|\btry (list|rows)\(/),
+                "\(file) sends what writes past the committers")
+        }
+        // Words of SQL that write these tables stand nowhere but in the files of statements. A bench fills a database
+        // of its own.
+        for file in SourceTree.sources where !["SQL", "Bench"].contains(file.target) {
+            let written = file.text.matches(
+                of: /(?:insert into|update|delete from|copy) (?:deed|\{schema\})\.(\w+)/)
+            #expect(Self.following.isDisjoint(with: written.map(\.1)), "\(file) writes by itself")
+        }
+        // What they hand to it is sent in one place.
+        let senders = SourceTree.sources.filter { codeOnly($0.text).contains("batch.writes(") }
+        #expect(senders.map(\.path) == ["Sources/Ledger/Writing/Committer.swift"])
+    }
 }

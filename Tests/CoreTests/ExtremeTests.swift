@@ -135,7 +135,7 @@ struct ExtremeTests {
                 == "no revoked -8.0")
     }
 
-    @Test("A subscription whose end nobody stated gives nothing rather than everything")
+    @Test("A subscription without a stated end gives nothing rather than everything")
     func endless() {
         let state = CustomerState(recording: [
             facts([transaction("1", "pro", .autoRenewable, at(0))])

@@ -32,7 +32,7 @@ struct HolderTests {
         Placement(holder: holder, movingFrom: Placement.Origin(from, cause))
     }
 
-    @Test("The token's owner comes first, then whoever sent the evidence, then nobody")
+    @Test("The token's owner comes first, then the sender of the evidence, then no one")
     func firstContact() {
         #expect(
             place(contact(by: ben, token: anna), nil)
@@ -60,7 +60,7 @@ struct HolderTests {
     }
 
     @Test(
-        "Whoever brings it, the purchase goes to the customer whom its tokens name",
+        "The purchase goes to the customer whom its tokens name, no matter who brings it",
         arguments: TransferPolicy.Rule.allCases)
     func named(rule: TransferPolicy.Rule) throws {
         let held = holder(anna, [pro])
@@ -100,8 +100,8 @@ struct HolderTests {
         let move = try MovePurchase(
             purchaseID("1"), from: anna, to: ben, cause: .transferred, catalog: shop
         ).decide(from: giver, to: taker, now: at(5))
-        #expect(move.leaving.map(\.typeName) == ["purchase.detached"])
-        #expect(move.arriving.map(\.typeName) == ["purchase.attached"])
+        #expect(move.leaving.map(\.type.name) == ["purchase.detached"])
+        #expect(move.arriving.map(\.type.name) == ["purchase.attached"])
         for event in move.leaving { giver.apply(event) }
         for event in move.arriving { taker.apply(event) }
         #expect(giver.entitlements(at: at(40), catalog: shop).all.isEmpty)
@@ -150,7 +150,7 @@ struct HolderTests {
         let move = try MovePurchase(
             purchaseID("1"), from: unclaimed, to: anna, cause: .claimed, catalog: shop
         ).decide(from: waiting, to: CustomerState(), now: at(1))
-        #expect(move.arriving.map(\.typeName) == ["purchase.attached", "balance.credited"])
+        #expect(move.arriving.map(\.type.name) == ["purchase.attached", "balance.credited"])
         var state = CustomerState()
         for event in move.arriving { state.apply(event) }
         #expect(state.record(coins).isEmpty)

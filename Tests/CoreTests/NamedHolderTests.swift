@@ -6,7 +6,7 @@ private let anna: CustomerID = id("anna")
 private let ben: CustomerID = id("ben")
 private let carl: CustomerID = id("carl")
 
-/// A token of each person, and one that is nobody's.
+/// A token of each person, and one of no customer.
 private let tokens: [CustomerID: String] = [
     anna: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11",
     ben: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12",
@@ -73,7 +73,7 @@ struct NamedHolderTests {
             "A lapsed purchase that somebody took goes to the one whom the renewal names",
             [.month(0, by: anna), .month(0, by: ben), .month(1, token: anna)], all: anna),
         Row(
-            "It is nobody's while no customer is known, and comes to the one whom a later token names",
+            "It has no holder while no customer is known, and comes to the one whom a later token names",
             [.month(0), .month(1, token: anna)], all: anna),
         Row(
             "Of two customers the first transaction's decides where purchases are kept, else the last's",
@@ -94,10 +94,10 @@ struct NamedHolderTests {
                 .month(0, token: anna, by: carl), .month(1, by: carl),
             ], keep: anna, ifInactive: ben, transfer: ben),
         Row(
-            "A token that is no customer's names nobody",
+            "A token of no customer names no holder",
             [.month(0, token: anna, by: anna), .strange(1, by: ben)], all: anna),
         Row(
-            "What only a token of nobody is on goes as the project's rule says",
+            "A purchase with only an unknown token follows the project's rule",
             [.strange(0, by: anna), .month(0, by: ben)], keep: anna, ifInactive: ben,
             transfer: ben),
         Row(

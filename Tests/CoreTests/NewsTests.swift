@@ -25,7 +25,7 @@ struct NewsTests {
     func asked() {
         var state = CustomerState(recording: [facts([coins])])
         let first = asked("n1", of: coins, on: 3)
-        #expect(state.record(refunds(first)).map(\.typeName) == ["refund.requested"])
+        #expect(state.record(refunds(first)).map(\.type.name) == ["refund.requested"])
         #expect(state.record(refunds(first)) == [])
         #expect(state.record(refunds(asked("n1", of: coins, on: 4))) == [])
         #expect(open(state) == ["n1"])
@@ -132,7 +132,7 @@ struct NewsTests {
         }
         try submit()
         try submit()
-        #expect(world.events.map(\.event.typeName) == ["consent.rescinded", "consent.rescinded"])
+        #expect(world.events.map(\.event.type.name) == ["consent.rescinded", "consent.rescinded"])
         #expect(world.customer(anna).consents.map(\.signedAt) == [at(9)])
         #expect(world.customer(ben).consents.count == 1)
     }
@@ -153,7 +153,7 @@ struct NewsTests {
         var second = installation("2.0", on: at(3))
         second.appTransaction = id("a")
         var state = CustomerState(recording: [facts(apps: [first])])
-        #expect(state.record(facts(apps: [second])).map(\.typeName) == ["app.installed"])
+        #expect(state.record(facts(apps: [second])).map(\.type.name) == ["app.installed"])
         #expect(state.record(facts(apps: [second, first])) == [])
         #expect(state.apps.map(\.originalVersion) == ["1.0"])
         state.record(

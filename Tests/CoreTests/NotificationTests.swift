@@ -352,7 +352,7 @@ struct NotificationTests {
     private func check(_ story: NotificationStory) {
         var state = CustomerState(recording: story.before)
         let events = state.record(story.brings)
-        #expect(events.map(\.typeName) == story.events)
+        #expect(events.map(\.type.name) == story.events)
         #expect(state.record(story.brings).isEmpty, "the same notification changes nothing again")
         WorkedExample(
             story.testDescription, story.entitlement, story.before + [story.brings],

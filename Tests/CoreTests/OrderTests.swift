@@ -35,7 +35,7 @@ struct OrderTests {
     ) throws -> [String] {
         let events = try state.decide(CloseOrder(order: id("o1"), cause: cause), now: at(2))
         for event in events { state.apply(event) }
-        return events.map(\.typeName)
+        return events.map(\.type.name)
     }
 
     @Test("The first transaction that carries the token fulfils the order")
@@ -55,7 +55,7 @@ struct OrderTests {
     func stale() throws {
         var state = try opened()
         #expect(state.closingStaleOrders(now: at(1, -1)).isEmpty)
-        #expect(state.closingStaleOrders(now: at(1)).map(\.typeName) == ["order.closed"])
+        #expect(state.closingStaleOrders(now: at(1)).map(\.type.name) == ["order.closed"])
         #expect(try close(&state, .stale) == ["order.closed"])
         #expect(try close(&state, .stale).isEmpty)
         _ = state.record(paid())
@@ -76,7 +76,7 @@ struct OrderTests {
         #expect(state.record(paid("2")) == ["purchase.made", "balance.credited"])
     }
 
-    @Test("An order is stale at its end, whoever notices, and fulfilled or settled whatever else")
+    @Test("An order is stale at its end, and a fulfilled or settled one stays so")
     func states() throws {
         var state = try opened()
         #expect(state.order(id("o1"))?.state(at: at(1, -1)) == .open)

@@ -151,18 +151,18 @@ struct ProductChangeTests {
         if case .refunded = change.word { known = later } else { known = former }
         state.record(facts([known]), catalog: Self.catalog)
         #expect(
-            state.record(facts([next]), catalog: Self.catalog).map(\.typeName) == [change.event])
+            state.record(facts([next]), catalog: Self.catalog).map(\.type.name) == [change.event])
         // The flag that comes later tells of no second one.
         if case .flagged = change.word {
             #expect(
-                state.record(facts([later]), catalog: Self.catalog).map(\.typeName)
+                state.record(facts([later]), catalog: Self.catalog).map(\.type.name)
                     == ["purchase.restated"])
         }
         // The one that comes second tells of the upgrade, whichever that is.
         var backwards = CustomerState()
         backwards.record(facts([next]), catalog: Self.catalog)
         #expect(
-            backwards.record(facts([known]), catalog: Self.catalog).map(\.typeName)
+            backwards.record(facts([known]), catalog: Self.catalog).map(\.type.name)
                 == [change.event])
     }
 
@@ -269,7 +269,7 @@ struct ProductChangeTests {
             for fact in life.facts {
                 let events = state.record(AnyFact.facts([fact]), catalog: StoreLife.catalog)
                 guard let sale = life.sale(fact), let isSold = sale.isUpgrade else { continue }
-                let name = events.first?.typeName
+                let name = events.first?.type.name
                 let isUpgrade = name == Self.upgraded
                 #expect(isUpgrade == isSold, "seed \(seed): \(name ?? "none")\n\(life)")
                 if isUpgrade != isSold { return }

@@ -15,7 +15,7 @@ struct RepeatedEvidenceTests {
         for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1], [2, 1, 3]] as [[Int64]] {
             var state = CustomerState()
             let events = order.flatMap { state.record(facts([receipt(signed: at($0))])) }
-            #expect(events.map(\.typeName) == ["purchase.made"], "\(order)")
+            #expect(events.map(\.type.name) == ["purchase.made"], "\(order)")
         }
     }
 
@@ -24,7 +24,7 @@ struct RepeatedEvidenceTests {
         var state = CustomerState()
         state.record(facts([receipt(signed: at(9))]))
         let older = state.record(facts([receipt(signed: at(5), until: at(60))]))
-        #expect(older.map(\.typeName) == ["subscription.extended"])
+        #expect(older.map(\.type.name) == ["subscription.extended"])
         #expect(state.record(facts([receipt(signed: at(7))])).isEmpty)
     }
 
@@ -64,7 +64,7 @@ struct RepeatedEvidenceTests {
         let last = signed(9, until: at(10))
         var state = CustomerState()
         state.record(facts([first]))
-        #expect(state.record(facts([weaker])).map(\.typeName) == ["purchase.restated"])
+        #expect(state.record(facts([weaker])).map(\.type.name) == ["purchase.restated"])
         #expect(state.record(facts([weaker])).isEmpty)
         state.record(facts([last]))
         var other = CustomerState()
@@ -80,7 +80,7 @@ struct RepeatedEvidenceTests {
         }
         var state = CustomerState()
         state.record(facts([signed(1)]))
-        #expect(state.record(facts([signed(9)])).map(\.typeName) == ["purchase.restated"])
+        #expect(state.record(facts([signed(9)])).map(\.type.name) == ["purchase.restated"])
         var refunded = signed(5)
         refunded.revocation = refund(at: at(5))
         #expect(state.record(facts([refunded])).isEmpty)
@@ -92,7 +92,7 @@ struct RepeatedEvidenceTests {
     }
 
     private func count(_ world: World, _ name: String) -> Int {
-        world.events.count { $0.event.typeName == name }
+        world.events.count { $0.event.type.name == name }
     }
 
     @Test("A history that repeats what is known outdates a refund that was signed before it")

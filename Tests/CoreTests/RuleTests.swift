@@ -106,7 +106,7 @@ struct RuleTests {
             ],
             [Boundary(at(8), "yes active 3.0", "no revoked -8.0")]),
         WorkedExample(
-            "Whoever installed an early version keeps what it had", "legacy",
+            "A customer who installed an early version keeps what it had", "legacy",
             [facts(apps: [installation("1.9.12", on: at(2))])],
             [Boundary(at(2), "no upcoming 0.0", "yes active 3.0")]),
         WorkedExample(

@@ -21,7 +21,7 @@ struct SettingsTests {
         { try $0.set(key, AppChange(sandboxAccess: access), of: project, by: .operator) }
     }
 
-    @Test("Sandbox purchases count for nobody, for those who are listed, or for everybody")
+    @Test("Sandbox purchases count for no customer, for listed ones, or for all")
     func sandbox() throws {
         let puzzle = AppKey(store: .apple, id: id("com.example.puzzle"))
         let chess = AppKey(store: .apple, id: id("com.example.chess"))

@@ -34,7 +34,7 @@ struct SharedAccountTests {
         #expect(world.customer(names[3]).version == 0)
         let known = try names.map { try submit(installed(on: 1), of: $0, to: &world) }
         #expect(known == [.alreadyKnown, .alreadyKnown, .alreadyKnown, no, no])
-        #expect(world.events.count { $0.event.typeName == "account.joined" } == 3)
+        #expect(world.events.count { $0.event.type.name == "account.joined" } == 3)
     }
 
     @Test(
@@ -54,13 +54,13 @@ struct SharedAccountTests {
     func later() throws {
         var open = world(nil)
         for name in names { #expect(try submit(installed(), of: name, to: &open) == .recorded) }
-        #expect(open.events.count { $0.event.typeName == "account.joined" } == 0)
+        #expect(open.events.count { $0.event.type.name == "account.joined" } == 0)
         open.limit(to: 2)
         for name in names.prefix(3) {
             // It was recorded before: they keep it, and the first two of them count.
             #expect(try submit(installed(), of: name, to: &open) == .alreadyKnown)
         }
-        #expect(open.events.count { $0.event.typeName == "account.joined" } == 2)
+        #expect(open.events.count { $0.event.type.name == "account.joined" } == 2)
         #expect(try submit(installed(), of: id("fred"), to: &open) == .refused(.accountShared))
     }
 

@@ -21,7 +21,7 @@ struct SubmissionOrderTests {
     ]
 
     @Test(
-        "Whoever brings the facts in whatever order, everybody ends with the same",
+        "Facts in any order from any sender lead to the same end",
         arguments: 0..<count / batchSize)
     func converges(batch: Int) throws {
         let first = ConvergenceTests.firstSeed + UInt64(batch * Self.batchSize)

@@ -60,7 +60,7 @@ struct SubmissionTests {
         $0.previousOriginal = id("1")
     }
 
-    @Test("A purchase that goes on from another one is its holder's, whoever tells of it")
+    @Test("A purchase that goes on from another one is its holder's, no matter who tells of it")
     func previous() throws {
         var world = World()
         try world.submit([facts([pro])], by: .customer(anna))
@@ -103,7 +103,7 @@ struct SubmissionTests {
         #expect(world.holders[purchaseID("9")] == ben)
     }
 
-    @Test("A store's news about an app is nobody's")
+    @Test("A store's news about an app belongs to no customer")
     func storeApp() throws {
         var world = World()
         let app = facts(apps: [installation("1.0", on: at(0))])
@@ -111,7 +111,7 @@ struct SubmissionTests {
         #expect(world.events.isEmpty)
     }
 
-    @Test("What carries a customer's token is theirs, and whoever sent it hears no more than no")
+    @Test("What carries a customer's token is theirs, and another sender hears no more than no")
     func strangersToken() throws {
         var world = World()
         world.tokens[token.lowercased()] = anna
@@ -132,7 +132,7 @@ struct SubmissionTests {
         #expect(world.customer(ben).balance("coins") == 100)
     }
 
-    @Test("A true fact counts for the holder, whoever sends it")
+    @Test("A true fact counts for the holder, no matter who sends it")
     func refundByAnother() throws {
         var world = World()
         try world.submit([facts([coins])], by: .customer(anna))

@@ -145,7 +145,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "An event beyond the head is named, moved aside with a record, and in nobody's way afterwards"
+            "An event beyond the head is named, moved aside with a record, and in no one's way afterwards"
         )
         func quarantine() throws {
             let shard = try Stream.test("u1").shard.number

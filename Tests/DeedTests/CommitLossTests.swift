@@ -152,7 +152,7 @@ extension ProgramTests {
                 proxy.lose(loss, of: .changeIntake, times: times)
                 var answer = try client.send("POST", url, body: body)
                 #expect(proxy.left == 0)
-                // Both tries were lost: nobody can tell, and the sender asks again.
+                // Both tries were lost: the outcome is unknown, and the sender asks again.
                 #expect(answer.status == (times == 1 ? 200 : 503))
                 if times == 2 { answer = try client.send("POST", url, body: body) }
                 #expect(answer.status == 200)
@@ -162,7 +162,7 @@ extension ProgramTests {
             }
         }
 
-        /// An item that nobody is to judge in this century.
+        /// An item that is not due in this century.
         private func queued() throws -> IntakeItem {
             let due = Instant(milliseconds: 4_102_444_800_000)
             let ledger = database.ledger()

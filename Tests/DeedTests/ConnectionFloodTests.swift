@@ -15,7 +15,7 @@ extension ProgramTests {
         /// What one of them may cost at most, in KiB.
         private static let cost: Int64 = 32
 
-        @Test("They cost what is stated, and nobody else an answer")
+        @Test("They cost what is stated, and others lose no answer")
         func flood() throws {
             try #require(
                 raiseDescriptorLimit(to: 12_000),
@@ -67,7 +67,7 @@ extension ProgramTests {
             let (count, slowest) = ordinary.stop()
             #expect(ordinary.faults == [])
             #expect(count > 200)
-            // Whoever had to wait for the others would wait until they are cut off.
+            // A client that had to wait for the others would wait until they are cut off.
             #expect(slowest < 5000)
             print("\(count) answers meanwhile, the slowest after \(slowest) ms")
         }

@@ -142,7 +142,7 @@ extension ProgramTests {
                     + "\r\n\r\n\(Life.grant)")
             let recorded = "select count(*) from deed.events where cause = 'key:lost'"
             #expect(try eventually(within: 5000) { try database.number(recorded) == 1 })
-            // Nobody ever reads that answer.
+            // That answer is never read.
             service.process.signal(SIGKILL)
             _ = service.process.wait(milliseconds: 5000)
 

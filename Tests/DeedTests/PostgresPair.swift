@@ -35,7 +35,7 @@ final class PostgresPair: Sendable {
         }
     }
 
-    /// Both servers: whoever connects gets the one that can be written to.
+    /// Both servers: a client gets the one that takes writes.
     var url: String {
         "postgresql:///deed?host=\(socket(.primary)),\(socket(.standby))&user=deed"
     }

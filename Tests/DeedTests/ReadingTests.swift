@@ -96,7 +96,7 @@ extension ProgramTests {
         }
 
         @Test(
-            "Who sends a thousand requests and reads no answer holds up nobody, and gets them all")
+            "Who sends a thousand requests and reads no answer holds up no one, and gets them all")
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
@@ -120,7 +120,7 @@ extension ProgramTests {
             }
         }
 
-        @Test("Clients who ask for large answers and do not take them hold up nobody")
+        @Test("Clients who ask for large answers and do not take them hold up no one")
         func slowReaders() throws {
             // More than there are workers.
             let count = 80
@@ -139,7 +139,7 @@ extension ProgramTests {
                     port: services[1].port, milliseconds: 20_000, isNarrow: true)
             }
             for client in silent { #expect(client.send(request)) }
-            // Every answer is there and stays in its connection, where nobody takes it.
+            // Every answer is complete and stays in its connection, unread.
             #expect(
                 try eventually(within: 25_000) {
                     let metrics = try client.metrics(of: services[1])
@@ -150,7 +150,7 @@ extension ProgramTests {
             for _ in 0..<100 {
                 let start = monotonicMilliseconds()
                 #expect(try client.send("GET", services[1].url + Reads.path).status == 200)
-                // Whoever had to wait for the others would wait until they are cut off.
+                // A client that had to wait for the others would wait until they are cut off.
                 #expect(monotonicMilliseconds() - start < 5000)
             }
             #expect(

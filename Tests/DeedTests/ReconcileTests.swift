@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Ledger
 import Postgres
 import TestSupport
 import Testing
@@ -151,14 +152,13 @@ extension ProgramTests {
 
         @Test("A run that is told to wait begins when the other one has ended")
         func waiting() throws {
-            var holder = try Connection.open(database.settings())
-            let lock = Statement("select pg_advisory_lock(4919505, 1)")
-            try holder.run([lock()]) { _, _ in }
+            let ledger = database.ledger(clock: machineInstant)
+            defer { ledger.close() }
+            let other = try #require(try ledger.reconcileRight())
             let (waiting, output, errors) = try deed.start(
                 ["reconcile", "--json", "--only", "intake", "--wait", "60"], [:])
             pause(milliseconds: 2000)
-            let free = Statement("select pg_advisory_unlock(4919505, 1)")
-            try holder.run([free()]) { _, _ in }
+            try other.end()
             _ = waiting.wait(milliseconds: 30_000)
             let told = try String(contentsOfFile: errors, encoding: .utf8)
             #expect(told.isEmpty, "\(told)")
@@ -168,13 +168,15 @@ extension ProgramTests {
 
         @Test("One reconciliation runs at a time")
         func oneAtATime() throws {
-            var holder = try Connection.open(database.settings())
-            let lock = Statement("select pg_advisory_lock(4919505, 1)")
-            try holder.run([lock()]) { _, _ in }
+            let ledger = database.ledger(clock: machineInstant)
+            defer { ledger.close() }
+            let other = try #require(try ledger.reconcileRight())
             let refused = try deed.run("reconcile", "--json")
             #expect(refused.code == 1)
             #expect(refused.errors.contains("reconciliation_running"))
-            try holder.run([lock()]) { _, _ in }
+            #expect(other.isHeld)
+            try other.end()
+            #expect(try deed.run("reconcile", "--json").code == 0)
         }
 
         @Test("An instant ahead of the clock, and a step that there is not, are refused")

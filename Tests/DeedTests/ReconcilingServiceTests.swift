@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import Ledger
 import Postgres
 import TestSupport
 import Testing
@@ -95,17 +96,16 @@ extension ProgramTests {
             let key = try deed.makeKey()
             let service = try deed.serve("--test-clock", "--reconcile-at", "03:00")
             var client = try APIClient(key: key)
-            var other = try Connection.open(database.settings())
-            let lock = Statement("select pg_advisory_lock(4919505, 1)")
-            try other.run([lock()]) { _, _ in }
+            let ledger = database.ledger(clock: machineInstant)
+            defer { ledger.close() }
+            let other = try #require(try ledger.reconcileRight())
             _ = try client.send(
                 "PUT", "\(service.url)/v1/test/clock", body: #"{"now":"2030-01-01T04:00:00Z"}"#)
             func runs() throws -> [JSON] {
                 try client.read("\(service.url)/v1/reconciliations")["reconciliations"]?.array ?? []
             }
             #expect(try runs().isEmpty)
-            let free = Statement("select pg_advisory_unlock(4919505, 1)")
-            try other.run([free()]) { _, _ in }
+            try other.end()
             #expect(
                 try eventually(within: 30_000) {
                     try runs().map { $0["finished_at"]?.isNull } == [false]

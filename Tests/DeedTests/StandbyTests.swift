@@ -53,7 +53,7 @@ extension ProgramTests {
             let act = AdminAct(actor: try Actor("key:k1"), reason: reason, ticket: nil)
             let queued = try #require(try ledger.addIntake(.test(1, at: start), [1]))
             try pair.stop(.standby)
-            // Committed by the primary alone, which nobody is told of.
+            // Committed by the primary alone, and answered to no one.
             #expect(throws: CommandError.self) { try ledger.append(give) }
             #expect(throws: Fault.self) { try ledger.addIntake(.test(2, at: start), [2]) }
             let settled = try queued.settled(by: act, now: start)

@@ -63,7 +63,8 @@ extension ProgramTests {
         }
 
         @Test(
-            "Whoever shows credentials to a port of this machine is told who else may listen there")
+            "An operator who sends credentials to a port of this machine is told who may listen there"
+        )
         func portsOfOthers() throws {
             _ = try connect()
             func set(_ words: String...) throws -> Finished {

@@ -60,7 +60,7 @@ final class SubmitCommandTests {
         let unrecognized = try submit(strange, "--customer", "u1")
         #expect(
             unrecognized.code == 1 && unrecognized.errors.contains("does not look like evidence"))
-        // Without the roots nobody vouches for what was minted.
+        // Without the roots nothing vouches for what was minted.
         let untrusted = try deed.run("submit", signed, "--customer", "u1")
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))
     }

@@ -158,7 +158,7 @@ private final class MixedClient: Sendable {
         }
     }
 
-    /// Every write of this client is seen through either service by whoever says where it stands.
+    /// Every write of this client is seen through either service by a reader who names its position.
     private func readBack(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {

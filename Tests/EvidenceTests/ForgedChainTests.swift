@@ -103,7 +103,7 @@ struct ForgedChainTests {
                 == .chain(.wrongKeyUsage(.intermediate)))
     }
 
-    @Test("A critical extension that nobody understands is refused on leaf and intermediate")
+    @Test("An unknown critical extension is refused on leaf and intermediate")
     func criticalExtension() {
         var leaf = CertificatePlan.leaf
         leaf.criticalExtension = "1.2.3.4.5"

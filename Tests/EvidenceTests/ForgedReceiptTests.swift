@@ -73,7 +73,7 @@ struct ForgedReceiptTests {
         for bit in stride(from: 0, to: bytes.count * 8, by: 13) {
             var flipped = bytes
             flipped[bit / 8] ^= 1 << (bit % 8)
-            // Some octets prove nothing: the unread root, a digest that nobody asks for.
+            // Some octets prove nothing: the unread root, a digest that is not asked for.
             let statement = try? Verifier.trusting.verify(
                 flipped, as: .appReceipt, on: .usual)
             #expect(statement == nil || statement?.facts == fact, "bit \(bit)")
@@ -275,7 +275,7 @@ struct ForgedReceiptTests {
             refused(ReceiptPlan(chain: chain).bytes) == .chain(.unsupportedKey(.leaf)))
     }
 
-    @Test("A critical extension that nobody understands is refused")
+    @Test("An unknown critical extension is refused")
     func criticalExtension() {
         var leaf = CertificatePlan.leaf
         leaf.criticalExtension = "1.2.3.4.5"
@@ -297,7 +297,7 @@ struct ForgedReceiptTests {
                 == .foreignBundleID("com.other"))
     }
 
-    @Test("An environment that the app does not take is refused, and one that nobody knows")
+    @Test("An environment that the app does not take is refused, and an unknown one")
     func environment() {
         var terms = Terms.usual
         terms.apps = [TrustedApp(id: .example, appleID: nil, environments: [.production])]

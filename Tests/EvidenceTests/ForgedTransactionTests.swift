@@ -254,7 +254,7 @@ struct ForgedTransactionTests {
                 == .foreignEnvironment(.sandbox))
     }
 
-    @Test("An environment that nobody knows is refused, and so is none")
+    @Test("An unknown environment is refused, and so is a missing one")
     func unknownEnvironment() {
         #expect(refused("environment", "Moon") == .unknownEnvironment("Moon"))
         #expect(refused("environment", nil) == .invalidMember("environment"))

@@ -63,7 +63,7 @@ struct NotificationTests {
         #expect(try verify(payload).facts == Facts())
     }
 
-    @Test("Types that nobody knows are kept as they came")
+    @Test("Unknown types are kept as they came")
     func unknownType() throws {
         var payload = Payload.notification()
         payload["notificationType"] = "SOMETHING_NEW"

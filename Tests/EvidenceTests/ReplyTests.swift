@@ -198,7 +198,7 @@ struct ReplyTests {
         }
     }
 
-    @Test("A reply that nobody fetched is never believed")
+    @Test("A reply that Deed did not fetch is never believed")
     func unsigned() {
         #expect(
             refusal(of: Self.good.json.bytes, as: .verifyReceiptReply) == .unsigned)

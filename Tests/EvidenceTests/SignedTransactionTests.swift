@@ -298,7 +298,7 @@ struct SignedTransactionTests {
         _ = try Verifier.trusting.verify(plan.bytes, as: .signedTransaction, on: .usual)
     }
 
-    @Test("Header members that nobody knows are ignored")
+    @Test("Unknown header members are ignored")
     func extraHeader() throws {
         var plan = SignedJSONPlan(Payload.transaction.json)
         plan.extraHeader = [("typ", "JWT"), ("kid", "x")]

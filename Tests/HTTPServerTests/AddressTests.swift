@@ -16,7 +16,7 @@ struct AddressTests {
         return client.reply()?.body
     }
 
-    @Test("Whoever is no trusted proxy speaks for himself alone")
+    @Test("A client that is no trusted proxy speaks for itself alone")
     func untrusted() throws {
         let server = try serve { $0.trustedProxies = TrustedProxies("10.0.0.0/8")! }
         #expect(try client("", at: server) == "127.0.0.1")

@@ -201,7 +201,7 @@ struct AnswerTests {
         #expect(third.reply()?.body == "done")
     }
 
-    @Test func `A client that leaves while its answer is made harms nobody`() throws {
+    @Test func `A client that leaves while its answer is made harms no one`() throws {
         let gate = Gate()
         let metrics = Metrics()
         let server = try makeServer(metrics: metrics) { _ in

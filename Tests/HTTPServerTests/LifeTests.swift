@@ -161,7 +161,7 @@ struct LifeTests {
         #expect(order.change { $0 } == ["/first", "/begun", "/waits"])
     }
 
-    @Test func `A reply that nobody gives closes its connection and no other`() throws {
+    @Test func `A missing reply closes its connection and no other`() throws {
         let server = try makeServer { request in
             let path = request.path
             return .eventually { reply in if path == "/" { reply(text("given")) } }

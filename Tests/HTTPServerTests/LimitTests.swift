@@ -215,7 +215,7 @@ struct LimitTests {
         #expect(fourth.reply()?.status == 200)
     }
 
-    @Test func `Bursts of connections far beyond the limit harm nobody once they are over`() throws
+    @Test func `Bursts of connections far beyond the limit harm no one once they are over`() throws
     {
         let server = try makeServer {
             $0.connections = 4

@@ -40,7 +40,7 @@ func text(_ text: String) -> Response {
     Response(status: 200, headers: [Header("Content-Type", "text/plain")], body: Array(text.utf8))
 }
 
-/// Holds whoever waits at it until it is opened.
+/// Holds every thread that waits at it until it is opened.
 final class Gate: Sendable {
     private let state = Monitor((waiting: 0, isOpen: false))
 

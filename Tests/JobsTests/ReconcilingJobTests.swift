@@ -21,26 +21,44 @@ struct ReconcilingJobTests {
         /// How often the right to reconcile is another run's.
         let refusals = Mutex(0)
 
-        func port(_ wish: ReconcileWish) -> ReconcilePort {
-            ReconcilePort(
-                begin: { () throws(Fault) in
-                    if self.broken.withLock({ $0 }) == wish.project { throw .logBlocked }
-                    return self.refusals.withLock { refusals in
-                        refusals -= 1
-                        return refusals < 0
-                    }
-                },
-                holds: { true }, done: { _ in [:] }, note: { _, _, _ in }, forget: {},
-                reconcile: { parts, _ in
-                    parts.map { part in
-                        if part.step == .intake { self.done.withLock { $0.append(wish.project) } }
-                        return .success(PartReport())
-                    }
-                },
-                inquiries: .none, monotonicClock: { 0 })
+        var projects: [String] { done.withLock { $0.map(\.text) } }
+    }
+
+    /// The work of one run.
+    private struct OneRun: ReconcileSteps, ReconcileRight {
+        let project: ProjectID
+        let work: Work
+        let isHeld = true
+        let lease = Lease(name: "reconciliation", fence: 1)
+
+        func begin() throws(Fault) -> (any ReconcileRight)? {
+            if work.broken.withLock({ $0 }) == project { throw .logBlocked }
+            return work.refusals.withLock { refusals in
+                refusals -= 1
+                return refusals < 0 ? self : nil
+            }
         }
 
-        var projects: [String] { done.withLock { $0.map(\.text) } }
+        func giveBack() {}
+        func prepare() {}
+
+        func reconcile(
+            _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
+        ) -> [Result<PartReport, Fault>] {
+            parts.map { part in
+                if part.step == .intake { work.done.withLock { $0.append(project) } }
+                return .success(PartReport())
+            }
+        }
+    }
+
+    private var port: @Sendable (ReconcileWish) -> ReconcilePort {
+        { [service, work] wish in
+            var port = service.reconcilePort(wish)
+            let run = OneRun(project: wish.project, work: work)
+            (port.begin, port.steps) = (run.begin, run)
+            return port
+        }
     }
 
     /// The projects `a` to `c`, beside `default`.
@@ -56,7 +74,7 @@ struct ReconcilingJobTests {
     private func nightly() throws -> Job {
         .reconciling(
             at: try #require(TimeOfDay("03:00")), service.intake, log: service.logged.log,
-            work.port)
+            port)
     }
 
     @Test(
@@ -84,7 +102,7 @@ struct ReconcilingJobTests {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
         for project in ["a", "b"] {
             _ = try service.ledger.perform(
-                service.ports.requestingReconciliation(
+                service.useCases.reconciliations.requesting(
                     ReconcilePlan(), of: ProjectID(project), by: sender))
             service.clock.advance(byMilliseconds: 1000)
         }
@@ -92,7 +110,7 @@ struct ReconcilingJobTests {
         let ledger = service.database.ledger(clock: service.clock.reading)
         defer { ledger.close() }
         let job = Job.requested(ledger, service.intake, log: service.logged.log) {
-            [work] wish, _ in work.port(wish)
+            [port] wish, _ in port(wish)
         }
         #expect(throws: Fault.logBlocked) { try run(job) }
         #expect(work.projects == ["b"])
@@ -107,7 +125,7 @@ struct ReconcilingJobTests {
         var wish = ReconcileWish(project: try ProjectID("a"))
         wish.plan.steps = [.intake]
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
-        _ = try service.intake.reconcile(wish, work.port(wish), by: sender)
+        _ = try service.intake.reconcile(wish, port(wish), by: sender)
         try run(try nightly())
         #expect(work.projects == ["a", "a", "b", "c", "default"])
     }
@@ -127,18 +145,4 @@ struct ReconcilingJobTests {
         #expect(clock.now - began > .milliseconds(900))
         #expect(work.projects == ["a", "b", "c", "default"])
     }
-}
-
-extension InquiryPort {
-    /// For projects without apps: there is nothing to ask about.
-    fileprivate static let none = InquiryPort(
-        due: { _, _, _, _, _ in [] }, appendAll: { _ in [] },
-        rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
-        marks: StoreMarksPort(
-            history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
-            keepNotifications: { _, _, _ in }),
-        histories: HistoryQuestionsPort(
-            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _, _ in },
-            count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
-            end: { _ in }))
 }

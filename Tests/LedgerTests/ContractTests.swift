@@ -219,7 +219,7 @@ struct ContractTests {
         #expect(audit.findings.isEmpty, "\(audit.findings)")
     }
 
-    @Test("A purchase has one holder, whoever else proves it")
+    @Test("A purchase has one holder, even if others prove it")
     func oneHolder() throws {
         let fact = transaction("t1", "level2", .nonConsumable, at(0))
         let facts = Histories.facts([fact])

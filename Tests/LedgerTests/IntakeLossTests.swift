@@ -43,7 +43,7 @@ struct IntakeLossTests {
     }
 
     @Test(
-        "A change is made once, and whoever made it knows", arguments: PostgresProxy.Loss.allCases)
+        "A change is made once, and its maker knows", arguments: PostgresProxy.Loss.allCases)
     func changed(_ loss: PostgresProxy.Loss) throws {
         let item = try add(1)
         let verdicts = [
@@ -81,7 +81,7 @@ struct IntakeLossTests {
         #expect(try revision() == 1)
     }
 
-    @Test("An item that was taken by nobody comes back", arguments: PostgresProxy.Loss.allCases)
+    @Test("An item whose taking was lost comes back", arguments: PostgresProxy.Loss.allCases)
     func taken(_ loss: PostgresProxy.Loss) throws {
         for number in 1...2 { _ = try add(number) }
         proxy.lose(loss, of: .takeIntake)

@@ -64,7 +64,7 @@ struct IntakeQueueTests {
         #expect(taken.item.id == added.id && taken.item.tries == 1)
         #expect(taken.bytes == [1])
         #expect(try ledger.takeIntake(now: time(299)) == nil)
-        // Whoever had it has died.
+        // The worker that had it has died.
         let again = try #require(try ledger.takeIntake(now: time(300)))
         #expect(again.item.id == added.id && again.item.tries == 2)
         // Or was only slow: what the other one has now is not touched.

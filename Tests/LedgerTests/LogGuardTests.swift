@@ -29,7 +29,8 @@ struct LogGuardTests {
             Set(one.marks.values) == [mark(1, 9, 3), mark(2, 7, 2), mark(3, 1, 5)])
     }
 
-    @Test("Whoever knows of more accepted losses knows where the log ends, be it earlier")
+    @Test(
+        "The instance that knows of more accepted losses knows where the log ends, even if earlier")
     func mergedAfterLoss() throws {
         let before = try seen(mark(1, 9))
         let after = try seen(mark(1, 4), accepting: "ac_1")

@@ -133,7 +133,7 @@ struct LostEndsTests {
         #expect(try database.number(Self.notes) == 0)
     }
 
-    @Test("A note from before the acceptance that comes after it stops nobody")
+    @Test("A note from before the acceptance that comes after it stops no one")
     func late() throws {
         try database.acceptLog()
         try forge()
@@ -167,7 +167,7 @@ struct LostEndsTests {
         }
     }
 
-    @Test("Whoever has the service's login stops the service by a note, and gets nothing more")
+    @Test("The service's login can stop the service by a note, and can do nothing more")
     func forged() throws {
         let ledger = instance()
         defer { ledger.close() }

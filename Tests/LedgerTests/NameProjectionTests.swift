@@ -110,7 +110,7 @@ struct NameProjectionTests {
         #expect(try tokens(of: "anna") + tokens(of: "ben") == 20)
     }
 
-    @Test("Erasing a customer sets its tokens and order ids free, and nobody else's")
+    @Test("Erasing a customer sets its tokens and order ids free, and no others")
     func erased() throws {
         let registered = Event.tokenRegistered(TokenRegistered(token: Self.token(9)))
         try append([try opened("o1", token: 1), registered], to: "anna", key: "1")

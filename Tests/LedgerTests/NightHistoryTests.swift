@@ -1,6 +1,7 @@
 import Auditing
 import Core
 import Histories
+import Service
 import Synchronization
 import TestSupport
 import Testing

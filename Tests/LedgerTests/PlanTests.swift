@@ -92,7 +92,7 @@ struct PlanTests {
         "What waits is listed and counted by an index, also while its table is empty",
         arguments: [
             (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
-            (.listWaitingCredits, "waiting_credits_pkey"),
+            (.loadWaitingCredits, "waiting_credits_pkey"),
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
             (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),

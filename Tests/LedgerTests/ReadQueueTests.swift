@@ -126,7 +126,7 @@ struct ReadQueueTests {
         #expect(inHand.change { $0 } == 2)
     }
 
-    @Test("A full queue and a closed one answer at once; what waits is given to whoever asks")
+    @Test("A full queue and a closed one answer at once; what waits is given to the next reader")
     func bounds() throws {
         let first = try add(1001)
         #expect(first.change { $0 } == 1)

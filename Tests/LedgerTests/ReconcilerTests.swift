@@ -1,3 +1,4 @@
+import Assembly
 import Core
 import Histories
 import Postgres
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Service
 
 /// What a reconciliation finds in rows that were altered, and who may do it.
 @Suite("Work of a reconciliation")
@@ -30,21 +32,30 @@ final class ReconcilerTests {
 
     deinit { ledger.close() }
 
-    private func reconciler(
-        full: Bool = false, repairs: Bool = false, rehearsing: Bool = false
-    ) -> Reconciler {
+    private func steps(
+        full: Bool = false, repairs: Bool = false, rehearsing: Bool = false,
+        of project: ProjectID? = nil, _ walk: UnlistedWalk = UnlistedWalk()
+    ) -> ProjectSteps {
+        var wish = ReconcileWish(project: project ?? self.project)
+        wish.plan.steps = [.projections]
+        (wish.plan.isFull, wish.plan.repairs) = (full, repairs)
+        wish.isRehearsal = rehearsing
+        return ProjectSteps(wish, ledger, walk)
+    }
+
+    private func right() throws -> KeptLease? { try ledger.reconcileRight() }
+
+    private func parts(full: Bool) -> [ReconcilePart] {
         var plan = ReconcilePlan(steps: [.projections])
-        (plan.isFull, plan.repairs) = (full, repairs)
-        return Reconciler(ledger, project, plan, isRehearsal: rehearsing)
+        plan.isFull = full
+        return ReconcilePart.all(of: plan)
     }
 
     /// What comparing the rows comes to, shard by shard or with a sample.
     private func compare(full: Bool = false, repairs: Bool = false) throws -> StepCounts {
-        var plan = ReconcilePlan(steps: [.projections])
-        plan.isFull = full
-        let reconciler = reconciler(full: full, repairs: repairs)
-        return try ReconcilePart.all(of: plan).reduce(into: StepCounts()) {
-            $0 += try reconciler.reconcile($1, of: run).counts
+        let steps = steps(full: full, repairs: repairs)
+        return try parts(full: full).reduce(into: StepCounts()) {
+            $0 += try steps.reconcile($1, of: run, at: .run(nil)).counts
         }
     }
 
@@ -98,10 +109,8 @@ final class ReconcilerTests {
             create trigger refuse before insert or update on deed.customers for each row
                 when (new.customer = 'u3') execute function deed.refuse()
             """)
-        var plan = ReconcilePlan(steps: [.projections])
-        plan.isFull = full
-        let reconciler = reconciler(full: full, repairs: true)
-        let reports = try ReconcilePart.all(of: plan).map { try reconciler.reconcile($0, of: run) }
+        let steps = steps(full: full, repairs: true)
+        let reports = try parts(full: full).map { try steps.reconcile($0, of: run, at: .run(nil)) }
         #expect(
             reports.reduce(into: StepCounts()) { $0 += $1.counts }
                 == StepCounts(lookedAt: 10, found: 2, mended: 1))
@@ -145,36 +154,63 @@ final class ReconcilerTests {
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
         // It mends the rows and is killed before that is noted as done.
-        let mended = try reconciler(full: true, repairs: true).reconcile(part, of: run).counts
+        let mended = try steps(full: true, repairs: true).reconcile(part, of: run, at: .run(nil))
+            .counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
-        let next = reconciler(full: true, repairs: true)
-        #expect(try next.done(of: run)[part] == nil)
-        let again = try next.reconcile(part, of: run).counts
+        let next = steps(full: true, repairs: true)
+        #expect(try ledger.notedParts(of: project, in: run)[part]?.isDone == false)
+        let again = try next.reconcile(part, of: run, at: .run(nil)).counts
         #expect(again.found == mended.found && again.mended == mended.found)
         // Another run finds them sound.
-        #expect(try next.reconcile(part, of: id("rc_other")).counts.found == 0)
+        #expect(try next.reconcile(part, of: id("rc_other"), at: .run(nil)).counts.found == 0)
     }
 
-    @Test("The right to reconcile ends with its connection, and whoever had it hears of that")
-    func lostHold() throws {
-        let one = reconciler()
-        #expect(try one.begin())
-        #expect(try one.holds())
-        let other = reconciler()
-        #expect(try !other.begin())
-        #expect(try !other.holds())
-        try database.run(
-            """
-            select pg_terminate_backend(pid) from pg_locks
-            where locktype = 'advisory' and classid = 4919505
-                and database = (select oid from pg_database where datname = current_database())
-            """)
-        #expect(try eventually(within: 10_000) { try other.begin() })
-        // The first look finds the connection broken, the next one has a new connection.
-        #expect(throws: Fault.unavailable) { try one.holds() }
-        _ = eventually(within: 10_000) { (try? one.holds()) != nil }
-        #expect(try !one.holds())
-        #expect(try other.holds())
+    @Test("The right to reconcile ends with its session, and the run that had it hears of that")
+    func lostRight() throws {
+        let one = try #require(try right())
+        #expect(one.isHeld)
+        #expect(try right() == nil)
+        try database.run("select pg_terminate_backend(session) from deed.leases")
+        var other: KeptLease?
+        #expect(
+            try eventually(within: 10_000) {
+                other = try right()
+                return other != nil
+            })
+        #expect(eventually(within: 10_000) { !one.isHeld })
+        // That it comes late to give it back takes nothing from the other one.
+        one.giveBack()
+        #expect(other?.isHeld == true)
+        #expect(try right() == nil)
+        other?.giveBack()
+        try #require(try right()).giveBack()
+    }
+
+    @Test("A run whose right another one took over writes nothing more")
+    func overtakenRight() throws {
+        let one = try #require(try right())
+        defer { one.giveBack() }
+        try database.run("update deed.customers set runs = '{}' where customer = 'u3'")
+        // It stands still, and does not know yet that it lost the lease.
+        try database.run("update deed.leases set fence = fence + 1")
+        let part = ReconcilePart(step: .projections, shard: try Stream.test("u3").shard)
+        let late = steps(full: true, repairs: true).reconcile([part], of: run, under: one.lease)
+        #expect(throws: Fault.leaseLost) { try late[0].get() }
+        let rows = try database.number("select count(*) from deed.customers where runs = '{}'")
+        #expect(rows == 1)
+        let commands = [Command.publishing(try .test("u3"))]
+        let answers = ledger.appendAll(commands, at: .run(one.lease), isRehearsal: false)
+        #expect(throws: CommandError.fault(.leaseLost)) { try answers[0].get() }
+    }
+
+    @Test("The right of a run that stands still ends with its lease")
+    func frozenRight() throws {
+        let one = try #require(try right())
+        defer { one.giveBack() }
+        clock.advance(byMilliseconds: 14_999)
+        #expect(try right() == nil)
+        clock.advance(byMilliseconds: 1)
+        try #require(try right()).giveBack()
     }
 
     @Test("One walk of the log finds customers without a row, of each project in turn")
@@ -189,11 +225,9 @@ final class ReconcilerTests {
                 "delete from deed.customers where customer = 'u1' and project = '\(project)'")
         }
         func found(_ project: ProjectID, _ walk: UnlistedWalk) throws -> Int64 {
-            var plan = ReconcilePlan(steps: [.projections])
-            plan.isFull = true
-            let reconciler = Reconciler(ledger, project, plan, isRehearsal: true, walk: walk)
-            return try ReconcilePart.all(of: plan).reduce(0) {
-                $0 + (try reconciler.reconcile($1, of: run).counts.found)
+            let steps = steps(full: true, rehearsing: true, of: project, walk)
+            return try parts(full: true).reduce(0) {
+                $0 + (try steps.reconcile($1, of: run, at: .run(nil)).counts.found)
             }
         }
         try spoil(other)

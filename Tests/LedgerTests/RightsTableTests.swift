@@ -95,7 +95,7 @@ struct RightsTableTests {
         "standbys()": ["x", "x", "-", "-"],
         "shard_of(text,text,text)": ["x", "-", "-", "-"],
 
-        // What triggers call, for whoever writes.
+        // What triggers call, for every writer.
         "refuse_change()": ["x", "-", "-", "-"],
         "refuse_change_of_log()": ["x", "-", "-", "-"],
         "refuse_test_clock()": ["x", "-", "-", "-"],

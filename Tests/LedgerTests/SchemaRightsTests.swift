@@ -34,7 +34,7 @@ struct SchemaRightsTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
     }
 
-    @Test("A schema that is as it was made has no difference, whoever looks")
+    @Test("An unchanged schema has no difference for any login")
     func same() throws {
         #expect(try differences() == [])
         #expect(try differences(role: LedgerSettings.serviceRole) == [])

@@ -23,7 +23,7 @@ struct SeveralStreamsTests {
         })
     }
 
-    /// Proves a purchase for a customer, under a policy by which it moves to whoever proves it.
+    /// Proves a purchase for a customer, under a policy by which it moves to the customer who proves it.
     private func claim(
         _ fact: TransactionFact, for customer: String, key: String, token: String? = nil,
         evidence: [EvidenceRecord] = []
@@ -105,7 +105,7 @@ struct SeveralStreamsTests {
             }
             try holder.run(Script(embedded: Array("rollback".utf8)))
             let outcome = try answer.wait { $0 }.get()
-            #expect(outcome.events.map(\.event.typeName) == ["purchase.made"])
+            #expect(outcome.events.map(\.event.type.name) == ["purchase.made"])
         }
         var projections = ProjectionAudit()
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
@@ -126,7 +126,7 @@ struct SeveralStreamsTests {
         let outcome = try ledger.append(claim(level, for: "second", key: "1"))
         #expect(try types("first") == ["purchase.made", "purchase.detached"])
         #expect(try types("second") == ["purchase.attached"])
-        #expect(outcome.events.map(\.event.typeName) == ["purchase.attached"])
+        #expect(outcome.events.map(\.event.type.name) == ["purchase.attached"])
         #expect(
             try database.number(
                 "select count(*) from deed.holders where customer = 'second'") == 1)
@@ -144,7 +144,7 @@ struct SeveralStreamsTests {
         let entries = try ledger.events(of: .test("first"), after: 0, limit: 10)
         #expect(entries.last?.recorded.cause.hasPrefix("linked:") == true)
         let grant = try ledger.append(.give("pro", to: .test("first"), grant: "g", key: "b"))
-        #expect(grant.events.map(\.event.typeName) == ["grant.given"])
+        #expect(grant.events.map(\.event.type.name) == ["grant.given"])
     }
 
     @Test("A purchase goes back and forth as often as it is proven, also within one batch")
@@ -198,7 +198,7 @@ struct SeveralStreamsTests {
         #expect(try database.number("select count(*) from deed.holders") == 1)
     }
 
-    @Test("The owner of an account token gets the purchase, whoever proves it")
+    @Test("The owner of an account token gets the purchase, no matter who proves it")
     func token() throws {
         defer { ledger.close() }
         let token = try #require(AccountToken("6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"))

@@ -60,7 +60,7 @@ struct HTTPClientTests {
         var stranger = try HTTPClient()
         do {
             _ = try stranger.send(OutboundRequest("GET", url))
-            Issue.record("a certificate that nobody vouches for was believed")
+            Issue.record("an unknown certificate was believed")
         } catch {
             guard case .untrusted = error else { throw error }
         }

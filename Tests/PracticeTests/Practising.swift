@@ -1,12 +1,12 @@
 import Core
 import Crypto
 import Evidence
-import Glibc
 import Histories
 import JSON
 import Minting
 import Practice
 import Synchronization
+import TestSupport
 
 /// The instant that tests of the practice store begin at.
 let opening = instant("2024-01-31T10:00:00Z")
@@ -124,13 +124,6 @@ final class PractisedStore: Sendable {
             }
         }
     }
-}
-
-/// The machine's clock: tokens are made by it.
-func machineInstant() -> Instant {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }
 
 /// The payload of a signed statement, read without being believed.

@@ -6,6 +6,7 @@ import Outbound
 import Practice
 import Synchronization
 import Telemetry
+import TestSupport
 
 /// A practice store that serves on a free port, and a back end beside it that is notified.
 final class ServedStore: Sendable {

@@ -157,7 +157,7 @@ struct DataFolderTests {
         #expect(owner(of: scratch.path) == 0)
     }
 
-    @Test("A closed, empty folder serves, and a lock file of a killed server keeps nobody off")
+    @Test("A closed, empty folder serves, and a lock file of a killed server keeps no one off")
     func stale() throws {
         let scratch = try ScratchFolder()
         let other = try ScratchFolder()

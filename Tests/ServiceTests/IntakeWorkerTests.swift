@@ -205,7 +205,7 @@ struct IntakeWorkerTests {
         #expect(try found(genuine).state.word == .believed && purchases() == 1)
         #expect(try found(forged).reason?.code == "untrusted_root")
         #expect(try found(forged).state.word == .refused && service.store.count == 0)
-        // A signed transaction is proven by its signature, whoever judges receipts.
+        // A signed transaction is proven by its signature, no matter who judges receipts.
         try judge(.store)
         var early = Payload.transaction
         let ahead = service.clock.now.advanced(byMilliseconds: 600_000)

@@ -7,34 +7,45 @@ import Testing
 @Suite("Reconciliations")
 struct ReconcilingTests {
     /// What was done, and what was noted of it.
-    private final class Work {
+    private final class Work: RunNotes, ReconcileSteps, ReconcileRight {
         var done: [ReconcilePart] = []
         var noted: [ReconcilePart: StepCounts] = [:]
         var broken: [ReconcilePart] = []
-        var holds = true
+        var isHeld = true
+        let lease = Lease(name: "reconciliation", fence: 1)
+        /// That the right is another run's shows when the work is committed.
+        var isOvertaken = false
         /// What happens elsewhere while a part is done.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
         /// How many parts of each step were done at the same time, at most.
         var width: [ReconcileStep: Int] = [:]
         var time: Int64 = 0
 
-        var port: ReconcilePort {
-            ReconcilePort(
-                begin: { true }, holds: { self.holds }, done: { _ in self.noted },
-                note: { part, counts, _ in self.noted[part] = counts },
-                forget: { self.noted = [:] },
-                reconcile: { parts, _ in
-                    for part in parts {
-                        self.width[part.step] = max(self.width[part.step] ?? 0, parts.count)
-                    }
-                    return parts.map { part in
-                        Result { () throws(Fault) in try self.report(part) }
-                    }
-                },
-                inquiries: .none, monotonicClock: { self.time })
+        func giveBack() {}
+        func prepare() {}
+
+        func notedParts(
+            of project: ProjectID, in id: ReconciliationID
+        ) -> [ReconcilePart: NotedPart] { noted.mapValues { ($0, true) } }
+
+        func note(
+            _ part: ReconcilePart, _ counts: StepCounts, isDone: Bool, of project: ProjectID,
+            in id: ReconciliationID
+        ) { noted[part] = counts }
+
+        func forgetParts(of project: ProjectID) { noted = [:] }
+
+        func reconcile(
+            _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
+        ) -> [Result<PartReport, Fault>] {
+            for part in parts { width[part.step] = max(width[part.step] ?? 0, parts.count) }
+            return parts.map { part in
+                Result { () throws(Fault) in try report(part) }
+            }
         }
 
         private func report(_ part: ReconcilePart) throws(Fault) -> PartReport {
+            if isOvertaken { throw .leaseLost }
             if broken.contains(part) { throw .broken("the table is gone") }
             done.append(part)
             // Stores are slow, shards are quick.
@@ -53,8 +64,15 @@ struct ReconcilingTests {
         wish = ReconcileWish(project: try ProjectID("default"))
     }
 
+    private func port(_ work: Work) -> ReconcilePort {
+        var port = service.reconcilePort(wish)
+        (port.notes, port.steps, port.begin) = (work, work, { work })
+        port.monotonicClock = { work.time }
+        return port
+    }
+
     private func recorded() throws -> [Reconciliation] {
-        try service.ports.reconciliations(of: wish.project)
+        try service.useCases.reconciliations.all(of: wish.project)
     }
 
     @Test("A run that was cut short is taken up where it stood, under its own name")
@@ -62,11 +80,11 @@ struct ReconcilingTests {
         let work = Work()
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(
-                wish, work.port, by: sender, while: { work.done.count < 70 })
+                wish, port(work), by: sender, while: { work.done.count < 70 })
         }
         let cut = try #require(try recorded().first)
         #expect(cut.finished == nil)
-        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
         #expect(finished.reconciliation == cut.id)
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
@@ -82,7 +100,7 @@ struct ReconcilingTests {
         let work = Work()
         let parts = ReconcilePart.all(of: wish.plan).filter { !$0.asksStores }
         work.broken = Array(parts.filter { $0.step == .orders }.prefix(count))
-        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(finished.errors == ["orders\(place): the table is gone"])
         #expect(!finished.isSound)
         #expect(work.done.count == parts.count - count)
@@ -94,7 +112,7 @@ struct ReconcilingTests {
         var wish = wish
         wish.parallel = 3
         work.broken = [ReconcilePart(step: .boundaries, shard: Shard(number: 4))]
-        let first = try service.intake.reconcile(wish, work.port, by: sender)
+        let first = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(work.width.filter { $0.value > 1 } == [.boundaries: 3])
         let all = ReconcilePart.all(of: wish.plan).filter { !$0.asksStores }
         #expect(work.done == all.filter { !work.broken.contains($0) })
@@ -109,10 +127,10 @@ struct ReconcilingTests {
         wish.parallel = 3
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(
-                wish, work.port, by: sender, while: { work.done.count < 10 })
+                wish, port(work), by: sender, while: { work.done.count < 10 })
         }
         #expect(work.done.count == 12)
-        let finished = try service.intake.reconcile(self.wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(self.wish, port(work), by: sender)
         #expect(work.done == ReconcilePart.all(of: wish.plan).filter { !$0.asksStores })
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
     }
@@ -122,12 +140,13 @@ struct ReconcilingTests {
         let work = Work()
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(
-                wish, work.port, by: sender, while: { work.done.count < 64 + 1 + 16 })
+                wish, port(work), by: sender, while: { work.done.count < 64 + 1 + 16 })
         }
         // Half an hour later the run is taken up behind a quarter of the shards of orders.
         work.time += 1_800_000
         var told: [ReconcileProgress] = []
-        _ = try service.intake.reconcile(wish, work.port, by: sender, progress: { told.append($0) })
+        _ = try service.intake.reconcile(
+            wish, port(work), by: sender, progress: { told.append($0) })
         let orders = told.filter { $0.step == .orders }
         #expect(orders.map(\.partsDone) == Array(17...64))
         #expect(orders.allSatisfy { $0.parts == 64 && $0.rate == 4 })
@@ -155,15 +174,27 @@ struct ReconcilingTests {
     func lostHold() throws {
         let work = Work()
         let lost = ReconcilePart(step: .orders, shard: Shard(number: 5))
-        work.meanwhile[lost] = { work.holds = false }
+        work.meanwhile[lost] = { work.isHeld = false }
         #expect(throws: CommandError.self) {
-            _ = try service.intake.reconcile(wish, work.port, by: sender)
+            _ = try service.intake.reconcile(wish, port(work), by: sender)
         }
         #expect(work.done.last == lost)
         #expect(try recorded().map { $0.finished == nil } == [true])
-        (work.holds, work.meanwhile) = (true, [:])
-        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        (work.isHeld, work.meanwhile) = (true, [:])
+        let finished = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(try recorded().map(\.finished) == [finished])
+    }
+
+    @Test("A run ends where a commit tells that another one has its right")
+    func overtaken() throws {
+        let work = Work()
+        let last = ReconcilePart(step: .orders, shard: Shard(number: 5))
+        work.meanwhile[last] = { work.isOvertaken = true }
+        #expect(throws: CommandError.fault(.leaseLost)) {
+            _ = try service.intake.reconcile(wish, port(work), by: sender)
+        }
+        #expect(work.done.last == last)
+        #expect(try recorded().map { $0.finished == nil } == [true])
     }
 
     @Test("A run that another one took up and ended is not ended twice")
@@ -172,9 +203,9 @@ struct ReconcilingTests {
         let (service, wish, sender) = (service, wish, sender)
         var first: ReconciliationFinished?
         work.meanwhile[ReconcilePart(step: .chain, shard: Shard(number: 63))] = {
-            first = try? service.intake.reconcile(wish, other.port, by: sender)
+            first = try? service.intake.reconcile(wish, port(other), by: sender)
         }
-        let late = try service.intake.reconcile(wish, work.port, by: sender)
+        let late = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(first?.reconciliation == late.reconciliation)
         #expect(try recorded().map(\.finished) == [first])
         #expect(
@@ -193,10 +224,10 @@ struct ReconcilingTests {
         let (first, second) = isFirstNow ? (wish, past) : (past, wish)
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(
-                first, work.port, by: sender, while: { work.done.count < 63 })
+                first, port(work), by: sender, while: { work.done.count < 63 })
         }
         work.noted = [:]
-        let finished = try service.intake.reconcile(second, work.port, by: sender)
+        let finished = try service.intake.reconcile(second, port(work), by: sender)
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
         #expect(try recorded().map { $0.finished == nil } == [false, true])
         #expect(try recorded().map(\.started.plan) == [second.plan, first.plan])
@@ -210,14 +241,14 @@ struct ReconcilingTests {
         var wish = wish
         wish.plan.steps = [.boundaries]
         let asked = try service.ledger.perform(
-            service.ports.requestingReconciliation(wish.plan, of: wish.project, by: sender))
+            service.useCases.reconciliations.requesting(wish.plan, of: wish.project, by: sender))
         wish.requested = asked.id
         #expect(throws: CommandError.self) {
             _ = try service.intake.reconcile(
-                wish, work.port, by: sender, while: { work.done.count < 63 })
+                wish, port(work), by: sender, while: { work.done.count < 63 })
         }
         service.clock.advance(byMilliseconds: hours * 3_600_000)
-        let finished = try service.intake.reconcile(wish, work.port, by: sender)
+        let finished = try service.intake.reconcile(wish, port(work), by: sender)
         #expect(finished.reconciliation == asked.id)
         #expect(finished.steps[.boundaries]?.lookedAt == 128)
         #expect(work.done.count == published - (hours > 6 ? 1 : 0))
@@ -228,24 +259,10 @@ struct ReconcilingTests {
         let work = Work()
         var rehearsal = wish
         rehearsal.isRehearsal = true
-        _ = try service.intake.reconcile(rehearsal, work.port, by: sender)
+        _ = try service.intake.reconcile(rehearsal, port(work), by: sender)
         #expect(try recorded().isEmpty)
         #expect(work.noted.isEmpty)
     }
-}
-
-extension InquiryPort {
-    /// For projects without apps: there is nothing to ask about.
-    fileprivate static let none = InquiryPort(
-        due: { _, _, _, _, _ in [] }, appendAll: { _ in [] },
-        rehearse: { _ in Rehearsal(items: [], customers: []) }, pause: { _ in },
-        marks: StoreMarksPort(
-            history: { _ in nil }, keepHistory: { _, _ in }, notifications: { _, _ in nil },
-            keepNotifications: { _, _, _ in }),
-        histories: HistoryQuestionsPort(
-            round: { _ in nil }, keepRound: { _, _ in }, fill: { _, _, _ in },
-            count: { _, _ in HistoryCount() }, next: { _, _, _ in [] }, keep: { _ in },
-            end: { _ in }))
 }
 
 extension ReconcilePart {

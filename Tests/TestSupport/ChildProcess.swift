@@ -3,7 +3,7 @@ package import Glibc
 import Synchronization
 import Threading
 
-/// A program that a test started. It is killed at the latest when nobody holds it any more.
+/// A program that a test started. It is killed at the latest with its last reference.
 package final class ChildProcess: Sendable {
     package struct NotStarted: Error {
         let program: String

@@ -4,7 +4,7 @@ package import Postgres
 import Synchronization
 import Threading
 
-/// Stands between whoever connects to it and a PostgreSQL on a socket of this machine. Told to, it
+/// Stands between its clients and a PostgreSQL on a socket of this machine. Told to, it
 /// ends a connection just before a statement reaches the server, or just after what the statement
 /// did is committed and before the reply passes.
 package final class PostgresProxy: Sendable {

@@ -42,7 +42,7 @@ package final class TestLogin: Sendable {
         other.replacing(#/user=[a-z_0-9]+/#, with: "user=\(name)")
     }
 
-    /// Runs SQL as whoever made the login.
+    /// Runs SQL as the maker of the login.
     package func run(_ text: String) throws { try runScript(text, at: url) }
 
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()

@@ -100,14 +100,12 @@ package final class TestService: Sendable {
 
     /// What tells the store of refunds, by the service's own job.
     package func refundReports(
-        _ intake: Intake? = nil, _ port: RefundReportPort? = nil
+        _ intake: Intake? = nil, _ leases: (any Leases)? = nil
     ) -> RefundReports {
-        RefundReports(intake ?? self.intake, port ?? refundReportPort)
+        RefundReports(intake ?? self.intake, leases ?? log)
     }
 
-    package var refundReportPort: RefundReportPort {
-        RefundReportPort(log, machineClock: ports.machineClock)
-    }
+    package var leases: any Leases { log }
 
     /// Does what the service's own job does as the clock runs.
     @discardableResult
@@ -120,12 +118,14 @@ package final class TestService: Sendable {
         _ wish: ReconcileWish, over intake: Intake? = nil,
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws -> ReconciliationFinished {
+        try (intake ?? self.intake).reconcile(
+            wish, reconcilePort(wish), by: sender, progress: progress)
+    }
+
+    package func reconcilePort(_ wish: ReconcileWish) -> ReconcilePort {
         var port = ReconcilePort(wish, log)
-        // The database hears a moment later that the run before has closed its connection.
-        _ = try eventually(within: 30_000) { try !ports.directory.isReconciling() }
-        port.inquiries.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
-        return try (intake ?? self.intake).reconcile(
-            wish, port, by: sender, progress: progress)
+        port.pause = { [machineClock] in machineClock.advance(byMilliseconds: $0) }
+        return port
     }
 
     /// A project whose keys may add any app, as most tests do.

@@ -28,7 +28,7 @@ insert into deed.shards (shard, chain)
 select number, decode(repeat('00', 32), 'hex') from generate_series(0, 63) as number;
 
 -- Few checks, because each is read anew by every statement that inserts: those that the chain and its readers
--- rely on. Everything else is checked by whoever writes, which only the service may.
+-- rely on. Everything else is checked by the writer, which only the service may be.
 create table deed.events (
     shard smallint not null,
     -- No head covers what lies before the first position.
@@ -144,7 +144,7 @@ create trigger evidence_is_whole before insert on deed.evidence
     for each row when (new.content is null)
     execute function deed.refuse_change();
 
--- Evidence that nobody can judge yet. A row that waits is due at next_try_at; who takes it moves that
+-- Evidence that cannot be judged yet. A row that waits is due at next_try_at; who takes it moves that
 -- ahead, so that it comes back by itself when they die.
 create table deed.intake (
     id text constraint intake_pkey primary key check (octet_length(id) between 1 and 64),
@@ -386,7 +386,7 @@ create table deed.tokens (
 -- By hash, so that it is never mistaken for the way to a token.
 create index tokens_of_customer on deed.tokens using hash (customer);
 
--- Who holds a purchase: one customer, whoever proves it.
+-- Who holds a purchase: one customer, no matter who proves it.
 create table deed.holders (
     project text not null,
     store text not null,
@@ -736,7 +736,9 @@ create table deed.leases (
     -- By the machine's clock of the instance that holds it.
     held_until bigint not null,
     -- When the last run began that came to its end, by Deed's clock.
-    ran_at bigint
+    ran_at bigint,
+    -- In which session of the database it is held: when that ends, the lease does.
+    session integer
 );
 
 -- Who must miss nothing of the log has a place in each shard, under a name. Without its row a name begins
@@ -773,7 +775,7 @@ create table deed.proven (
 );
 
 -- How far an instance had seen the log where it found that this database ends earlier, or has another event there. While
--- the database lacks one of them, nobody works with it.
+-- the database lacks one of them, no instance works with it.
 create table deed.lost_ends (
     shard smallint not null check (shard between 0 and 63),
     -- Sums of all shards are numbers, too.
@@ -1048,7 +1050,7 @@ grant select on deed.entitlements, deed.subscriptions, deed.balances, deed.trans
     deed.grants, deed.products, deed.feed
     to deed_service;
 
--- Whoever selects from a view calls its functions with rights of their own. Without usage of the schema no right
+-- A login that selects from a view calls its functions with rights of its own. Without usage of the schema no right
 -- in it counts, so these are for each role that was given that. None of them tells more than the views do.
 revoke execute on all functions in schema deed from public;
 grant execute on function deed.instant(bigint), deed.instant(text), deed.every_shard(), deed.now(),

@@ -1,7 +1,7 @@
 -- What the schema, its tables, views and functions are, and what the service and everybody may do with them:
 -- object, aspect, what it is. Of others' rights only those are told that go beyond reading.
 with
--- Whoever owns the schema owns all in it.
+-- The owner of the schema owns all in it.
 schema as (select oid, nspowner as owner, nspacl as acl from pg_namespace where nspname = '{schema}'),
 relation as (
     select c.oid, '{schema}.' || c.relname as name, c.relkind, c.relowner as owner, c.relpersistence,

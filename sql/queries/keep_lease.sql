@@ -1,2 +1,5 @@
 -- 1 name, 2 fence, 3 until when
-update {schema}.leases set held_until = $3 where name = $1 and fence = $2 returning name
+update {schema}.leases set held_until = $3, session = pg_backend_pid()
+-- One that was given back stays so.
+where name = $1 and fence = $2 and held_until > 0
+returning name

@@ -1,4 +1,4 @@
--- Whoever may make temporary objects may put them in the way of others' names. The service tries with one
+-- A login that may make temporary objects may put them in the way of others' names. The service tries with one
 -- whether the disk has room.
 do $$
 begin

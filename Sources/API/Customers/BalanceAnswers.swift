@@ -11,7 +11,7 @@ extension RecordedMovement {
 
     fileprivate var members: JSON {
         [
-            "version": .integer(recorded.version), "type": .string(recorded.event.typeName),
+            "version": .integer(recorded.version), "type": .string(recorded.event.type.name),
             "amount": .integer(movement.amount), "balance": .integer(balance),
             "recorded_at": .instant(recorded.recordedAt),
             "purchase": .optional(movement.purchase?.description),

@@ -15,7 +15,7 @@ final class KeyDoor: Sendable {
     }
     private let place: KeyPlace
     private let ring: KeyRing
-    /// Keys by the header's value: those that memory knows need not be digested each time.
+    /// Keys by the header's value, so that a known key is not digested each time.
     private let shown = Mutex(Shown())
 
     init(_ place: KeyPlace, _ ring: KeyRing) {
@@ -94,6 +94,6 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// Who may turn out to have no key waits with those who have none.
+    /// A caller whose key is still unknown waits with callers who have none.
     var room: Room { known == nil ? .strangers : .known }
 }

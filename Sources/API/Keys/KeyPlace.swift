@@ -4,7 +4,7 @@ import HTTPServer
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A cookie. A browser sends it along with whatever another site makes it ask for, so that it opens no
+    /// A cookie. A browser sends it along with every request that another site causes, so that it opens no
     /// call that changes anything unless the browser says that the call came from Deed's own pages.
     case cookie(String)
 
@@ -53,7 +53,7 @@ private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value; `nil` where it is there twice: the sender of the other one must not choose.
+/// The cookie's value; `nil` if it occurs twice: the sender of the other one must not choose.
 private func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {

@@ -3,20 +3,9 @@ import Core
 package import Service
 package import Telemetry
 
-extension CustomerReads {
-    /// `staleMilliseconds` is how old a stale answer may be.
-    package convenience init(
-        _ customers: Customers, cache: AnswerCache, staleMilliseconds: Int64 = 60_000
-    ) {
-        self.init(
-            AnswersPort(
-                view: { customers.view(of: $0, then: $1) },
-                views: { streams throws(Fault) in try customers.views(of: streams) },
-                heads: { () throws(Fault) in try customers.reading.heads() },
-                now: customers.now),
-            cache: cache, staleMilliseconds: staleMilliseconds)
-    }
+extension Customers: AnswerSource {}
 
+extension CustomerReads {
     /// Publishes what the answers in memory come to.
     package func publish(to metrics: Metrics) {
         func count(

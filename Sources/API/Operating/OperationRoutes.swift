@@ -16,7 +16,7 @@ package struct Obstacle: Sendable {
     }
 }
 
-/// The calls of those who run Deed.
+/// The calls for operators.
 package struct Operations: Sendable {
     /// What keeps this instance from answering; empty when it is ready.
     package var obstacles: @Sendable () -> [Obstacle]

@@ -5,7 +5,7 @@ import Service
 
 /// The calls about reconciliations of a project.
 struct ReconciliationRoutes: Sendable {
-    let ports: Ports
+    let reconciliations: Reconciliations
 
     var routes: [Route] {
         [
@@ -16,7 +16,7 @@ struct ReconciliationRoutes: Sendable {
     }
 
     private func list(_ call: Call) throws(Problem) -> Response {
-        let all = try obey(ports.reconciliations(of: call.access.project))
+        let all = try obey(reconciliations.all(of: call.access.project))
         return .json(["reconciliations": .array(all.map(\.json))])
     }
 
@@ -32,7 +32,7 @@ struct ReconciliationRoutes: Sendable {
                 "None of the steps in \"only\" does more with \"\(flag)\": add \"projections\", or "
                     + "leave \"\(flag)\" out.")
         }
-        return ports.requestingReconciliation(plan, of: call.access.project, by: call.sender)
+        return reconciliations.requesting(plan, of: call.access.project, by: call.sender)
             .response { reconciliation in
                 var response = Response.json(reconciliation.json, status: 202)
                 response.headers.append(
@@ -44,7 +44,7 @@ struct ReconciliationRoutes: Sendable {
     private func one(_ call: Call) throws(Problem) -> Response {
         let id = try ReconciliationID(member: "id", call.arguments[0])
         return .json(
-            try obey(ports.reconciliation(id, of: call.access.project)).json)
+            try obey(reconciliations.one(id, of: call.access.project)).json)
     }
 }
 

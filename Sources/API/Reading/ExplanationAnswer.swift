@@ -34,7 +34,7 @@ extension RecordedEvent {
     fileprivate var explainedJSON: JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),
-            "type": .string(event.typeName), "about": .string(subject),
+            "type": .string(event.type.name), "about": .string(subject),
             "occurred_at": .instant(occurredAt), "recorded_at": .instant(recordedAt),
             "actor": .string(actor.text), "cause": .string(cause),
         ]

@@ -146,13 +146,12 @@ extension IgnoredPurchase {
 extension RecordedEvent {
     /// What the event is about, as answers name it.
     package var subject: String {
-        switch event {
-        case .grantGiven(let given): given.grant.text
-        case .grantRevoked(let revoked): revoked.grant.text
-        case .renewalChanged(let fact), .renewalRestated(let fact): fact.purchase.description
-        case .purchaseAttached(let attached): attached.purchase.description
-        case .appInstalled(let fact): fact.app.text
-        default: event.transactionFact?.purchase.description ?? stream.customer.text
+        switch event.subject {
+        case .purchase(let purchase): purchase.description
+        case .grant(let grant): grant.text
+        case .installation(let app): app.text
+        case .project, .customer, .key, .app, .account, .balance, .order, .token, .entitlement:
+            stream.customer.text
         }
     }
 }

@@ -74,7 +74,7 @@ struct ReadRoutes: Sendable {
 }
 
 extension CustomerReading {
-    /// Comes before whatever is read from the database about a customer.
+    /// Comes before every read from the database about a customer.
     func certain() throws(Problem) { try ask(requireCertainty()) }
 }
 

@@ -107,7 +107,7 @@ struct Body {
         return try Identifier(member: name, text)
     }
 
-    /// Whether the member is there, be it with a value or with null.
+    /// Whether the body has the member, with a value or with null.
     func holds(_ name: String) -> Bool { members[name] != nil }
 
     func word<Word: RawRepresentable<String> & CaseIterable>(

@@ -14,7 +14,7 @@ struct OpenCall: Sendable {
     ) throws(Problem) {
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
-        // A call that takes none is answered whatever a balancer or a store adds.
+        // A call without parameters is answered even if a balancer or a store adds some.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client

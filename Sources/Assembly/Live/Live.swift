@@ -69,9 +69,7 @@ package struct Live: Sendable {
         let store = LiveStore(ledger, outside)
         self.store = store
         let ports = Ports(
-            ledger, credentials: store.credentials,
-            secrets: Secrets(
-                randomBytes: { randomBytes($0) }, digest: { SHA256.digest($0).bytes }),
+            ledger, credentials: store.vault, secrets: .live,
             now: settings.clock, machineClock: outside.machineClock)
         useCases = UseCases(ports)
         feed = FeedReader(ledger, now: settings.clock)
@@ -80,6 +78,11 @@ package struct Live: Sendable {
     }
 }
 
+extension Secrets {
+    package static let live = Secrets(
+        randomBytes: { Crypto.randomBytes($0) }, digest: { SHA256.digest($0).bytes })
+}
+
 extension Ledger: EventLog, Directory, StoreAccounts, CustomerReading, IntakeQueue,
-    EvidenceArchive, FeedLog
+    EvidenceArchive, FeedLog, Leases
 {}

@@ -16,6 +16,7 @@ extension Ledger: CredentialTable {
 }
 extension Prover: EvidenceProver {}
 extension AppStoreClient: StoreClient {}
+extension CredentialVault: CredentialKeeper {}
 
 /// The stores that this release knows.
 package let storeProfiles: [any StoreProfile] = [AppStoreProfile()]
@@ -24,7 +25,6 @@ package let storeProfiles: [any StoreProfile] = [AppStoreProfile()]
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
-    let credentials: CredentialsPort
     private let lines = OutboundLines()
 
     init(_ ledger: Ledger, _ outside: Outside) {
@@ -38,13 +38,6 @@ package struct LiveStore: Sendable {
                 AppStoreProfile(), prover: prover,
                 client: outside.store ?? AppStoreClient(line, prover))
         ]
-        credentials = CredentialsPort(
-            change: { app, change, write, actor, now throws(CommandError) in
-                try vault.change(app, change, at: write, by: actor, now: now)
-            },
-            digest: { change throws(CommandError) in try vault.digest(of: change) },
-            forget: { app, version throws(Fault) in try vault.forget(app, before: version) },
-            statuses: { project throws(Fault) in try vault.statuses(of: project) })
     }
 
     /// Says whose stores cannot be asked, so that operators learn of it in time.

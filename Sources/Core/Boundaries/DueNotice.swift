@@ -21,7 +21,7 @@ package struct DueNotice: Hashable, Sendable {
 
 /// When a customer's stream was last written, and under which catalog.
 ///
-/// Whatever writes to a stream first publishes what the clock had brought until then. So all boundaries up
+/// Every write to a stream first publishes what the clock had brought until then. So all boundaries up
 /// to the last record are published or were told by a fact, and none behind it is.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant

@@ -10,7 +10,7 @@ package struct CatalogEdition: Hashable, Sendable {
         self.catalog = catalog
     }
 
-    /// How many are remembered: the log has them all, but decisions need only those that some customer
+    /// How many are remembered. The log has them all, but decisions need only the editions that some customer
     /// has not been brought up to.
     static let limit = 64
     /// Before the first catalog.

@@ -40,7 +40,7 @@ extension Situation {
 }
 
 extension CustomerState {
-    /// Whether the customer has to do with it already, whatever the catalog knows by now.
+    /// Whether the customer's past already involves it, even if the catalog no longer knows it.
     func has(_ name: CatalogName) -> Bool {
         guard case .currency(let currency) = name else { return false }
         return balances.moved(currency)

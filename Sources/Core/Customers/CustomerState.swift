@@ -1,7 +1,7 @@
 /// All that a customer's stream says, and all that decisions about the customer need.
 ///
 /// `purchases`, `apps` and `balances` are functions of the set of facts that were recorded, in
-/// whatever order; the rest is a history of commands, in their order.
+/// any order; the rest is a history of commands, in their order.
 package struct CustomerState: Hashable, Sendable {
     private static let empty = Shared(CustomerContent())
 

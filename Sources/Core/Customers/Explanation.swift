@@ -124,16 +124,21 @@ extension Purchase {
 extension Event {
     /// Whether it tells something about what gives a right.
     package func isAbout(_ source: Entitlement.Source) -> Bool {
-        switch (self, source) {
-        case (.grantGiven(let given), .grant(let id)): given.grant == id
-        case (.grantRevoked(let revoked), .grant(let id)): revoked.grant == id
-        case (.appInstalled(let fact), .originalAppVersion(let app)): fact.app == app
-        case (.purchaseAttached(let attached), .purchase(let id)): attached.purchase == id
-        case (.renewalChanged(let fact), .purchase(let id)),
-            (.renewalRestated(let fact), .purchase(let id)):
-            fact.purchase == id
-        case (_, .purchase(let id)): transactionFact?.purchase == id
+        switch (subject, source) {
+        case (.grant(let id), .grant(let source)): id == source
+        case (.installation(let app), .originalAppVersion(let source)): app == source
+        case (.purchase(let id), .purchase(let source)): id == source && tellsOfAccess
         default: false
+        }
+    }
+
+    /// Requests for refunds change no access, and a purchase that left gives none here.
+    private var tellsOfAccess: Bool {
+        switch self {
+        case .refundRequested, .refundDeclined, .refundReportPrepared, .refundReported,
+            .refundUnreported, .purchaseDetached:
+            false
+        default: true
         }
     }
 }

@@ -1,12 +1,12 @@
-/// How one subscription stands at one instant, whatever it unlocks.
+/// How one subscription stands at one instant, apart from what it unlocks.
 package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID
     package let kind: ProductKind
     /// The group of subscriptions of which one is current; `nil` for a single one.
     package let group: String?
-    /// Whether it is the one of its group that counts: of those that give access, the highest
-    /// level's; of equals, and when none gives access, the one that decides their access.
+    /// Whether it is the one of its group that counts: among subscriptions that give access, the highest
+    /// level; among equals, and when none gives access, the one that decides their access.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval

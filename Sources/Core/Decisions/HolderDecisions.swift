@@ -103,7 +103,7 @@ extension TransferPolicy {
                 with: claimant, movingFrom: Placement.Origin(unclaimed, .claimed))
         }
         if let named = contact.named {
-            // It says itself whose it is, no matter who brings the evidence.
+            // The purchase itself names its customer, no matter who brings the evidence.
             if named.customer == holder.customer || holder.state.keepsAgainstTokens(purchase) {
                 return contact.placement(with: holder.customer)
             }

@@ -151,8 +151,8 @@ struct Recording {
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
     }
 
-    /// The customer whom the tokens name of all that is recorded and that this piece adds to it. One rule
-    /// decides for whoever brings it, also for who restores.
+    /// The customer that the tokens name, those of recorded facts and of this piece. One rule decides for every
+    /// caller, also for one who restores.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()

@@ -49,7 +49,7 @@ extension Purchase {
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // Even if the store has decided by now: it has the report.
+            // Even if the store has decided meanwhile: it has the report.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:

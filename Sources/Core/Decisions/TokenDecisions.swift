@@ -1,4 +1,4 @@
-/// The wish to have whatever carries a token belong to the customer.
+/// The wish that every purchase with a token belongs to the customer.
 package struct RegisterToken: Hashable, Sendable {
     package let token: AccountToken
 
@@ -19,7 +19,7 @@ extension CustomerState {
         return [.tokenRegistered(TokenRegistered(token: wish.token))]
     }
 
-    /// Whether the customer's own events tell that whatever carries the token is the customer's.
+    /// Whether the customer's own events tell that purchases with the token are the customer's.
     package func isNamed(by token: String) -> Bool {
         tokens.contains { $0.text == token } || orders.contains { $0.opened.token.text == token }
     }

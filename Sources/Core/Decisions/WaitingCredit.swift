@@ -25,10 +25,10 @@ extension CustomerState {
     }
 
     /// Brings the balances to what those transactions are worth by a catalog that knows their products.
-    /// What was credited before stays as it is, and so does what the catalog still does not know.
+    /// What was credited before stays as it is.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
         var history = History(of: self)
-        for credit in waiting where catalog.product(credit.key) != nil {
+        for credit in waiting {
             let known = history.state.purchase(credit.purchase)?.evidence(of: credit.transaction)
             guard let fact = known?.effective else { continue }
             for event in history.state.settlement(of: fact, by: catalog) { history.append(event) }

@@ -16,7 +16,7 @@ package enum Event: Hashable, Sendable {
     /// From now on boundaries of the project's customers are published.
     case reconciliationStarted(ReconciliationStarted)
     case reconciliationFinished(ReconciliationFinished)
-    /// Whatever instances have seen beyond the log as it is now is given up.
+    /// Events that instances have seen beyond the present end of the log are given up.
     case logAccepted(LogAccepted)
 
     // What a store stated about a transaction that was not known before.

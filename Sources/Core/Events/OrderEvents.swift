@@ -51,7 +51,7 @@ package struct OrderClosed: Hashable, Sendable {
     }
 }
 
-/// The back end told that a token is the customer's, whatever purchase carries it.
+/// The back end told that a token is the customer's, and with it every purchase that carries it.
 package struct TokenRegistered: Hashable, Sendable {
     package let token: AccountToken
 

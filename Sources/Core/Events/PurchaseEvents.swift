@@ -55,7 +55,7 @@ package enum MoveCause: Hashable, Sendable {
     /// An admin took an earlier move back.
     case undone(Reason, ticket: Ticket?)
 
-    /// Whether a person decided it, whatever the evidence says.
+    /// Whether a person decided it, even against the evidence.
     package var isOfAdmin: Bool {
         switch self {
         case .admin, .undone: true
@@ -83,7 +83,7 @@ package struct CustomerErased: Hashable, Sendable {
     }
 }
 
-/// A customer handed in the app transaction of an account of the store, and is among those who may.
+/// A customer handed in the app transaction of an account of the store, and may use that account.
 package struct AccountJoined: Hashable, Sendable {
     package let account: AppTransactionID
     package let customer: CustomerID

@@ -1,9 +1,9 @@
 /// How much waits in the queue.
 package struct IntakeCounts: Hashable, Sendable {
     package var waiting: Int64 = 0
-    /// Those that were tried so often that an operator should look.
+    /// Pieces that were tried so often that an operator should look.
     package var alarming: Int64 = 0
-    /// When the oldest of those that wait was added.
+    /// When the oldest waiting piece was added.
     package var oldest: Instant?
 
     package init() {}

@@ -7,7 +7,7 @@ package struct ProjectSettings: Hashable, Sendable {
     package var coolDown: CalendarDuration
     /// How long an order is waited for that does not say so itself.
     package var orderLifetime: CalendarDuration
-    /// How much back ends may add to a balance, by currency; nothing of those that are not in it.
+    /// How much back ends may add to a balance, by currency; nothing of a currency that is missing here.
     package var creditLimits: [CurrencyID: CreditLimit]
     /// `nil`: Deed tells the store nothing about purchases whose refund was requested.
     package var refundReporting: RefundReporting?

@@ -35,7 +35,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.init(token)
     }
 
-    /// What both tell of the same token: in whatever order they come.
+    /// What both tell of the same token, in any order.
     func joined(with other: CarriedToken) -> CarriedToken {
         guard let places, let others = other.places else {
             return CarriedToken(token, places: places ?? other.places)
@@ -47,7 +47,7 @@ package struct CarriedToken: Hashable, Sendable {
 
 /// The account tokens of one purchase, in order, each once.
 ///
-/// They are of all facts that were recorded, also of those that others outweigh by now. Joining is
+/// They come from all recorded facts, also from facts that others now outweigh. Joining is
 /// commutative, associative and idempotent.
 package struct CarriedTokens: Hashable, Sendable {
     package private(set) var all: [CarriedToken] = []

@@ -112,7 +112,7 @@ package struct ConsentFact: Hashable, Sendable, News {
 
 extension Array where Element: News {
     /// Whether the news is known. Signed again it is the same news, and the earlier time stays:
-    /// in whatever order the statements come, the first one counts.
+    /// in any order of the statements, the first one counts.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }

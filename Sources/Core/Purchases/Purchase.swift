@@ -9,8 +9,8 @@ package struct Purchase: Hashable, Sendable {
     private(set) var transactionIDs: [TransactionID] = []
     /// The products of its transactions, in order, each once.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count, the one that outweighs the others last: that one, and those that
-    /// later ones do not outdate.
+    /// The renewal facts that count: the one that outweighs the others, which is last, and facts that
+    /// no later one outdates.
     package private(set) var renewals: [RenewalFact] = []
     /// The news about refunds, in order of time.
     package private(set) var refundNews: [RefundFact] = []
@@ -18,10 +18,10 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var reports: [RefundReport] = []
     /// How it came to its holder, when it came from another one.
     package internal(set) var arrival: Arrival?
-    /// The account tokens that its facts carried: also of facts that others outweigh by now.
+    /// The account tokens that its facts carried, also of facts that others now outweigh.
     package private(set) var carried = CarriedTokens()
 
-    init(_ id: PurchaseID) {
+    package init(_ id: PurchaseID) {
         self.id = id
     }
 
@@ -133,7 +133,7 @@ package struct Purchase: Hashable, Sendable {
         reports.change(request) { $0.end = end }
     }
 
-    /// Those that came with it from another holder.
+    /// Adds the reports that came with it from another holder.
     mutating func add(_ others: [RefundReport]) {
         for other in others { reports.change(other.request) { $0 = other } }
     }

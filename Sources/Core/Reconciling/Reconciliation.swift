@@ -62,6 +62,15 @@ package struct PartReport: Hashable, Sendable {
     }
 }
 
+/// What is kept of a part between runs.
+package typealias NotedPart = (counts: StepCounts, isDone: Bool)
+
+/// How rows differ from the log, and what puts them right from it; that gives how many it put right, and what kept
+/// others from it.
+package typealias RowDrift = (
+    counts: StepCounts, mend: (UpkeepPace) throws(Fault) -> (mended: Int64, fault: Fault?)
+)
+
 /// What of a project is compared, and how.
 package struct ReconcilePlan: Hashable, Sendable {
     package var steps: [ReconcileStep]

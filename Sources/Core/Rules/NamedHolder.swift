@@ -15,7 +15,7 @@ extension TransferPolicy.Rule {
     /// Of several customers the token of the earliest transaction decides where purchases are kept, of the
     /// latest where they move; of one transaction with several tokens, the one that the store stated last.
     /// News about the renewal names a customer only where no transaction does. So the answer depends on the
-    /// set of the facts alone, in whatever order and from whomever they came.
+    /// set of the facts alone, and not on their order or on who sent them.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?

@@ -84,15 +84,3 @@ package struct DueInquiry: Hashable, Sendable {
         self.at = at
     }
 }
-
-/// What a command would lead to.
-package struct Rehearsal: Sendable {
-    package let items: [ItemOutcome]
-    /// Each customer whom it would change, as it would be then.
-    package let customers: [CustomerState]
-
-    package init(items: [ItemOutcome], customers: [CustomerState]) {
-        self.items = items
-        self.customers = customers
-    }
-}

@@ -1,10 +1,10 @@
 extension Instant {
-    /// Those that RFC 3339 can write and read back: the years 0000 to 9999 in UTC.
+    /// The instants that RFC 3339 can write and read back: the years 0000 to 9999 in UTC.
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// Those that evidence may state: the years 1970 to 9999 in UTC. No store sold before, and whatever reads
-    /// dates can write them.
+    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold before, and every
+    /// reader of dates can write them.
     package static let statable = Instant(milliseconds: 0)...writable.upperBound
 
     /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years that it has no room for
@@ -45,7 +45,7 @@ extension Instant {
         }
     }
 
-    /// Reads whatever `text` of any instant is, expanded years included.
+    /// Reads the `text` of any instant, expanded years included.
     package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.year(), reader.take("-"),

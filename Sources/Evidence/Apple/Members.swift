@@ -89,7 +89,7 @@ struct Members {
         try identifier(name).map { id throws(EvidenceRefusal) in try id.short(in: name) }
     }
 
-    /// The first of several members that is there.
+    /// The first of several members that exists.
     func first<Value>(
         _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
     ) throws(EvidenceRefusal) -> Value? {
@@ -109,7 +109,7 @@ extension Identifier {
     /// The longest name that a store may give; theirs have twenty digits.
     private static var storeLimit: Int { 128 }
 
-    /// The name, if it leaves room for those that are made of it.
+    /// The name, if it leaves room for the longer names that are made of it.
     func short(in member: String) throws(EvidenceRefusal) -> Self {
         if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
         return self
@@ -123,7 +123,7 @@ extension String {
 }
 
 extension Instant {
-    /// The instant, if evidence may state it. Whatever reads what is recorded, also in SQL, can then write it.
+    /// The instant, if evidence may state it. Every reader of the record, also in SQL, can then write it.
     func stated(by member: String) throws(EvidenceRefusal) -> Instant {
         guard Instant.statable.contains(self) else { throw .instantOutOfRange(member) }
         return self

@@ -37,7 +37,7 @@ private struct Attributes {
     private(set) var values: [(number: Int64, value: ByteRange)] = []
     private(set) var purchases: [ByteRange] = []
 
-    /// Reads a SET of attributes in whatever order it comes.
+    /// Reads a SET of attributes in any order.
     init(_ source: ByteRange) throws(EvidenceRefusal) {
         do throws(BERFault) {
             var outer = BERReader(source)

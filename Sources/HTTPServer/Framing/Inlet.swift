@@ -12,7 +12,7 @@ struct Inlet {
     private(set) var fault: FramingFault?
     /// How many requests were passed on, the one that stands for a fault included.
     var heads: Int { guardian.heads }
-    /// Whether the head of a request is there in part.
+    /// Whether a part of a request's head has arrived.
     var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
 
     private var guardian = RequestGuard()

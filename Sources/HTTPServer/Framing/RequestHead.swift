@@ -226,7 +226,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
-    /// How often the byte is there.
+    /// How often the byte occurs.
     fileprivate func count(of byte: UInt8) -> Int {
         var (rest, count) = (self, 0)
         while let place = rest.place(of: byte) {

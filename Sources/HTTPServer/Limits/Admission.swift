@@ -1,15 +1,15 @@
 /// In which room something is done: each has a queue and workers of its own, so that no crowd
 /// stands in another's way.
 package enum Room: Sendable, CaseIterable {
-    /// Of those who have a key.
+    /// For callers who have a key.
     case known
-    /// Of those who have none and whose signer was believed lately.
+    /// For callers who have no key and whose signer was believed lately.
     case proven
-    /// Of all callers.
+    /// For all others.
     case strangers
 }
 
-/// What becomes of a body, decided when only the head of its request is there.
+/// What becomes of a body, decided when only the head of its request has arrived.
 package enum Admission: Sendable {
     /// It is kept, up to that many bytes, in the memory of that room.
     case body(limit: Int, Room)

@@ -65,7 +65,7 @@ final class WorkerPool: Sendable {
         return isQueued
     }
 
-    /// Has what was begun go on, whatever waits.
+    /// Continues what was begun, ahead of everything that waits.
     func goOn(_ work: @escaping Work) {
         let isWaking = state.change(wake: .none) { state in
             state.begun.append(work)

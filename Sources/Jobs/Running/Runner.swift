@@ -24,7 +24,7 @@ package final class Runner: Sendable {
         for worker in workers { worker.start() }
     }
 
-    /// Makes them run immediately, whatever went wrong before: all of them, or those of that name.
+    /// Makes all jobs run immediately, or the jobs of that name, even after a failure.
     package func hurry(_ name: String? = nil) {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }
@@ -38,12 +38,12 @@ package final class Runner: Sendable {
         }
     }
 
-    /// No run begins any more; those that are under way are asked to end.
+    /// Begins no more runs, and asks the current ones to end.
     package func stop() {
         for worker in workers { worker.stop() }
     }
 
-    /// The names of those that do not come to their end in time.
+    /// The names of the jobs that do not end in time.
     package func unfinished(after milliseconds: Int64) -> [String] {
         let deadline = monotonicMilliseconds() + milliseconds
         return workers.filter { !$0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
@@ -61,7 +61,7 @@ private final class Worker: Sendable {
         /// Of each thread, how often the job was hurried when the thread began the round in which it found
         /// nothing more to do; -1 while it is at work.
         var idleSince: [Int]
-        /// What the log was last told, lest it be told with each run.
+        /// What the log was last told, so that it is not told with each run.
         var reason: String?
     }
     /// What takes as long as this is told of, where it is done for all instances.
@@ -91,7 +91,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// How often it was hurried by now.
+    /// Returns how often it was hurried so far.
     @discardableResult
     func hurry() -> Int {
         state.change { state in
@@ -143,8 +143,8 @@ private final class Worker: Sendable {
     private func run() throws(Fault) -> Int64 {
         guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
         let started = monotonicMilliseconds()
-        let run = Run(startedAt: turn.startedAt, lease: turn.lease) { [state, turns] in
-            !state.change(wake: .none) { $0.isStopping } && turns.keep(turn)
+        let run = Run(startedAt: turn.startedAt, lease: turn.lease?.lease) { [state] in
+            !state.change(wake: .none) { $0.isStopping } && turn.isHeld
         }
         let next: Job.Next
         do throws(Fault) {

@@ -6,17 +6,17 @@ import Threading
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
-        let lease: Lease?
+        let lease: KeptLease?
+
+        /// Whether it is this instance's still, as far as that can be told.
+        var isHeld: Bool { lease?.isHeld ?? true }
     }
-    private static let leaseMilliseconds: Int64 = 15_000
 
     private struct State {
         /// Before that the database need not be asked.
         var due = Instant.distantPast
         /// When the last run wanted the next one, where that is sooner than the schedule.
         var early = Instant.distantFuture
-        /// By the clock that only moves forward.
-        var renewedAt: Int64 = 0
     }
     private let state = Monitor(State())
     private let job: Job
@@ -46,26 +46,11 @@ final class Turns: Sendable {
         let next = min(early, job.schedule.due(after: lastRun, known: known, now: now))
         state.change { $0.due = next }
         if next > now { return nil }
-        let lease = try ledger.takeLease(
-            of: job.name, at: machineClock(), until: leaseEnd, lastRun: lastRun)
+        let lease = try KeptLease(
+            job.name, of: ledger, lastRun: lastRun, clock: machineClock)
         guard let lease else { return nil }
-        state.change { state in
-            state.renewedAt = monotonicMilliseconds()
-            state.early = .distantFuture
-        }
+        state.change { $0.early = .distantFuture }
         return Turn(startedAt: now, lease: lease)
-    }
-
-    /// Whether the turn is this instance's still, as far as that can be told.
-    func keep(_ turn: Turn) -> Bool {
-        guard let lease = turn.lease else { return true }
-        let time = monotonicMilliseconds()
-        let age = time - state.change { $0.renewedAt }
-        if age < Turns.leaseMilliseconds / 3 { return true }
-        let isKept = try? ledger.keep(lease, until: leaseEnd)
-        if isKept == true { state.change { $0.renewedAt = time } }
-        // While the database cannot be asked, no other instance can take it, either.
-        return isKept ?? (age < Turns.leaseMilliseconds)
     }
 
     /// Gives the turn back after a run that came to its end.
@@ -73,7 +58,7 @@ final class Turns: Sendable {
         if case .at(let instant) = next { state.change { $0.early = instant } }
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
         guard let lease = turn.lease else { return }
-        try ledger.end(lease, ranAt: turn.startedAt)
+        try lease.end(ranAt: turn.startedAt)
         let due = job.schedule.due(after: turn.startedAt, known: known, now: now())
         state.change { $0.due = min($0.early, due) }
     }
@@ -81,7 +66,7 @@ final class Turns: Sendable {
     /// Gives the turn back after a run that failed.
     func abandon(_ turn: Turn) {
         // Where that fails, too, the lease runs out.
-        if let lease = turn.lease { try? ledger.end(lease, ranAt: nil) }
+        try? turn.lease?.end()
     }
 
     /// How long to rest.
@@ -96,10 +81,6 @@ final class Turns: Sendable {
     private var pause: Int64 {
         let left = now().milliseconds(until: state.change { $0.due })
         return left == 0 ? job.schedule.pause : min(job.schedule.pause, left)
-    }
-
-    private var leaseEnd: Instant {
-        machineClock().advanced(byMilliseconds: Turns.leaseMilliseconds)
     }
 }
 

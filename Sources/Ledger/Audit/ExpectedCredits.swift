@@ -3,7 +3,7 @@ import Core
 /// Which rows of `waiting_credits` a customer has by the log. The row of a transaction goes once a
 /// catalog knows its product, by a job of its own: in between it may be there or not.
 struct ExpectedCredits {
-    /// Those that must be there, by their key.
+    /// The credits that must exist, by their key.
     private(set) var needed: RowTexts = [:]
     private(set) var possible: Set<[String]> = []
 

@@ -2,7 +2,7 @@ import Core
 import Crypto
 import Postgres
 
-/// An event as it stands in the table, whatever was done to it: an audit reads what it cannot
+/// An event as it stands in the table, perhaps damaged: an audit reads what it cannot
 /// believe.
 struct LoggedRow {
     let header: HeaderColumns

@@ -100,7 +100,7 @@ package struct ProjectionAudit {
         missing = [:]
     }
 
-    /// Compares the rows of a project's customers in one shard, and of those who should have some there.
+    /// Compares the rows of a project's customers in one shard, also of customers whose rows are missing.
     package mutating func compare(
         _ project: ProjectID, in shard: Shard, _ walk: UnlistedWalk, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -226,7 +226,7 @@ package struct ProjectionAudit {
                     page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
                     isWaiting: isWaiting)
             }
-            // What names a customer may be another one's by now; whose it should be is written anew.
+            // A row may have moved to another customer meanwhile; the rightful holder's rows are written again.
             if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }

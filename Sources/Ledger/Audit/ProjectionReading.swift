@@ -35,8 +35,7 @@ struct ProjectionPage {
         return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
-    /// The expected rows of a table without those that need not be there: nothing has to be found under a token
-    /// that a customer has.
+    /// The rows that a table must have. Nothing has to be found under a token that already has a customer.
     func needed(of table: Table, _ stream: Stream) -> RowTexts {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
@@ -47,7 +46,7 @@ struct ProjectionPage {
     }
 }
 
-/// What a row says whose it is, whether or not that can be a name.
+/// The customer that a row names, whether or not that is a valid name.
 struct CustomerName {
     let project: String
     let environment: String
@@ -73,7 +72,7 @@ struct CustomerName {
 extension Auditor {
     private static let namesPage = 500
 
-    /// The customers who have a row in the shard, up to so many behind one.
+    /// Up to `limit` customers after `last` who have a row in the shard.
     func customers(
         in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -141,8 +140,8 @@ extension Auditor {
         }
     }
 
-    /// The rows of projects, or of one of them: those that follow from the projects' own events, and those that there
-    /// are.
+    /// The rows of all projects, or of one: the rows that follow from the projects' own events, and the rows that
+    /// the database has.
     func projectRows(
         of wanted: ProjectID? = nil
     ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
@@ -275,7 +274,7 @@ extension Connection {
         return states
     }
 
-    /// The same of those whose events this release can read.
+    /// The same, without streams whose events this release cannot read.
     mutating func states(
         of streams: [Stream], unreadable: inout Set<Stream>,
         seen: (RecordedEvent) -> Void = { _ in }

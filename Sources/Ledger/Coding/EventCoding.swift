@@ -60,10 +60,10 @@ extension Event {
         }
         do {
             let payload = Payload(try JSON.read(payload))
-            guard let read = Event.readers[type] else {
+            guard let known = EventType(rawValue: type) else {
                 throw LedgerError.unreadable("events of type \(type) are not known")
             }
-            self = try read(payload)
+            try self.init(known, payload)
         } catch let error as LedgerError {
             throw error
         } catch {
@@ -71,54 +71,54 @@ extension Event {
         }
     }
 
-    private typealias Reader = @Sendable (Payload) throws -> Event
-
-    private static let readers: [String: Reader] = [
-        "project.created": { .projectCreated(try ProjectCreated($0)) },
-        "key.created": { .keyCreated(try KeyCreated($0)) },
-        "key.revoked": { .keyRevoked(try KeyRevoked($0)) },
-        "catalog.changed": { .catalogChanged(try CatalogChanged($0)) },
-        "app.set": { .appSet(try App($0)) },
-        "app.allowed": { .appAllowed(try AppAllowance($0)) },
-        "app.disallowed": { .appDisallowed(try AppAllowance($0)) },
-        "app.removed": { .appRemoved(try AppRemoved($0)) },
-        "project.changed": { .projectChanged(try ProjectSettings($0)) },
-        "purchase.made": { .purchaseMade(try TransactionFact($0)) },
-        "subscription.renewed": { .subscriptionRenewed(try TransactionFact($0)) },
-        "subscription.upgraded": { .subscriptionUpgraded(try TransactionFact($0)) },
-        "subscription.extended": { .subscriptionExtended(try TransactionFact($0)) },
-        "purchase.refunded": { .purchaseRefunded(try TransactionFact($0)) },
-        "purchase.revoked": { .purchaseRevoked(try TransactionFact($0)) },
-        "refund.reversed": { .refundReversed(try TransactionFact($0)) },
-        "purchase.restated": { .purchaseRestated(try TransactionFact($0)) },
-        "renewal.changed": { .renewalChanged(try RenewalFact($0)) },
-        "renewal.restated": { .renewalRestated(try RenewalFact($0)) },
-        "app.installed": { .appInstalled(try AppFact($0)) },
-        "refund.requested": { .refundRequested(try RefundFact($0)) },
-        "refund.declined": { .refundDeclined(try RefundFact($0)) },
-        "account.joined": { .accountJoined(try AccountJoined($0)) },
-        "consent.rescinded": { .consentRescinded(try ConsentFact($0)) },
-        "refund.report_prepared": { .refundReportPrepared(try RefundReportPrepared($0)) },
-        "refund.reported": { .refundReported(try RefundReported($0)) },
-        "refund.unreported": { .refundUnreported(try RefundUnreported($0)) },
-        "purchase.attached": { .purchaseAttached(try PurchaseAttached($0)) },
-        "purchase.detached": { .purchaseDetached(try PurchaseDetached($0)) },
-        "grant.given": { .grantGiven(try GrantGiven($0)) },
-        "grant.revoked": { .grantRevoked(try GrantRevoked($0)) },
-        "balance.credited": { .balanceCredited(try BalanceCredited($0)) },
-        "balance.debited": { .balanceDebited(try BalanceDebited($0)) },
-        "balance.spent": { .balanceSpent(try BalanceSpent($0)) },
-        "balance.adjusted": { .balanceAdjusted(try BalanceAdjusted($0)) },
-        "order.opened": { .orderOpened(try OrderOpened($0)) },
-        "order.fulfilled": { .orderFulfilled(try OrderFulfilled($0)) },
-        "order.closed": { .orderClosed(try OrderClosed($0)) },
-        "token.registered": { .tokenRegistered(try TokenRegistered($0)) },
-        "reconciliation.started": { .reconciliationStarted(try ReconciliationStarted($0)) },
-        "reconciliation.finished": { .reconciliationFinished(try ReconciliationFinished($0)) },
-        "log.accepted": { .logAccepted(try LogAccepted($0)) },
-        "access.started": { .accessStarted(try AccessNotice($0)) },
-        "access.ended": { .accessEnded(try AccessNotice($0)) },
-        "access.ending_soon": { .accessEndingSoon(try AccessNotice($0)) },
-        "customer.erased": { .customerErased(try CustomerErased($0)) },
-    ]
+    private init(_ type: EventType, _ payload: Payload) throws {
+        switch type {
+        case .projectCreated: self = .projectCreated(try ProjectCreated(payload))
+        case .keyCreated: self = .keyCreated(try KeyCreated(payload))
+        case .keyRevoked: self = .keyRevoked(try KeyRevoked(payload))
+        case .catalogChanged: self = .catalogChanged(try CatalogChanged(payload))
+        case .appSet: self = .appSet(try App(payload))
+        case .appAllowed: self = .appAllowed(try AppAllowance(payload))
+        case .appDisallowed: self = .appDisallowed(try AppAllowance(payload))
+        case .appRemoved: self = .appRemoved(try AppRemoved(payload))
+        case .projectChanged: self = .projectChanged(try ProjectSettings(payload))
+        case .purchaseMade: self = .purchaseMade(try TransactionFact(payload))
+        case .subscriptionRenewed: self = .subscriptionRenewed(try TransactionFact(payload))
+        case .subscriptionUpgraded: self = .subscriptionUpgraded(try TransactionFact(payload))
+        case .subscriptionExtended: self = .subscriptionExtended(try TransactionFact(payload))
+        case .purchaseRefunded: self = .purchaseRefunded(try TransactionFact(payload))
+        case .purchaseRevoked: self = .purchaseRevoked(try TransactionFact(payload))
+        case .refundReversed: self = .refundReversed(try TransactionFact(payload))
+        case .purchaseRestated: self = .purchaseRestated(try TransactionFact(payload))
+        case .renewalChanged: self = .renewalChanged(try RenewalFact(payload))
+        case .renewalRestated: self = .renewalRestated(try RenewalFact(payload))
+        case .appInstalled: self = .appInstalled(try AppFact(payload))
+        case .refundRequested: self = .refundRequested(try RefundFact(payload))
+        case .refundDeclined: self = .refundDeclined(try RefundFact(payload))
+        case .accountJoined: self = .accountJoined(try AccountJoined(payload))
+        case .consentRescinded: self = .consentRescinded(try ConsentFact(payload))
+        case .refundReportPrepared: self = .refundReportPrepared(try RefundReportPrepared(payload))
+        case .refundReported: self = .refundReported(try RefundReported(payload))
+        case .refundUnreported: self = .refundUnreported(try RefundUnreported(payload))
+        case .purchaseAttached: self = .purchaseAttached(try PurchaseAttached(payload))
+        case .purchaseDetached: self = .purchaseDetached(try PurchaseDetached(payload))
+        case .grantGiven: self = .grantGiven(try GrantGiven(payload))
+        case .grantRevoked: self = .grantRevoked(try GrantRevoked(payload))
+        case .balanceCredited: self = .balanceCredited(try BalanceCredited(payload))
+        case .balanceDebited: self = .balanceDebited(try BalanceDebited(payload))
+        case .balanceSpent: self = .balanceSpent(try BalanceSpent(payload))
+        case .balanceAdjusted: self = .balanceAdjusted(try BalanceAdjusted(payload))
+        case .orderOpened: self = .orderOpened(try OrderOpened(payload))
+        case .orderFulfilled: self = .orderFulfilled(try OrderFulfilled(payload))
+        case .orderClosed: self = .orderClosed(try OrderClosed(payload))
+        case .tokenRegistered: self = .tokenRegistered(try TokenRegistered(payload))
+        case .reconciliationStarted: self = .reconciliationStarted(try ReconciliationStarted(payload))
+        case .reconciliationFinished: self = .reconciliationFinished(try ReconciliationFinished(payload))
+        case .logAccepted: self = .logAccepted(try LogAccepted(payload))
+        case .accessStarted: self = .accessStarted(try AccessNotice(payload))
+        case .accessEnded: self = .accessEnded(try AccessNotice(payload))
+        case .accessEndingSoon: self = .accessEndingSoon(try AccessNotice(payload))
+        case .customerErased: self = .customerErased(try CustomerErased(payload))
+        }
+    }
 }

@@ -31,7 +31,7 @@ struct Payload {
         return value
     }
 
-    /// The member when it is there; then it must fit.
+    /// The member if it exists; then it must fit.
     private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
         try member(name).map { try require(name, try read($0)) }
     }

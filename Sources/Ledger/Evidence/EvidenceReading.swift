@@ -18,14 +18,14 @@ extension Auditor {
     /// A piece may have some megabytes.
     private static let filedPage = 50
 
-    /// Some events of a shard behind a position that rest on evidence: those that name it, and those
+    /// Some events of a shard after a position that rest on evidence: events that name it, and events
     /// that should.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
         let page = Statement.listResting(
             .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
-            .texts(Event.typesOfFacts))
+            .texts(EventType.allCases.filter(\.isFact).map(\.name)))
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
             // What cannot be read any more is found by the walk through the log.

@@ -10,7 +10,7 @@ package struct DurableReader: Sendable {
         case beginning
         case end
     }
-    /// Does whatever has to be done about what follows.
+    /// Handles the events that follow.
     package typealias Taking = @Sendable ([Stretch]) throws(Fault) -> Void
     package let name: String
     let start: Start

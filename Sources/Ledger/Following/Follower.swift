@@ -5,8 +5,7 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Tells those who read from memory what every instance has appended, by asking the database again and
-/// again.
+/// Tells readers in memory what every instance has appended, by asking the database at an interval.
 ///
 /// A head that lies before what is known, or a connection that had to be opened again, may mean
 /// another log: then all begin again at its end.
@@ -15,7 +14,7 @@ struct Follower: ~Copyable {
     private let log: Log
     private let isAnother = Monitor(false)
     private let known: LogGuard
-    /// Those who have begun with this log.
+    /// The readers that have begun with this log.
     private var begun: Set<ObjectIdentifier> = []
     private var link: Link
 

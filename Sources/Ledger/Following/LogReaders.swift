@@ -3,7 +3,7 @@ import Crypto
 import Following
 import Synchronization
 
-/// Those who read the log from a place in memory.
+/// The readers that follow the log from a place in memory.
 final class LogReaders: Sendable {
     private let readers = Mutex<[any LogReader]>([])
 
@@ -16,7 +16,7 @@ final class LogReaders: Sendable {
 }
 
 extension Batch {
-    /// What this batch has written and seen, for those who follow the log.
+    /// What this batch has written and seen, for readers that follow the log.
     func commit(isWhole: Bool) -> Commit {
         let written = Dictionary(grouping: entries, by: \.header.position.shard)
         let firsts = written.mapValues { $0[0].header.position.sequence }

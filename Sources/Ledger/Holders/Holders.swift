@@ -16,7 +16,7 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in one order, lest two commits wait for each other.
+    /// All writers write rows in one order, so that two commits never wait for each other.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,

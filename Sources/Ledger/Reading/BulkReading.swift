@@ -12,6 +12,19 @@ extension Ledger {
         return marks.map(\.head)
     }
 
+    /// Where each shard stands, with its chain.
+    func shardHeads() throws(Fault) -> [Shard: ShardHead] {
+        let heads = try list(Statement.listShards()) { rows, row in
+            (
+                Shard(number: rows.int2(row, 0)),
+                ShardHead(
+                    sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
+                    recordedAt: Instant(milliseconds: rows.int8(row, 3)))
+            )
+        }
+        return Dictionary(heads) { first, _ in first }
+    }
+
     /// Many customers of one project and the project now: one round trip.
     ///
     /// A customer whose events cannot be read has none of the others go without an answer.

@@ -16,7 +16,7 @@ extension Ledger {
                 .int2(shard.number), .text(project.text),
                 .text(last?.environment.rawValue ?? ""), .text(last?.customer.text ?? ""),
                 .int8(Int64(limit - streams.count)))
-            // What no release writes is nobody: an audit names the row.
+            // A row that no release writes names no customer; an audit reports it.
             streams += try list(call) { rows, row in try? rows.stream(row, of: project) }
                 .compactMap(\.self)
         }

@@ -6,7 +6,7 @@ import Telemetry
 
 /// The keys that a project's own stream records. A row of `deed.keys` alone opens nothing.
 final class KnownKeys: Sendable {
-    /// Rows without an event, as of the last look, lest each look tell the operator again.
+    /// Rows without an event, as of the last look, so that not each look tells the operator again.
     private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 

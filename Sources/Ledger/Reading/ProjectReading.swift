@@ -33,8 +33,7 @@ extension Ledger {
         }
     }
 
-    /// The projects' states, read past those who wait for readers: what is known of them and what came
-    /// since.
+    /// The projects' states, read ahead of the queue: the known ones and what came since.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {

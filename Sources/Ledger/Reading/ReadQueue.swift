@@ -29,7 +29,7 @@ final class PendingRead: Sendable {
     }
 }
 
-/// The reads that wait for a reader, and those that readers are at. Each has a deadline, since a reader may
+/// The reads that wait for a reader, and the reads under way. Each has a deadline, since a reader may
 /// hang as long as the database does.
 ///
 /// One reader serves all of them while it keeps up: what comes while it is at work makes up its next
@@ -99,8 +99,8 @@ final class ReadQueue: Sendable {
         }
     }
 
-    /// Ends the reads whose deadline has passed, and wakes readers for those that a slow one keeps waiting. To be
-    /// called every few milliseconds, or now and then where it says that nothing happens here.
+    /// Ends the reads whose deadline has passed, and wakes readers for reads that a slow one keeps waiting. Call it
+    /// every few milliseconds, or now and then when it returns that nothing happens here.
     func passBy() -> Bool {
         let time = time()
         let (overdue, isBusy) = state.changeAndWake { state -> (([PendingRead], Bool), Wake) in

@@ -4,11 +4,10 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Says in the log which streams cannot be read and why, of each once in ten minutes: whoever asks is told only
-/// that the log says it.
+/// Logs which streams cannot be read and why, each once in ten minutes. Callers are only referred to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 600_000
-    /// Beyond so many, those that were told are forgotten.
+    /// Beyond this number, what was logged is forgotten.
     private static let limit = 1000
 
     private let log: Log

@@ -58,11 +58,3 @@ extension [StrayRows.Name] {
         return Table.ofCustomers.filter(\.followsFromState).compactMap { $0.clear(names) }
     }
 }
-
-extension Batch {
-    /// The calls that write every row of these streams anew, whatever is there, and commit that.
-    func rewriting(_ streams: [Stream]) -> [Call] {
-        let origins = streams.map(origin).filter { $0.customer.version > 0 }
-        return insertions + Table.rewriting(streams, origins) + [Statement.commit()]
-    }
-}

@@ -63,7 +63,7 @@ final class DatabaseCondition: Sendable {
     }
 
     /// Whether writes fail, so that another server may have been promoted beside this one, and it is time to
-    /// look for that: at most once in so many milliseconds.
+    /// look for that: at most once in `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()

@@ -9,8 +9,8 @@ import Threading
 /// Holds every server that a connection meets against what this instance has seen of the log.
 ///
 /// A standby that took over may lack the last commits, an old primary that comes back lacks what its
-/// successor wrote, and a backup lacks whatever came after it. To go on with one of them would be a second
-/// history that differs from past answers. The chain shows it: an event is there, with the chain that was seen, or
+/// successor wrote, and a backup lacks everything that came after it. To go on with one of them would be a second
+/// history that differs from past answers. The chain shows it: an event exists, with the chain that was seen, or
 /// something else is in its place.
 package final class LogGuard: Sendable {
     fileprivate struct State {
@@ -61,7 +61,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Notes which losses were accepted by now: they excuse no later one.
+    /// Notes which losses are accepted already: they excuse no later one.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {

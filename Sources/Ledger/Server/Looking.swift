@@ -105,20 +105,12 @@ extension Ledger {
         }
     }
 
-    /// What a write past the committers would run into: instants that are wrong, or a wait that keeps a
+    /// What a write of rows that do not follow from the log would run into: instants that are wrong, or a wait that keeps a
     /// connection and a session of the server.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
         if let barrier { throw .impeded(barrier) }
-    }
-
-    /// Runs `body`, which writes past the committers and may be done twice.
-    func writing(
-        _ body: (inout Connection) throws(LedgerError) -> Void
-    ) throws(LedgerError) {
-        if let barrier { throw .impeded(barrier) }
-        try pool.settled(body)
     }
 
     /// What keeps the database from being worked with as usual; empty when nothing does.

@@ -7,7 +7,7 @@ import SQL
 /// database has them, or a loss was accepted since, it counts for nothing.
 extension Connection {
     /// Notes what this instance has seen and the server lacks, where that is not noted yet. Where it cannot be
-    /// written, as in a standby, nobody else goes on with it either.
+    /// written, as in a standby, no other instance goes on with it either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {

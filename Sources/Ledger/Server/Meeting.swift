@@ -31,7 +31,7 @@ struct Shortage {
     /// Whether it is not only by what others say.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
-    /// What others have noted since so many losses had been accepted.
+    /// What others have noted since that number of losses was accepted.
     func stopping(after acceptances: Int) -> [Shortfall] {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }

@@ -149,17 +149,22 @@ extension Schema {
     /// and found by `differences`.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
-            try connection.execute([Statement.narrowTemporary()])
+            try connection.execute([
+                Statement.begin(), Statement.migrationLock(), Statement.narrowTemporary(),
+                Statement.commit(),
+            ])
         }
     }
 
-    /// Lets nobody connect but the service's login and those who were given something in the database; `nil`
-    /// where the owner serves.
+    /// Lets only the service's login connect, and logins that were given something in the database; `nil`
+    /// where the owner serves. Processes that do so at the same time take turns, as when they migrate: PostgreSQL
+    /// refuses the second of two that change one database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([
-                Statement.begin(), Statement.nameServiceLogin(.text(login ?? "")),
-                Statement.closeDatabase(), Statement.commit(),
+                Statement.begin(), Statement.migrationLock(),
+                Statement.nameServiceLogin(.text(login ?? "")), Statement.closeDatabase(),
+                Statement.commit(),
             ])
         }
     }

@@ -30,32 +30,25 @@ extension Ledger {
         }
     }
 
-    package func countHistoryQuestions(of app: StoreApp) throws(Fault) -> HistoryCount {
+    package func countHistories(
+        of app: StoreApp, asFilled: Bool
+    ) throws(Fault) -> HistoryCount {
+        let calls =
+            asFilled
+            ? Shard.all.map { shard in
+                Call(statement: .countHistoryCustomers, binds: [.int2(shard.number)] + app.binds)
+            } : [Call(statement: .countHistoryQuestions, binds: app.binds)]
         var count = HistoryCount()
-        try add(Call(statement: .countHistoryQuestions, binds: app.binds), to: &count)
-        return count
-    }
-
-    /// The customers with a purchase of the app.
-    package func countHistoryCustomers(of app: StoreApp) throws(Fault) -> HistoryCount {
-        var count = HistoryCount()
-        for shard in Shard.all {
-            try add(
-                Call(
-                    statement: .countHistoryCustomers, binds: [.int2(shard.number)] + app.binds),
-                to: &count)
+        for call in calls {
+            let found = try list(call) { rows, row in
+                (Environment(rawValue: rows.text(row, 0)), rows.int8(row, 1), rows.int8(row, 2))
+            }
+            for (environment, all, missing) in found {
+                count.ofEnvironment[environment ?? .production, default: 0] += all
+                count.missing += missing
+            }
         }
         return count
-    }
-
-    private func add(_ call: Call, to count: inout HistoryCount) throws(Fault) {
-        let found = try list(call) { rows, row in
-            (Environment(rawValue: rows.text(row, 0)), rows.int8(row, 1), rows.int8(row, 2))
-        }
-        for (environment, all, missing) in found {
-            count.ofEnvironment[environment ?? .production, default: 0] += all
-            count.missing += missing
-        }
     }
 
     /// Some questions of an app, the newest first.

@@ -109,30 +109,15 @@ extension Table {
 
 extension Event {
     fileprivate var movedCurrency: CurrencyID? {
-        switch self {
-        case .balanceCredited(let event): event.currency
-        case .balanceDebited(let event): event.currency
-        case .balanceSpent(let event): event.currency
-        case .balanceAdjusted(let event): event.currency
-        default: nil
-        }
+        if case .balance(let currency) = subject { currency } else { nil }
     }
 
     fileprivate var order: OrderID? {
-        switch self {
-        case .orderOpened(let event): event.order
-        case .orderFulfilled(let event): event.order
-        case .orderClosed(let event): event.order
-        default: nil
-        }
+        if case .order(let order) = subject { order } else { nil }
     }
 
     fileprivate var grant: GrantID? {
-        switch self {
-        case .grantGiven(let event): event.grant
-        case .grantRevoked(let event): event.grant
-        default: nil
-        }
+        if case .grant(let grant) = subject { grant } else { nil }
     }
 }
 

@@ -11,7 +11,7 @@ struct FreeTokenRows {
     private var carried: [Row] = []
     /// Whose purchases wait no more.
     private var released: [Stream] = []
-    /// What left its holder, or stays there whatever its tokens say.
+    /// Purchases that left their holder, or stay there in spite of their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -49,7 +49,7 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token was looked at if it was asked whose it is, or if it could not have come here otherwise.
+    /// A token was looked at if its customer was asked for, or if it could not have come here otherwise.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool

@@ -82,18 +82,10 @@ extension Event {
     }
 
     fileprivate var key: Digest32? {
-        switch self {
-        case .keyCreated(let created): Digest32(hex: created.digest)
-        case .keyRevoked(let revoked): Digest32(hex: revoked.digest)
-        default: nil
-        }
+        if case .key(let digest) = subject { Digest32(hex: digest) } else { nil }
     }
 
     fileprivate var app: AppKey? {
-        switch self {
-        case .appSet(let app): app.key
-        case .appRemoved(let removed): removed.key
-        default: nil
-        }
+        if case .app(let key) = subject { key } else { nil }
     }
 }

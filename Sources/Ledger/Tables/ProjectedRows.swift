@@ -108,7 +108,7 @@ extension Table {
             + (ofCustomers.dropFirst() + [tokens, carriedTokens]).compactMap { $0.clear(streams) }
     }
 
-    /// The calls that write every row of these customers anew that a state tells of, whatever is there.
+    /// The calls that write every row that follows from these customers' states, over existing rows.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
         return tables.compactMap { $0.clear(streams) } + tables.rewriting(origins)

@@ -5,7 +5,7 @@ extension Table {
     /// Writes rows as a commit does.
     func write(_ rows: [Row]) -> Call { call(statements.write, columns, rows) }
 
-    /// Writes rows whatever is there.
+    /// Writes rows over existing ones.
     func rewrite(_ rows: [Row]) -> Call { call(statements.rewrite, columns, rows) }
 
     /// Takes away the rows that have these keys and owners.
@@ -14,7 +14,7 @@ extension Table {
     /// Takes away all rows of these customers; `nil` where nothing leads to them.
     func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
 
-    /// The same of whatever is kept under those names.
+    /// The same, for all rows of those customers.
     func clear(_ names: [Row]) -> Call? {
         guard let path = shape.path, let statement = statements.clear, !names.isEmpty else {
             return nil
@@ -28,7 +28,7 @@ extension Table {
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to so many rows behind one in the order of the key, of a shard where rows lie in shards.
+    /// Lists up to `limit` rows after `last` in the order of the key, of one shard where rows lie in shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -41,7 +41,7 @@ extension Table {
             binds: after + [.text(project?.text), .int8(Int64(limit))])
     }
 
-    /// Lists about so many rows at random.
+    /// Lists about `count` rows at random.
     func sample(_ count: Int) -> Call { statements.sample(.int8(Int64(count))) }
 
     private func call(_ statement: Statement, _ columns: [Column], _ rows: [Row]) -> Call {
@@ -50,7 +50,7 @@ extension Table {
     }
 }
 
-/// A row with every column as text: as it is found, whatever that is, and as it should be.
+/// A row with every column as text: as it is found, perhaps damaged, and as it should be.
 struct RowText {
     let key: [String]
     let values: [String?]

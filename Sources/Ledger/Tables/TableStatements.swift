@@ -3,11 +3,11 @@ import SQL
 
 /// How a commit writes rows.
 enum Writing {
-    /// Over what is there.
+    /// Replaces an existing row.
     case over
-    /// Unless a row is there.
+    /// Leaves an existing row as it is.
     case once
-    /// Where none is: one that is there violates the key.
+    /// Expects none: an existing row violates the key.
     case new
     /// By a statement that refuses what is another's.
     case claiming(Statement)
@@ -18,7 +18,7 @@ enum Writing {
 /// The statements about one table, made from the files of `sql/tables`.
 struct TableStatements: Sendable {
     let write: Statement
-    /// Puts rows where they belong, whatever is there.
+    /// Puts rows where they belong, over existing rows.
     let rewrite: Statement
     /// Takes away by key and owner.
     let remove: Statement
@@ -105,7 +105,7 @@ extension TableShape {
             ])
     }
 
-    /// What lists tell: of what lies in a customer's shard, whose it is.
+    /// The columns that a list returns: for a table in a customer's shard, the customer.
     fileprivate var listed: [Column] { kind == .ofCustomers ? key : columns.filter(\.isKept) }
 }
 

@@ -56,6 +56,11 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
+    /// Those that its decision rests on, as far as is known.
+    var streams: Set<Stream> {
+        others.union([command.stream, .ofProject(command.stream.project)])
+    }
+
     /// Takes in what was found to be lacking.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
@@ -93,6 +98,8 @@ struct Batch {
     let now: Instant
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
+    /// Why nothing is decided about streams whose events cannot be read.
+    private var unreadable: [Stream: Fault] = [:]
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
@@ -100,6 +107,10 @@ struct Batch {
     /// What rows say waits under a token, and its keeper's events do not.
     private(set) var strays: [StrayToken] = []
     private(set) var tokens = KnownTokens()
+    /// What else the commit does for the tables, in the order in which it was decided.
+    private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
+    /// Credits that wait for a product, of the streams that settle them.
+    private(set) var credits: [Stream: [WaitingCredit]] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
 
     init(now: Instant, heads: [Shard: ShardHead], holders: Holders) {
@@ -114,12 +125,8 @@ struct Batch {
     }
 
     /// Whether there is anything to write.
-    var isEmpty: Bool { entries.isEmpty && evidence.isEmpty && !tokens.hasForgotten }
-
-    /// The streams that have new events, each once, in the order of their first one.
-    var changedStreams: [Stream] {
-        var seen = Set<Stream>()
-        return entries.map(\.header.stream).filter { seen.insert($0).inserted }
+    var isEmpty: Bool {
+        entries.isEmpty && evidence.isEmpty && upkeep.isEmpty && !tokens.hasForgotten
     }
 
     mutating func load(_ fold: Fold, of stream: Stream) {
@@ -132,6 +139,19 @@ struct Batch {
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
+    }
+
+    /// Takes in an event that was recorded behind those that are loaded. One that cannot be read keeps only commands
+    /// about its own stream from being decided.
+    mutating func load(_ row: EventRow) {
+        if unreadable[row.stream] != nil { return }
+        do throws(LedgerError) {
+            let version = folds[row.stream]?.version ?? 0
+            apply(try row.recorded(after: version), causeDigest: row.causeDigest)
+        } catch {
+            unreadable[row.stream] = error.fault
+            folds[row.stream] = nil
+        }
     }
 
     mutating func load(_ customer: CustomerID, holding key: HolderKey) {
@@ -150,6 +170,10 @@ struct Batch {
         tokens.add(purchase, carrying: token)
     }
 
+    mutating func load(_ credit: WaitingCredit, of stream: Stream) {
+        credits[stream, default: []].append(credit)
+    }
+
     /// Notes of which tokens it was asked whose they are.
     mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
 
@@ -160,6 +184,9 @@ struct Batch {
     /// Decides a command on the states that the ones before it left.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
+        for stream in unreadable.isEmpty ? [] : candidate.streams {
+            if let fault = unreadable[stream] { throw .fault(fault) }
+        }
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
         forgetErasedOwners(of: candidate)
         let situation = try situation(of: candidate)
@@ -255,6 +282,10 @@ extension Batch {
                 events.append(append(event, to: stream, of: command, &counts))
             }
         }
+        if let what = decision.upkeep {
+            upkeep.append((command.stream, what))
+            if what.publishes { events += publishDue(of: command.stream) }
+        }
         let restsOn = decision.restsOn
         for (index, record) in command.evidence.enumerated()
         where record.isKeptAlways || restsOn.contains(index) {
@@ -295,7 +326,7 @@ extension Batch {
         head.recordedAt = max(head.recordedAt, now)
         let header = EventHeader(
             position: Position(shard: stream.shard, sequence: head.sequence), stream: stream,
-            version: (folds[stream]?.version ?? 0) + 1, type: event.typeName,
+            version: (folds[stream]?.version ?? 0) + 1, type: event.type.name,
             format: Event.format,
             record: EventRecord(
                 occurredAt: event.statedAt ?? now, recordedAt: head.recordedAt,

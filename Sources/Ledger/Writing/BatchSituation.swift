@@ -10,7 +10,7 @@ extension Batch {
             let state = folds[stream]?.state.customer ?? CustomerState()
             return Situation(
                 now: now, project: project(of: stream), states: [stream.customer: state],
-                knownElsewhere: knownElsewhere)
+                waitingCredits: credits[stream] ?? [], knownElsewhere: knownElsewhere)
         }
         var holding: [PurchaseID: CustomerID] = [:]
         for held in candidate.purchases {

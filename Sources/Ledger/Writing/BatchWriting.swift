@@ -7,11 +7,11 @@ extension Batch {
     /// The calls that write what was decided, with the rows of its evidence, and commit it.
     func writes(with evidence: EvidenceRows) -> [Call] {
         insertions + (entries.isEmpty ? [] : holders.calls)
-            + (entries.isEmpty && !tokens.hasForgotten ? [] : projections)
-            + evidence.calls + [Statement.commit()]
+            + (entries.isEmpty && upkeep.isEmpty && !tokens.hasForgotten ? [] : projections)
+            + upkeepCalls + evidence.calls + [Statement.commit()]
     }
 
-    var insertions: [Call] {
+    private var insertions: [Call] {
         entries.isEmpty ? [] : [insertEvents, advanceShards]
     }
 
@@ -56,8 +56,12 @@ extension Batch {
     private var projections: [Call] {
         var rows = ProjectedRows(waitingCredits: waitingCredits, strays: strays, tokens: tokens)
         let events = Dictionary(grouping: entries, by: \.header.stream)
-        for stream in changedStreams {
-            rows.add((events[stream] ?? []).map(\.event), of: origin(stream))
+        for stream in writtenStreams {
+            if let events = events[stream] {
+                rows.add(events.map(\.event), of: origin(stream))
+            } else {
+                rows.add(origin(stream))
+            }
         }
         return rows.calls
     }
@@ -66,25 +70,5 @@ extension Batch {
     func origin(_ stream: Stream) -> Origin {
         Origin(
             stream, folds[stream]?.state.customer ?? CustomerState(), by: project(of: stream))
-    }
-
-    /// The calls that write what was published of customers, with all of their rows by the catalog of
-    /// now, and commit that.
-    func reprojection(of streams: [Stream]) -> [Call] {
-        writes(projecting: streams) { $0.addAll($1) }
-    }
-
-    /// The same with the rows that publishing changes: those of the customers themselves.
-    func publication(of streams: [Stream]) -> [Call] {
-        writes(projecting: streams) { $0.add($1) }
-    }
-
-    private func writes(
-        projecting streams: [Stream],
-        _ add: (inout ProjectedRows, Origin) -> Void
-    ) -> [Call] {
-        var rows = ProjectedRows()
-        for stream in streams { add(&rows, origin(stream)) }
-        return insertions + rows.calls + [Statement.commit()]
     }
 }

@@ -4,14 +4,33 @@ import Threading
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
+        /// Batches that are taken whole, when nothing else waits.
+        var behind: [[Item]] = []
+        /// How often something else was taken while they waited.
+        var overtakings = 0
         var isClosed = false
 
+        var isEmpty: Bool { waiting.isEmpty && behind.isEmpty }
+
         mutating func take(upTo count: Int) -> [Item] {
+            if !behind.isEmpty {
+                if waiting.isEmpty || overtakings >= BoundedQueue.overtakingLimit {
+                    overtakings = 0
+                    return behind.removeFirst()
+                }
+                overtakings += 1
+            }
+            return takeWaiting(upTo: count)
+        }
+
+        mutating func takeWaiting(upTo count: Int) -> [Item] {
             let batch = Array(waiting.prefix(count))
             waiting.removeFirst(batch.count)
             return batch
         }
     }
+    /// Where something always waits, what is behind must have its turn all the same.
+    private static var overtakingLimit: Int { 20 }
     private let state = Monitor(State())
     private let limit: Int
 
@@ -36,23 +55,32 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         state.change(wake: .one) { $0.waiting += items }
     }
 
-    /// Everything that waits, up to `count`; `nil` once the queue is closed and empty.
+    /// Adds a batch that is taken whole, behind everything else. False when the queue is closed.
+    func add(behind batch: [Item]) -> Bool {
+        state.change(wake: .one) { state in
+            if state.isClosed { return false }
+            state.behind.append(batch)
+            return true
+        }
+    }
+
+    /// Everything that waits, up to `count`, or a batch from behind; `nil` once the queue is closed and empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
-            if state.waiting.isEmpty { return state.isClosed ? .some(nil) : nil }
+            if state.isEmpty { return state.isClosed ? .some(nil) : nil }
             return state.take(upTo: count)
         }
     }
 
     /// The same after a wait of that length at most; maybe nothing.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
-        state.wait(milliseconds: milliseconds) { $0.waiting.isEmpty ? nil : $0.take(upTo: count) }
+        state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// What waits now, up to `count`, maybe nothing.
+    /// What waits now and is not behind, up to `count`, maybe nothing.
     func takeWaiting(upTo count: Int) -> [Item] {
-        state.change(wake: .none) { $0.take(upTo: count) }
+        state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }
 
     func close() {

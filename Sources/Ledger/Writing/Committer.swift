@@ -22,8 +22,11 @@ struct Committer: ~Copyable {
     /// How often a batch pauses at most.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
-    /// How long a batch waits for shards that another session has locked. Then the others go first.
-    private static let lockPatience = 300
+    /// How long a batch waits for shards that another session has locked. Then the others go first. Clients do not
+    /// wait long for a batch of the background that waits.
+    private static let (lockPatience, backgroundLockPatience) = (300, 50)
+    /// How long a statement takes at most for several commands of the background together.
+    private static let backgroundPatience = 500
     /// How often a command may turn out to concern yet another stream, or to have been overtaken by
     /// another customer who claimed the same purchase.
     private static let roundLimit = 8
@@ -79,17 +82,27 @@ struct Committer: ~Copyable {
 
     /// Commits until the queue is closed and empty.
     mutating func run() {
-        while true {
-            if setAside.isEmpty {
-                guard let batch = queue.take(upTo: Committer.batchLimit) else { break }
-                commit(gathered(batch).map(Errand.init))
+        while let batch = take() {
+            if batch.first?.kind != .client, !batch.isEmpty {
+                commit(errands(batch))
+            } else if setAside.isEmpty {
+                commit(errands(gathered(batch)))
             } else {
-                let more = queue.take(
-                    upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
-                commitFree(more.map(Errand.init))
+                commitFree(errands(batch))
             }
         }
         answers.close()
+    }
+
+    /// What is to be committed next, maybe nothing; `nil` when that was all.
+    private func take() -> [PendingCommand]? {
+        if setAside.isEmpty { return queue.take(upTo: Committer.batchLimit) }
+        return queue.take(upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
+    }
+
+    private func errands(_ batch: [PendingCommand]) -> [Errand] {
+        let time = monotonicMilliseconds()
+        return batch.map { Errand($0, at: time) }
     }
 
     /// Commits what lies in shards that no other session holds, while the rest waits for those: the holder may
@@ -150,27 +163,6 @@ struct Committer: ~Copyable {
         return batch
     }
 
-    /// A command with what was learned of it in earlier rounds. A class, so that handing it on counts one
-    /// reference and not one for each text in it.
-    private final class Errand {
-        let pending: PendingCommand
-        var candidate: Candidate
-        var rounds = 0
-
-        init(_ pending: PendingCommand) {
-            self.pending = pending
-            candidate = Candidate(pending.command)
-        }
-
-        /// Those that it writes, as far as is known.
-        var shards: Set<Shard> {
-            Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
-        }
-
-        /// Whether it takes its time to be decided.
-        var isLarge: Bool { candidate.purchases.count > 64 }
-    }
-
     /// Tries until every command has its answer: committed, refused, or out of time.
     private mutating func commit(_ errands: [Errand]) {
         var waiting = withoutOverdue(errands)
@@ -194,18 +186,18 @@ struct Committer: ~Copyable {
                     return
                 }
                 if error.isLackOfRoom { condition.noteFull() }
-                if case .impeded = error.fault, !error.isPassing {
+                if error.isOfAll {
                     // The part that noticed it writes the log line.
                     for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
                 }
                 if error.isLockedOut {
-                    waiting = settingAside(withoutOverdue(waiting, .busy))
+                    waiting = withoutOverdue(waiting, .busy)
+                    if waiting.kind != .client { return putBehind([waiting], areRested: false) }
+                    waiting = settingAside(waiting)
                     continue
                 }
-                // What takes too long twice may be one command's fault: no other is to wait for it.
-                let isTooLong = error.isTooLong && attempts > 1 && waiting.count > 1
-                guard error.isPassing, !isTooLong else {
+                guard error.isPassing, !isSuspicious(error, attempts, waiting) else {
                     isolate(waiting, error)
                     return
                 }
@@ -233,7 +225,7 @@ struct Committer: ~Copyable {
     ) -> [Errand] {
         let now = monotonicMilliseconds()
         return errands.filter { errand in
-            if errand.pending.deadline > now { return true }
+            if errand.deadline > now { return true }
             answer(errand.pending, .failure(.fault(fault)))
             return false
         }
@@ -249,19 +241,38 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Gives each command a transaction of its own; the one that is to blame gets the error.
+    /// What takes too long may be one command's fault: no other is to wait for it. Clients get a second attempt
+    /// before that is found out, which takes each of them a transaction.
+    private func isSuspicious(_ error: LedgerError, _ attempts: Int, _ errands: [Errand]) -> Bool {
+        if !error.isTooLong { return false }
+        if errands.kind == .client { return attempts > 1 && errands.count > 1 }
+        return attempts > 1 || errands.count > 1
+    }
+
+    /// Gives each command a transaction of its own; the one that is to blame gets the error. What no client waits
+    /// for is halved for that, and clients go in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
-        if errands.count > 1 {
+        if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
+            if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
             for errand in errands { commit([errand]) }
         } else if let refusal = error.refusal {
             for errand in errands { answer(errand.pending, .failure(.refused(refusal))) }
         } else {
             if error.isBlocked {
                 alarm(errands)
-            } else {
+            } else if errands.kind == .client {
                 log.error("command_failed", ["reason": .string(error.description)])
             }
-            for errand in errands { answer(errand.pending, .failure(.fault(error.fault))) }
+            for errand in errands {
+                answer(errand.pending, .failure(.fault(error.fault(of: errand.pending))))
+            }
+        }
+    }
+
+    private func putBehind(_ batches: [[Errand]], areRested: Bool) {
+        for errands in batches where !errands.isEmpty {
+            if queue.add(behind: errands.map { $0.again(isRested: areRested) }) { continue }
+            for errand in errands { answer(errand.pending, .failure(.fault(.unavailable))) }
         }
     }
 
@@ -288,20 +299,28 @@ struct Committer: ~Copyable {
     ) throws(LedgerError) -> [Errand] {
         let started = monotonicMicroseconds()
         let listeners = readers.listeners
+        let kind = errands.kind
+        let pace = Committer.pace(of: errands, isSlow: isSlow)
         var decisions: [Result<Outcome, Undecided>] = []
         var certificates: Set<KeptCertificate> = []
         var epoch = 0
         let decided = try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             var batch = try connection.lockAndLoad(
-                errands.map(\.candidate), cache: cache, clocks, isSlow: isSlow)
+                errands.map(\.candidate), cache: cache, clocks, pace)
             decisions = errands.map { errand in
                 Result { () throws(Undecided) in try batch.decide(errand.candidate) }
             }
+            // What was begun and is not committed is taken back.
+            if kind == .rehearsal { return batch }
+            if let lease = errands.first?.pending.lease { try connection.require(lease) }
             if !batch.isEmpty {
                 let evidence = EvidenceRows(batch.evidence, besides: filed)
                 certificates = evidence.certificates
-                try connection.execute(batch.writes(with: evidence))
+                let calls = zip(errands, decisions).flatMap { errand, decision in
+                    decision.isObeyed ? errand.pending.calls : []
+                }
+                try connection.execute(calls + batch.writes(with: evidence))
             } else if decisions.contains(where: \.isObeyed) {
                 // What is answered on behalf of an earlier commit is as safe as a new one: by this, a
                 // standby that has to confirm has confirmed that one, too.
@@ -309,15 +328,28 @@ struct Committer: ~Copyable {
             }
             return batch
         }
-        known.note(decided.marks, askedIn: epoch)
-        if !decided.isEmpty { condition.noteRoom() }
-        filed.add(certificates)
-        cache.observe(decided.heads)
-        for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
-        if !listeners.isEmpty {
-            let commit = decided.commit(isWhole: listeners.contains { $0.reader.interest.isWhole })
-            for (reader, moment) in listeners { reader.hear(commit, since: moment) }
+        if kind != .rehearsal {
+            known.note(decided.marks, askedIn: epoch)
+            if !decided.isEmpty { condition.noteRoom() }
+            filed.add(certificates)
+            cache.observe(decided.heads)
+            // Those of the background are many, and none of them is likely to come again soon.
+            if kind == .client {
+                for (stream, fold) in decided.folds { cache.keep(fold, of: stream) }
+            }
+            if !listeners.isEmpty {
+                let commit = decided.commit(
+                    isWhole: listeners.contains { $0.reader.interest.isWhole })
+                for (reader, moment) in listeners { reader.hear(commit, since: moment) }
+            }
         }
+        return settle(errands, decisions, since: started)
+    }
+
+    /// Answers those that were decided; gives the others.
+    private func settle(
+        _ errands: [Errand], _ decisions: [Result<Outcome, Undecided>], since started: Int64
+    ) -> [Errand] {
         var given: [Given] = []
         var again: [Errand] = []
         for (errand, decision) in zip(errands, decisions) {
@@ -326,7 +358,9 @@ struct Committer: ~Copyable {
             case .success(let outcome): answer = .success(outcome)
             case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
             case .failure(.fault(let fault)):
-                log.error("command_failed", ["reason": .string(fault.sentence)])
+                if errands.kind == .client {
+                    log.error("command_failed", ["reason": .string(fault.sentence)])
+                }
                 answer = .failure(.fault(fault))
             case .failure(.lacking(let lack)):
                 errand.candidate.learn(lack)
@@ -335,11 +369,26 @@ struct Committer: ~Copyable {
             }
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
-        // First, so that a caller with an answer finds the commit among those that were measured.
-        batchSizes.record(Int64(given.count))
-        commitTimes.record(monotonicMicroseconds() - started)
+        if errands.kind == .client {
+            // First, so that a caller with an answer finds the commit among those that were measured.
+            batchSizes.record(Int64(given.count))
+            commitTimes.record(monotonicMicroseconds() - started)
+        }
         give(given)
         return again
+    }
+
+    private static func pace(of errands: [Errand], isSlow: Bool) -> [Call] {
+        var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
+        if errands.kind == .client { return pace }
+        pace.append(
+            ConnectionSettings.impatientTransaction(.text("\(Committer.backgroundLockPatience)")))
+        // What takes longer is halved, and clients go in between.
+        if errands.count > 1 {
+            pace.append(
+                ConnectionSettings.quickTransaction(.text("\(Committer.backgroundPatience)")))
+        }
+        return pace
     }
 }
 

@@ -4,30 +4,20 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
-    /// decisions need, as far as is known by now: one round trip. A batch that `isSlow` may say nothing
-    /// for longer while it is decided.
+    /// decisions need, as far as is known by now: one round trip. `pace` says what it may wait for, and for how
+    /// long.
     mutating func lockAndLoad(
-        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, isSlow: Bool
+        _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call]
     ) throws(LedgerError) -> Batch {
         var written = Set(candidates.map(\.command.stream))
         for candidate in candidates { written.formUnion(candidate.others) }
         let wanted = Wanted(candidates)
-        let pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
         var loaded = try lockAndLoad(written, wanted, cache: cache, clocks, pace)
         for candidate in candidates {
             guard let replay = candidate.replay else { continue }
             loaded.batch.load(loaded.replayed[replay] ?? [], of: replay)
         }
         return loaded.batch
-    }
-
-    /// The same for streams that are written without a command. With `lockPatience` in milliseconds it gives up
-    /// where another session has locked a shard for longer.
-    mutating func lockAndLoad(
-        _ streams: Set<Stream>, cache: StateCache, _ clocks: Clocks, lockPatience: Int? = nil
-    ) throws(LedgerError) -> Batch {
-        let pace = lockPatience.map { [ConnectionSettings.impatientTransaction(.text("\($0)"))] }
-        return try lockAndLoad(streams, Wanted([]), cache: cache, clocks, pace ?? []).batch
     }
 
     private mutating func lockAndLoad(
@@ -67,14 +57,12 @@ extension Connection {
         var batch = Batch(
             now: clocks.now(), heads: rows.heads, holders: Holders(asking: wanted.holders))
         for (stream, fold) in zip(streams, known) { batch.load(fold, of: stream) }
-        for row in rows.newer {
-            let version = batch.folds[row.stream]?.version ?? 0
-            batch.apply(try row.recorded(after: version), causeDigest: row.causeDigest)
-        }
+        for row in rows.newer { batch.load(row) }
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
         for (token, purchase) in rows.carried { batch.load(purchase, carrying: token) }
+        for (stream, credit) in rows.credits { batch.load(credit, of: stream) }
         batch.noteLook(at: wanted.tokens)
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
     }
@@ -93,10 +81,11 @@ private struct Loaded {
 
 /// What commands need beside streams. Most need none of it, and then it is not asked for.
 private struct Wanted {
-    enum Kind { case holders, tokenOwners, waiting, carried, replays }
+    enum Kind { case holders, tokenOwners, waiting, carried, credits, replays }
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
     var claims: Set<TokenClaim> = []
+    var settling: [Stream] = []
     var replays: Set<Replay> = []
 
     init(_ candidates: [Candidate]) {
@@ -106,6 +95,7 @@ private struct Wanted {
             tokens.formUnion(candidate.tokens.map { TokenKey($0, in: stream) })
             claims.formUnion(
                 candidate.claimedKeys.map { TokenClaim(token: $0, claimant: stream.customer) })
+            if candidate.command.settlesCredits { settling.append(stream) }
             if let replay = candidate.replay { replays.insert(replay) }
         }
     }
@@ -117,6 +107,10 @@ private struct Wanted {
         if !claims.isEmpty {
             steps.append((.waiting, TokenKey.lookUpWaiting(Set(claims.map(\.token)))))
             steps.append((.carried, TokenClaim.lookUpCarried(claims)))
+        }
+        if !settling.isEmpty {
+            steps.append(
+                (.credits, Call(statement: .loadWaitingCredits, binds: streamColumns(settling))))
         }
         if !replays.isEmpty { steps.append((.replays, Replay.load(replays))) }
         return steps
@@ -131,6 +125,7 @@ private struct LoadedRows {
     var tokenOwners: [TokenKey: CustomerID] = [:]
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
+    var credits: [(Stream, WaitingCredit)] = []
     /// What the database's clock showed when the last shard was locked.
     private(set) var shownAt: Instant?
     private var earlier: [EventRow] = []
@@ -152,6 +147,11 @@ private struct LoadedRows {
             waiting.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
         case .carried:
             carried.append((try TokenKey(rows, row), try HeldPurchase(waiting: rows, row)))
+        case .credits:
+            let stream = try Stream(
+                project: rows.text(row, 0), environment: rows.text(row, 1),
+                customer: rows.text(row, 2))
+            credits.append((stream, try WaitingCredit(rows, row)))
         case .replays: earlier.append(try EventRow(rows, row))
         }
     }
@@ -225,6 +225,18 @@ extension TokenClaim {
             .texts(claims.map(\.token.project.text)),
             .texts(claims.map(\.token.environment.rawValue)), .texts(claims.map(\.token.token)),
             .texts(claims.map(\.claimant.text)), .int8(Int64(Situation.claimLimit + 1)))
+    }
+}
+
+extension WaitingCredit {
+    /// Reads a row of `load_waiting_credits`.
+    fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
+        guard let store = Store(rawValue: rows.text(row, 3)) else {
+            throw .unreadable("the store of a credit that waits")
+        }
+        self.init(
+            purchase: PurchaseID(store: store, original: try rows.identifier(row, 4)),
+            transaction: try rows.identifier(row, 5), product: try rows.identifier(row, 6))
     }
 }
 

@@ -47,27 +47,11 @@ package struct LogCopy {
         )
     }
 
-    /// The statement that moves the heads of the shards behind all that was added.
-    package var headsText: String {
+    /// Where each shard stands behind all that was added.
+    package var heads: [(shard: Int16, sequence: Int64, chain: String, recordedAt: Int64)] {
         batch.heads.sorted { $0.key < $1.key }.map { shard, head in
-            "update deed.shards set head = \(head.sequence), chain = '\\x\(head.chain.hex)', "
-                + "recorded_at = \(head.recordedAt.milliseconds) where shard = \(shard.number);"
-        }.joined(separator: "\n")
-    }
-}
-
-extension Ledger {
-    /// Where each shard stands.
-    fileprivate func shardHeads() throws(Fault) -> [Shard: ShardHead] {
-        let heads = try list(Statement.listShards()) { rows, row in
-            (
-                Shard(number: rows.int2(row, 0)),
-                ShardHead(
-                    sequence: rows.int8(row, 1), chain: rows.bytes(row, 2),
-                    recordedAt: Instant(milliseconds: rows.int8(row, 3)))
-            )
+            (shard.number, head.sequence, head.chain.hex, head.recordedAt.milliseconds)
         }
-        return Dictionary(heads) { first, _ in first }
     }
 }
 

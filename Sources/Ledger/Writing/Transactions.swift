@@ -28,7 +28,7 @@ extension Connection {
         try read(calls) { _, _ in }
     }
 
-    /// Runs `body` and takes back whatever it began and did not commit.
+    /// Runs `body` and rolls back what it began and did not commit.
     fileprivate mutating func settle<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(PostgresError) -> Result<Outcome, LedgerError> {

@@ -2,7 +2,7 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// The server to work with, where a URL names several: of those that take writes the one that was promoted
+/// The server to work with, where a URL names several: of the servers that take writes, the one that was promoted
 /// last. An old primary that comes back takes writes, too.
 struct Addresses {
     /// How long the others have to say something once one has said that it takes writes.

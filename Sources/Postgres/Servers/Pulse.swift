@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Has all connections of a process given up at once, whatever each of them waits for: the server that they
+/// Gives up all connections of a process at once, even in the middle of a wait: the server that they
 /// were made to has fallen silent, or is not the one to work with any more.
 package final class Pulse: Sendable {
     private let losses = Atomic(0)
@@ -8,7 +8,7 @@ package final class Pulse: Sendable {
 
     package init() {}
 
-    /// Gives up every connection that was begun by now.
+    /// Gives up every connection that exists now.
     package func lose() { loseOthers() }
 
     /// The same but for the caller's own, which counts as begun behind the loss with that number.

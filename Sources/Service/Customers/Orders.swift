@@ -78,7 +78,7 @@ package struct Orders: Sendable {
             guard let order = outcome.state.customer?.order(id) else {
                 throw .fault(.broken("closing an order left no order"))
             }
-            // A repetition tells what its twin did, whatever became of the order since.
+            // A repetition tells what the first call did, not what became of the order since.
             guard let recorded = outcome.events.first,
                 case .orderClosed(let closed) = recorded.event
             else {
@@ -114,7 +114,7 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// The wish that whatever carries the token be the customer's from now on, and whatever waits
+    /// The wish that every purchase with the token belongs to the customer from now on, and every one that waits
     /// under it.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender

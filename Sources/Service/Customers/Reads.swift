@@ -14,7 +14,7 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let at: Instant
     package let explanation: Explanation
     package let position: Position
-    /// What was recorded about whatever gives a right.
+    /// The facts about everything that gives a right.
     package let events: [RecordedEvent]
 }
 
@@ -97,6 +97,9 @@ package struct Customers: Sendable {
             sandboxBalances: view.sandboxBalances, position: view.position)
     }
 
+    /// The last position of each shard, by the shard's number.
+    package func heads() throws(Fault) -> [Int64] { try reading.heads() }
+
     /// Every event of a stream.
     func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
@@ -111,7 +114,7 @@ package struct Customers: Sendable {
     package func events(
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> EventsAnswer {
-        let head = try reading.heads()[Int(stream.shard.number)]
+        let head = try heads()[Int(stream.shard.number)]
         let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
         return EventsAnswer(

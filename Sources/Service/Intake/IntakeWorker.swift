@@ -103,7 +103,7 @@ package struct IntakeWorker: Sendable {
         return [read].compactMap(\.self)
     }
 
-    /// The same at every try, whatever the store says of the evidence by then.
+    /// The same at every try, even if the store then says something else about the evidence.
     private func cause(of item: IntakeItem) -> Cause {
         let text = "intake:\(item.id)"
         return Cause(text: text, digest: intake.ports.secrets.digest(Array(text.utf8)))
@@ -194,7 +194,7 @@ extension IntakeReason {
             self.init(
                 code: "row_unproven",
                 sentence: "A row differs from the log; see deed reconcile --full --repair.")
-        case .fault(.broken):
+        case .fault(.broken), .fault(.leaseLost):
             // The log has the reason; it may hold what the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
         }

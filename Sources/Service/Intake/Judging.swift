@@ -122,12 +122,12 @@ extension Submissions {
 }
 
 extension Submissions {
-    /// The wish to record queued evidence that is believed by now, under the cause that every try has.
+    /// The wish to record queued evidence that is now believed, under the cause that every try has.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
         recording(item, proven, cause, order: item.wish.order).then { result in
-            // What is genuine is recorded, whatever was said of an order that there is not.
+            // Genuine evidence is recorded even if it names an order that does not exist.
             guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
             return recording(item, proven, cause, order: nil)
         }

@@ -158,7 +158,7 @@ extension Secrets {
     /// and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // Whatever a store may write there one day, the log takes printable text of a bounded length.
+        // A store may write anything there one day; the log takes printable text of a bounded length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

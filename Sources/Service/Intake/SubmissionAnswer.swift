@@ -77,7 +77,7 @@ extension SubmittedItem.Result {
 }
 
 extension [JudgedPiece] {
-    /// What is answered about each piece, from what came of those that were recorded.
+    /// The answer about each piece, from the outcomes of the recorded ones.
     func items(_ outcomes: [ItemOutcome], in environment: Environment) -> [SubmittedItem] {
         let outcomes = Dictionary(grouping: outcomes, by: \.index)
         return enumerated().flatMap { index, piece -> [SubmittedItem] in

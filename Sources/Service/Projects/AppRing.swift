@@ -2,9 +2,9 @@ package import Core
 
 /// The apps of all projects in memory: evidence names an app, and the store's news name no project.
 ///
-/// The instance's own changes are there before they are answered. An app that is not there, or is not
-/// as evidence says, may have been changed by another instance a moment ago: then all are read again, but only so
-/// many times a second.
+/// The instance's own changes arrive before they are answered. Another instance may have changed an app a moment
+/// ago: when an app is missing, or differs from what evidence says, all are read again, a limited number of times
+/// per second.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]

@@ -11,7 +11,7 @@ package struct AppAnswer: Hashable, Sendable {
 
 /// The apps of projects, and what they show their stores.
 package struct Apps: Sendable {
-    let credentials: CredentialsPort
+    let credentials: any CredentialKeeper
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
@@ -24,11 +24,11 @@ package struct Apps: Sendable {
         return .look { () throws(CommandError) in
             // The sender would take it for the real store, and hand in what opens that.
             if setter == .key, credentials.holdsSecret,
-                let address = try obtain(self.credentials.statuses(project))[key]?.address
+                let address = try obtain(self.credentials.statuses(of: project))[key]?.address
             {
                 throw .refused(.storeOnThisMachine(address))
             }
-            let digest = credentials.isEmpty ? nil : try self.credentials.digest(credentials)
+            let digest = credentials.isEmpty ? nil : try self.credentials.digest(of: credentials)
             return settingApp(key, change, digest, of: project, as: setter, by: sender).thenLooking
             {
                 set throws(CommandError) in
@@ -45,11 +45,13 @@ package struct Apps: Sendable {
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
         if let write {
-            if !change.isEmpty { return try credentials.change(app, change, write, actor, now()) }
+            if !change.isEmpty {
+                return try credentials.change(app, change, at: write, by: actor, now: now())
+            }
             // Nothing is left of an app that was removed when it is set again.
-            try obtain(credentials.forget(app, write.appSince))
+            try obtain(credentials.forget(app, before: write.appSince))
         }
-        return try obtain(credentials.statuses(app.project))[app.key]
+        return try obtain(credentials.statuses(of: app.project))[app.key]
     }
 
     /// An app that was set.
@@ -92,7 +94,8 @@ package struct Apps: Sendable {
         }
         return Wish(command) { $0.ownVersion }.thenLooking { version throws(CommandError) in
             // Not those of an app that was set again since.
-            try obtain(credentials.forget(StoreApp(project: project, key: key), version))
+            try obtain(
+                credentials.forget(StoreApp(project: project, key: key), before: version))
             return AppAnswer(project: project, key: key, app: nil, credentials: nil)
         }
     }
@@ -124,7 +127,7 @@ extension Outcome {
     /// The version of the stream with which all of it was there.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// What tells whether credentials that come with an app are older than those that are kept.
+    /// Tells whether credentials that come with an app are older than the kept ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

@@ -11,7 +11,7 @@ package struct NewKey: Hashable, Sendable {
 /// Projects and the keys that open them.
 package struct Projects: Sendable {
     let ledger: any EventLog
-    let credentials: CredentialsPort
+    let credentials: any CredentialKeeper
     let secrets: Secrets
 
     /// The wish to create a project.
@@ -24,14 +24,18 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// The wish for a key to a project. Only its digest is kept.
+    /// The text of a key that is still to be made, for who keeps it before it opens anything.
+    package func newKeyText(_ role: Role) -> String {
+        "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
+    }
+
+    /// The wish for a key to a project, of that text where one is given. Only its digest is kept.
     package func creatingKey(
-        _ role: Role, name: String, of project: ProjectID, by sender: Sender
+        _ role: Role, text: String? = nil, name: String, of project: ProjectID, by sender: Sender
     ) -> Wish<NewKey> {
-        let text = "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
+        let text = text ?? newKeyText(role)
         let created = KeyCreated(
-            key: secrets.newID(prefix: "k_"), role: role, name: name,
-            digest: secrets.digest(Array(text.utf8)).hexDigits)
+            key: secrets.newID(prefix: "k_"), role: role, name: name, digest: digest(of: text))
         let cause = secrets.cause(of: sender, "create_key", [created.key.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
@@ -64,6 +68,15 @@ package struct Projects: Sendable {
         try ledger.existing(project).keys
     }
 
+    /// The key of that text, revoked or not; `nil` where the project never had one.
+    package func key(_ text: String, in project: ProjectState) -> Key? {
+        let digest = digest(of: text)
+        return project.keys.first { $0.created.digest == digest }
+    }
+
+    private func digest(of text: String) -> String {
+        secrets.digest(Array(text.utf8)).hexDigits
+    }
 }
 
 extension EventLog {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What is kept in memory of a list in the database. It is read again for callers who miss something in it:
 /// one read at a time, a limited number per second, and none right after one that failed. What strangers can
-/// ask for must neither load the database nor hold up those who answer.
+/// ask for must neither load the database nor hold up other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -30,7 +30,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// What `find` gives, after a look into the database when it gives nothing at first. Those who miss
+    /// What `find` gives, after a look into the database when it gives nothing at first. Callers who miss
     /// something at the same time wait for the first one's read, and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
@@ -38,7 +38,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         if let known = known(find) { return known.found }
         return try reading.withLock { limits throws(Fault) in
             if let known = known(find) { return known.found }
-            // Those who waited came before it was over.
+            // The callers who waited for that read share its fault.
             if let (fault, at) = limits.fault,
                 now.milliseconds - at.milliseconds < Refreshing.pauseAfterFault
             {

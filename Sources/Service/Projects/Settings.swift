@@ -7,7 +7,7 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let apps: [App]
     /// What keys of the project may add.
     package let allowances: AppAllowances
-    /// What each app shows the store, as far as it may be told; nothing for those that show nothing.
+    /// Which credentials each app shows the store, without their secrets. Apps without credentials are left out.
     package let credentials: [AppKey: CredentialsStatus]
 }
 
@@ -16,7 +16,8 @@ extension Projects {
         let state = try ledger.existing(project)
         return SettingsAnswer(
             project: project, settings: state.settings, apps: state.apps,
-            allowances: state.allowances, credentials: try obtain(credentials.statuses(project)))
+            allowances: state.allowances, credentials: try obtain(credentials.statuses(of: project))
+        )
     }
 
     /// The wish to change what a project has decided; the answer has the settings that came of it.

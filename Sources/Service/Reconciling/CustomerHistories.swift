@@ -14,16 +14,16 @@ extension StoreRound {
 
     /// A rehearsal asks for nothing: it counts.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
-        let round = try obtain(port.histories.round(name))
-        let ahead = try obtain(
-            port.histories.count(name, round?.isFilled != true || plan.asksEveryHistory))
+        let round = try obtain(port.books.historyRound(of: name))
+        let isOfAll = round?.isFilled != true || plan.asksEveryHistory
+        let ahead = try obtain(port.books.countHistories(of: name, asFilled: isOfAll))
         count { $0.lookedAt += ahead.all }
         tellEstimate(ahead, of: app)
     }
 
     private func askAll(of app: App, _ name: StoreApp) throws(CommandError) {
         var round = try round(of: name)
-        let ahead = try obtain(port.histories.count(name, false))
+        let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
         let others = self.ahead ?? WorkAhead(customers: 0, milliseconds: 0)
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
@@ -35,7 +35,9 @@ extension StoreRound {
         var unknown = UnknownPurchases()
         var last: HistoryQuestion?
         asking: while ahead.all > 0 {
-            let page = try obtain(port.histories.next(name, last, StoreRound.historyPage))
+            let page = try obtain(
+                port.books.historyQuestions(
+                    of: name, after: last, limit: StoreRound.historyPage))
             for question in page {
                 if callsLeft[app.key, default: 0] <= 0 { break asking }
                 let mayGoOn = try attempt(app) { () throws(StoreQuestionError) in
@@ -48,37 +50,37 @@ extension StoreRound {
             if page.count < StoreRound.historyPage { break }
         }
         let strangers = unknown.believed(of: app.key)
-        for place in strangers { try obtain(port.histories.end(place)) }
+        for place in strangers { try obtain(port.books.endHistoryQuestion(of: place)) }
         if !strangers.isEmpty {
             remark(
                 "The store does not know the purchases of some customers (\(strangers.count)); they stay as "
                     + "they are.", of: app)
         }
         noteDoubted(unknown, of: app)
-        let left = try obtain(port.histories.count(name, false))
+        let left = try obtain(port.books.countHistories(of: name, asFilled: false))
         round.wasWhole = round.wasWhole || round.isFilled && left.all == 0
-        try obtain(port.histories.keepRound(round, name))
+        try obtain(port.books.keep(round, of: name))
         tellRest(left, after: round, of: app)
     }
 
     /// The round that is under way, or a new one where one is wanted or there was none.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
-        let known = try obtain(port.histories.round(name))
+        let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
-            let ahead = try obtain(port.histories.count(name, false))
+            let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
             // One that was asked for goes on while some of its questions were not asked yet.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
         // Questions may be made twice, and none is forgotten where this ends early.
         round.isFilled = false
-        try obtain(port.histories.keepRound(round, name))
-        try obtain(port.histories.fill(name, nil, nil))
+        try obtain(port.books.keep(round, of: name))
+        try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
         // While an app has no customer, its round is still ahead.
-        round.isFilled = try obtain(port.histories.count(name, false)).all > 0
-        try obtain(port.histories.keepRound(round, name))
+        round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
+        try obtain(port.books.keep(round, of: name))
         return round
     }
 
@@ -107,7 +109,7 @@ extension StoreRound {
         if plan.steps.contains(.history) { return }
         for app in apps {
             let name = StoreApp(project: project, key: app.key)
-            let left = try obtain(port.histories.count(name, false))
+            let left = try obtain(port.books.countHistories(of: name, asFilled: false))
             if left.missing == 0 { continue }
             note(
                 "history_unread",
@@ -125,7 +127,7 @@ extension StoreRound {
         if isRehearsal { return }
         let question = HistoryQuestion(
             place, of: customer, newestAt: newestAt ?? .distantPast, obstacle: error.sentence)
-        try asking(port.histories.keep(question))
+        try asking(port.books.keep(question))
     }
 
     private func ask(
@@ -175,7 +177,7 @@ extension StoreRound {
                 isAnswered = isAnswered && place != question.place
             }
         }
-        if isAnswered, isKnown { try asking(port.histories.end(question.place)) }
+        if isAnswered, isKnown { try asking(port.books.endHistoryQuestion(of: question.place)) }
         if isAnswered, !isKnown { unknown.learnUnknown(question.place) }
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }

@@ -18,7 +18,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A store that stands in for the real one is the sandbox, whatever it is asked for.
+                // A store that stands in for the real one is always the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -36,7 +36,7 @@ extension StoreRound {
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
         let name = StoreApp(project: project, key: app.key)
-        let mark = try asking(port.marks.notifications(name, environment))
+        let mark = try asking(port.books.notificationMark(of: name, in: environment))
         guard isOtherRead, mark == nil else { throw .trouble(.unauthorized) }
         remark(
             "The store rejected the key in \(environment.rawValue), where nothing was read. That is "
@@ -49,7 +49,7 @@ extension StoreRound {
     ) throws(StoreQuestionError) -> Environment? {
         let name = StoreApp(project: project, key: app.key)
         let now = ports.now()
-        let mark = try asking(port.marks.notifications(name, environment))
+        let mark = try asking(port.books.notificationMark(of: name, in: environment))
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
@@ -100,7 +100,9 @@ extension StoreRound {
                 isUnbroken = false
             case .reached: endless = 0
             }
-            if isUnbroken { try asking(port.marks.keepNotifications(name, environment, end)) }
+            if isUnbroken {
+                try asking(port.books.markNotifications(of: name, in: environment, until: end))
+            }
             known = end < crowdedUntil ? known.union(window.seen) : window.seen
             if 2 * window.pages <= StoreRound.pageLimit {
                 length = min(2 * length, StoreRound.window)
@@ -153,9 +155,10 @@ extension StoreRound {
     ) throws(StoreQuestionError) {
         guard let mark, mark < start, !isRehearsal else { return }
         try asking(
-            port.histories.fill(
-                app, answering, "The notifications from \(mark.text) until \(start.text)."))
-        try asking(port.marks.keepNotifications(app, environment, start))
+            port.books.fillHistoryQuestions(
+                of: app, in: answering,
+                because: "The notifications from \(mark.text) until \(start.text)."))
+        try asking(port.books.markNotifications(of: app, in: environment, until: start))
     }
 
     /// Says what the store no longer tells.
@@ -239,53 +242,30 @@ extension StoreRound {
         }
         count { $0.lookedAt += Int64(proven.count) }
         try rethrowing(as: StoreQuestionError.command) { () throws(CommandError) in
-            if !isRehearsal { return try record(commands, &window, of: app) }
-            for (one, command) in zip(proven, commands) {
-                try rehearse(one, command, &window, of: app)
+            let results = port.books.appendAll(
+                commands, at: .run(lease), isRehearsal: isRehearsal)
+            for (one, result) in zip(proven, results) {
+                try take(result, from: one, into: &window, of: app)
             }
         }
     }
 
-    private func record(
-        _ commands: [Command], _ window: inout Window, of app: App
-    ) throws(CommandError) {
-        for result in port.appendAll(commands) {
-            do throws(CommandError) {
-                let outcome = try result.get()
-                submissions.notice(outcome, in: project)
-                if outcome.items.contains(where: { $0.result == .recorded }) {
-                    count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) }
-                }
-            } catch {
-                window.isWhole = false
-                try passOver(error, of: app.key.id.text)
-            }
-        }
-    }
-
-    private func rehearse(
-        _ one: ProvenEvidence, _ command: Command, _ window: inout Window, of app: App
+    private func take(
+        _ result: CommandResult, from one: ProvenEvidence, into window: inout Window, of app: App
     ) throws(CommandError) {
         do throws(CommandError) {
-            let rehearsal = try port.rehearse(command)
-            if rehearsal.items.contains(where: { $0.result == .recorded }) {
-                count { $0.found += 1 }
+            let outcome = try result.get()
+            if isRehearsal {
+                learn([one.facts], of: app, in: one.environment)
+            } else {
+                submissions.notice(outcome, in: project)
             }
-            learn(rehearsal, from: one.facts, of: app, in: one.environment)
+            if outcome.items.contains(where: { $0.result == .recorded }) {
+                count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + (isRehearsal ? 0 : 1)) }
+            }
         } catch {
             window.isWhole = false
             try passOver(error, of: app.key.id.text)
-        }
-    }
-
-    private func learn(
-        _ rehearsal: Rehearsal, from facts: Facts, of app: App, in environment: Environment
-    ) {
-        let names = Set(facts.transactions.map(\.purchase) + facts.renewals.map(\.purchase))
-        let name = StoreApp(project: project, key: app.key)
-        for purchase in rehearsal.customers.flatMap(\.purchases) where names.contains(purchase.id) {
-            let place = StorePurchase(app: name, environment: environment, purchase: purchase.id)
-            learned.learn(purchase, at: place, now: ports.now())
         }
     }
 

@@ -3,6 +3,8 @@ import Core
 /// Subscriptions about which the store should have said something, asked about one by one.
 extension StoreRound {
     private static let page = 200
+    /// The number of purchases that a rehearsal remembers. It may count those beyond it twice.
+    private static let learningLimit = 200_000
     /// How long a purchase that the store does not know is left alone.
     private static let rest: Int64 = 7 * 86_400_000
 
@@ -13,7 +15,9 @@ extension StoreRound {
         let now = ports.now()
         while !askable.isEmpty {
             let page = try obtain(
-                port.due(project, askable.keys.map(\.id).sorted(), now, last, StoreRound.page))
+                port.books.dueInquiries(
+                    of: project, askable.keys.map(\.id).sorted(), by: now, after: last,
+                    limit: StoreRound.page))
             for due in page {
                 let purchases = try readablePurchases(of: due.stream, by: now)
                 try ask(about: purchases, by: now, &askable, &unknown)
@@ -22,8 +26,8 @@ extension StoreRound {
             if page.count < StoreRound.page { break }
         }
         try ask(
-            about: learned.others.map {
-                Asked(place: $0.place, customer: .unclaimed($0.place.purchase), before: $0.purchase)
+            about: learnedPurchases(by: now).map { place, purchase in
+                Asked(place: place, customer: .unclaimed(purchase.id), before: purchase)
             }, by: now, &askable, &unknown)
         for app in apps {
             let strangers = unknown.believed(of: app.key)
@@ -75,6 +79,24 @@ extension StoreRound {
         }
     }
 
+    /// Takes in what a rehearsal read and a run would have recorded.
+    func learn(_ facts: [Facts], of app: App, in environment: Environment) {
+        let name = StoreApp(project: project, key: app.key)
+        for facts in facts {
+            let purchases = facts.transactions.map(\.purchase) + facts.renewals.map(\.purchase)
+            for purchase in Set(purchases) {
+                let place = StorePurchase(app: name, environment: environment, purchase: purchase)
+                if learned.count >= StoreRound.learningLimit, learned[place] == nil { continue }
+                learned[place, default: []].append(facts)
+            }
+        }
+    }
+
+    /// Those about which a run would ask and that no customer has so far.
+    private func learnedPurchases(by now: Instant) -> [(StorePurchase, Purchase)] {
+        learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(by: now) }
+    }
+
     /// A purchase about which the store is asked.
     private struct Asked {
         let place: StorePurchase
@@ -97,15 +119,14 @@ extension StoreRound {
 
     private func duePurchases(of stream: Stream, by now: Instant) throws(Fault) -> [Asked] {
         var due: [Asked] = []
-        for purchase in try ports.ledger.customer(of: stream).customer.purchases {
-            guard let at = purchase.inquiryAt, at <= now,
-                let app = purchase.evidence.last?.effective.app
-            else { continue }
+        for known in try ports.ledger.customer(of: stream).customer.purchases {
+            guard let app = known.evidence.last?.effective.app else { continue }
             let place = StorePurchase(
-                app: StoreApp(project: project, key: AppKey(store: purchase.id.store, id: app)),
-                environment: stream.environment, purchase: purchase.id)
-            guard let before = learned.due(purchase, at: place) else { continue }
-            let rests = try port.marks.history(place)?.restsUntil ?? .distantPast
+                app: StoreApp(project: project, key: AppKey(store: known.id.store, id: app)),
+                environment: stream.environment, purchase: known.id)
+            let before = known.joined(with: learned.removeValue(forKey: place) ?? [])
+            guard before.isDue(by: now) else { continue }
+            let rests = try port.books.historyMark(of: place)?.restsUntil ?? .distantPast
             if rests <= now {
                 due.append(Asked(place: place, customer: stream.customer, before: before))
             } else {
@@ -117,9 +138,9 @@ extension StoreRound {
 
     private func leaveAlone(_ place: StorePurchase, _ now: Instant) throws(CommandError) {
         if isRehearsal { return }
-        var mark = try obtain(port.marks.history(place)) ?? HistoryMark()
+        var mark = try obtain(port.books.historyMark(of: place)) ?? HistoryMark()
         mark.restsUntil = now.advanced(byMilliseconds: StoreRound.rest)
-        try obtain(port.marks.keepHistory(mark, place))
+        try obtain(port.books.keep(mark, of: place))
     }
 
     /// Asks for the state of the customer's subscriptions, and records it; gives those in the answer. What
@@ -128,7 +149,6 @@ extension StoreRound {
         _ asked: Asked, _ app: App, beside others: [Asked]
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
-        let environment = asked.place.environment
         let proven = try believing(app) { () throws(StoreQuestionError) in
             try standing(asked, app)
         }
@@ -160,14 +180,11 @@ extension StoreRound {
         // How it stands comes last: until that is recorded, the subscription is asked about again.
         let pieces = earlier + proven
         if isRehearsal {
-            for purchase in Set(facts.flatMap(\.transactions).map(\.purchase)) {
-                learned.learnTold(
-                    StorePurchase(app: asked.app, environment: environment, purchase: purchase))
-            }
+            learn(facts, of: app, in: asked.place.environment)
         } else {
             _ = try questions.record(pieces, of: project)
             for (mark, place) in marks {
-                try asking(port.marks.keepHistory(mark, place))
+                try asking(port.books.keep(mark, of: place))
             }
         }
         let all = pieces.flatMap(\.proven).map(\.facts)
@@ -204,7 +221,7 @@ extension StoreRound {
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
         var mark =
-            try asking(port.marks.history(asked.place)) ?? HistoryMark()
+            try asking(port.books.historyMark(of: asked.place)) ?? HistoryMark()
         if mark.revision == nil { mark.since = asked.before.evidence.last?.effective.purchased }
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)
@@ -237,6 +254,8 @@ extension Facts {
 }
 
 extension Purchase {
+    fileprivate func isDue(by now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
+
     /// Whether the newest period in the answer does not begin where the newest known one ends:
     /// then others may lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {

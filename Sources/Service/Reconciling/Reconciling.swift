@@ -20,42 +20,6 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// What a reconciliation needs to do its work.
-package struct ReconcilePort {
-    /// Takes the right to reconcile, which lasts as long as the port; false while another run has it.
-    package var begin: () throws(Fault) -> Bool
-    /// Whether that right is held still.
-    package var holds: () throws(Fault) -> Bool
-    /// What an earlier run of that id came to the end of.
-    package var done: (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts]
-    package var note: (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void
-    package var forget: () throws(Fault) -> Void
-    /// Does parts of one step side by side.
-    package var reconcile: ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>]
-    package var inquiries: InquiryPort
-    /// For durations, in milliseconds.
-    package var monotonicClock: () -> Int64
-
-    package init(
-        begin: @escaping () throws(Fault) -> Bool,
-        holds: @escaping () throws(Fault) -> Bool,
-        done: @escaping (ReconciliationID) throws(Fault) -> [ReconcilePart: StepCounts],
-        note: @escaping (ReconcilePart, StepCounts, ReconciliationID) throws(Fault) -> Void,
-        forget: @escaping () throws(Fault) -> Void,
-        reconcile: @escaping ([ReconcilePart], ReconciliationID) -> [Result<PartReport, Fault>],
-        inquiries: InquiryPort, monotonicClock: @escaping () -> Int64
-    ) {
-        self.begin = begin
-        self.holds = holds
-        self.done = done
-        self.note = note
-        self.forget = forget
-        self.reconcile = reconcile
-        self.inquiries = inquiries
-        self.monotonicClock = monotonicClock
-    }
-}
-
 /// How many customers a step will look at, some of them only in later runs, and how long that takes.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
@@ -100,24 +64,30 @@ extension Intake {
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
     ) throws(CommandError) -> ReconciliationFinished {
         _ = try ports.ledger.existing(wish.project)
-        guard try obtain(port.begin()) else { throw .refused(.reconciliationRunning) }
+        let runs = Reconciliations(ports)
+        guard let right = try obtain(port.begin()) else {
+            throw .refused(.reconciliationRunning)
+        }
+        defer { right.giveBack() }
+        try obtain(port.steps.prepare())
         let started = port.monotonicClock()
         let id =
             wish.isRehearsal
-            ? ports.secrets.newID(prefix: "rc_") : try ports.start(wish, by: sender)
+            ? ports.secrets.newID(prefix: "rc_") : try runs.start(wish, by: sender)
         var course = ReconcileCourse(ReconcilePart.all(of: wish.plan), parallel: wish.parallel)
         if !wish.isRehearsal {
-            if let requested = wish.requested, try ports.isOld(requested, of: wish.project) {
-                try obtain(port.forget())
+            if let requested = wish.requested, try runs.isOld(requested, of: wish.project) {
+                try obtain(port.notes.forgetParts(of: wish.project))
             }
-            course.done = try obtain(port.done(id))
+            course.done = try obtain(port.notes.notedParts(of: wish.project, in: id))
+                .filter(\.value.isDone).mapValues(\.counts)
         }
         let round = StoreRound(
-            Submissions(self, apps: AppRing(ports)), port.inquiries, wish,
-            while: port.goesOn(while: isWanted))
+            Submissions(self, apps: AppRing(ports)), port, wish, under: right.lease,
+            while: { right.isHeld && isWanted() })
         while let (step, parts) = course.next {
             if !isWanted() { throw .fault(.unavailable) }
-            try port.requireHold()
+            try right.requireHold()
             course.begin(step, at: port.monotonicClock())
             let tell: (StepCounts, WorkAhead?) -> Void = { [course] counts, ahead in
                 progress(
@@ -127,17 +97,18 @@ extension Intake {
             let results =
                 step.asksStores
                 ? [Result { () throws(Fault) in try round.reconcile(step, told: tell) }]
-                : port.reconcile(parts, id)
+                : port.steps.reconcile(parts, of: id, under: right.lease)
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
                     // What could not be done whole is done again when the run is taken up.
                     if !wish.isRehearsal, report.errors.isEmpty {
-                        try port.note(part, report.counts, id)
+                        try port.notes.note(
+                            part, report.counts, isDone: true, of: wish.project, in: id)
                     }
                     course.end(part, report)
                 } catch {
-                    if !isWanted() { throw .fault(error) }
+                    if !isWanted() || error == .leaseLost { throw .fault(error) }
                     course.giveUp(part, because: error)
                 }
             }
@@ -148,55 +119,35 @@ extension Intake {
             errors: course.errors, notes: course.notes,
             milliseconds: port.monotonicClock() - started)
         if wish.isRehearsal { return finished }
-        try port.requireHold()
-        try ports.finish(finished, of: wish.project, port, by: sender)
+        try right.requireHold()
+        try runs.finish(finished, of: wish.project, port.notes, by: sender)
         return finished
     }
 }
 
-extension ReconcilePort {
-    /// How long it is taken for granted that the right to reconcile is held, in milliseconds.
-    private static let trust: Int64 = 5000
-
-    /// Ends a run whose connection was lost: another one may have begun since.
+extension ReconcileRight {
+    /// Ends a run that lost its right: another one may have begun since.
     fileprivate func requireHold() throws(CommandError) {
-        if try obtain(holds()) { return }
-        throw .fault(
-            .broken(
-                "The connection was lost on which the right to reconcile was held; run it again: it "
-                    + "is taken up where it stood."))
-    }
-
-    /// Whether a long step may go on: it is wanted, and no other run may have begun. Asking keeps the connection
-    /// from falling asleep, too.
-    fileprivate func goesOn(while isWanted: @escaping () -> Bool) -> () -> Bool {
-        var knownAt = monotonicClock()
-        return {
-            if monotonicClock() - knownAt >= ReconcilePort.trust {
-                guard (try? holds()) == true else { return false }
-                knownAt = monotonicClock()
-            }
-            return isWanted()
-        }
+        if !isHeld { throw .fault(.leaseLost) }
     }
 }
 
-extension Ports {
+extension Reconciliations {
     /// What was looked at longer ago is looked at again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
     /// Every reconciliation of the project that is remembered, newest first.
-    package func reconciliations(
+    package func all(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
         try ledger.existing(project).reconciliations.reversed()
     }
 
     /// One reconciliation of the project.
-    package func reconciliation(
+    package func one(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Reconciliation {
-        guard let found = try reconciliations(of: project).first(where: { $0.id == id }) else {
+        guard let found = try all(of: project).first(where: { $0.id == id }) else {
             throw .refused(.reconciliationUnknown(id))
         }
         return found
@@ -206,8 +157,8 @@ extension Ports {
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
-        let since = now().advanced(byMilliseconds: -Ports.longestPause)
-        return try reconciliation(id, of: project).startedAt <= since
+        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
+        return try one(id, of: project).startedAt <= since
     }
 
     /// The run that was requested, or was cut short and had the same plan; or a new one.
@@ -221,7 +172,7 @@ extension Ports {
             }
             return requested
         }
-        let since = now().advanced(byMilliseconds: -Ports.longestPause)
+        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
         if let last = state.reconciliations.last, last.finished == nil,
             last.started.plan == wish.plan, last.startedAt > since
         {
@@ -234,7 +185,7 @@ extension Ports {
     }
 
     fileprivate func finish(
-        _ finished: ReconciliationFinished, of project: ProjectID, _ port: ReconcilePort,
+        _ finished: ReconciliationFinished, of project: ProjectID, _ notes: any RunNotes,
         by sender: Sender
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
@@ -245,7 +196,7 @@ extension Ports {
             }
         }
         // What stays there is of no run that will be taken up.
-        if !outcome.events.isEmpty { try? port.forget() }
+        if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 
     @discardableResult
@@ -254,7 +205,7 @@ extension Ports {
         where isNews: @escaping @Sendable (ProjectState) -> Bool
     ) throws(CommandError) -> Outcome {
         let cause = secrets.cause(
-            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.typeName])
+            of: Sender(actor: sender.actor, idempotencyKey: nil), "reconcile", [event.type.name])
         return try ledger.append(
             .project(project, actor: sender.actor, cause: cause) { state, _ in
                 isNews(state) ? [event] : []

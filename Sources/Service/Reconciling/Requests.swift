@@ -1,9 +1,22 @@
 package import Core
 
-extension Ports {
+/// The reconciliations that a project remembers, and the wish for another one.
+package struct Reconciliations: Sendable {
+    let ledger: any EventLog
+    let directory: any Directory
+    let secrets: Secrets
+    let now: @Sendable () -> Instant
+
+    init(_ ports: Ports) {
+        (ledger, directory) = (ports.ledger, ports.directory)
+        (secrets, now) = (ports.secrets, ports.now)
+    }
+}
+
+extension Reconciliations {
     /// The wish that a service reconciles the project, as soon as one finds the time. Refused while a run of
     /// the project is under way or waits.
-    package func requestingReconciliation(
+    package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in

@@ -12,7 +12,7 @@ final class StoreRound {
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
-    let port: InquiryPort
+    let port: ReconcilePort
     let project: ProjectID
     let plan: ReconcilePlan
     let isRehearsal: Bool
@@ -20,8 +20,9 @@ final class StoreRound {
     let slowCalls: Int
     /// What a step will ask about, where that is known.
     var ahead: WorkAhead?
-    /// What a rehearsal read, and a run would have recorded.
-    var learned = LearnedPurchases()
+    /// What a rehearsal read of purchases and a run would have recorded: by that the steps behind it see what they
+    /// would see in a run.
+    var learned: [StorePurchase: [Facts]] = [:]
     /// How many subscriptions are left alone, which the store did not know.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
@@ -30,6 +31,7 @@ final class StoreRound {
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app came to nothing since the store last gave an answer.
     private var unanswered: [AppKey: Int] = [:]
+    let lease: Lease
     private let isWanted: () -> Bool
     private var told: (StepCounts, WorkAhead?) -> Void = { _, _ in }
     private var failures: [Failure: (count: Int, sentence: String)] = [:]
@@ -45,11 +47,11 @@ final class StoreRound {
     func profile(of app: App) -> (any StoreProfile)? { intake.stores[app.key.store]?.profile }
 
     init(
-        _ submissions: Submissions, _ port: InquiryPort, _ wish: ReconcileWish,
-        while isWanted: @escaping () -> Bool
+        _ submissions: Submissions, _ port: ReconcilePort, _ wish: ReconcileWish,
+        under lease: Lease, while isWanted: @escaping () -> Bool
     ) {
         self.submissions = submissions
-        self.port = port
+        (self.port, self.lease) = (port, lease)
         project = wish.project
         plan = wish.plan
         (storeCalls, slowCalls) = (wish.storeCalls, wish.slowCalls)
@@ -155,7 +157,7 @@ final class StoreRound {
     /// The apps whose store can be asked, with a key for its API; of those without it is said that they were
     /// left out.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
-        let statuses = try obtain(ports.credentials.statuses(project))
+        let statuses = try obtain(ports.credentials.statuses(of: project))
         return try ports.ledger.existing(project).apps.filter { app in
             guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
             if statuses[app.key]?.hasKey == true { return true }

@@ -1,26 +1,15 @@
 package import Core
 import Synchronization
 
-/// What reporting refunds to stores needs in addition to what every use case has.
-package struct RefundReportPort: Sendable {
-    /// Where refunds were asked for that may be answered about after an instant and were not.
-    package var asked: @Sendable (_ after: Instant) throws(Fault) -> [ProjectPart]
-    /// The right to tell the store about an app's refunds; `nil` while another instance has it.
-    package var take: @Sendable (StoreApp) throws(Fault) -> Lease?
-    package var keep: @Sendable (Lease) throws(Fault) -> Bool
-    package var giveBack: @Sendable (Lease) throws(Fault) -> Void
-
-    package init(
-        asked: @escaping @Sendable (_ after: Instant) throws(Fault) -> [ProjectPart],
-        take: @escaping @Sendable (StoreApp) throws(Fault) -> Lease?,
-        keep: @escaping @Sendable (Lease) throws(Fault) -> Bool,
-        giveBack: @escaping @Sendable (Lease) throws(Fault) -> Void
-    ) {
-        self.asked = asked
-        self.take = take
-        self.keep = keep
-        self.giveBack = giveBack
-    }
+/// Rights of which one instance has each at a time.
+package protocol Leases: Sendable {
+    /// `nil` while another instance has it.
+    func takeLease(
+        of name: String, at now: Instant, until end: Instant, lastRun: Instant?
+    ) throws(Fault) -> Lease?
+    /// False where it was lost.
+    func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool
+    func end(_ lease: Lease, ranAt: Instant?) throws(Fault)
 }
 
 /// What became of a report on a refund.
@@ -46,6 +35,8 @@ package final class RefundReports: Sendable {
     /// After a trouble an app is left alone for a while; requests wait twelve hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
+    /// Longer than a call of the store takes, each of its tries included.
+    private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
         let until: Instant
@@ -53,12 +44,12 @@ package final class RefundReports: Sendable {
     }
     private let intake: Intake
     private var ports: Ports { intake.ports }
-    private let port: RefundReportPort
+    private let leases: any Leases
     private let waits = Mutex<[StoreApp: Wait]>([:])
 
-    package init(_ intake: Intake, _ port: RefundReportPort) {
+    package init(_ intake: Intake, _ leases: any Leases) {
         self.intake = intake
-        self.port = port
+        self.leases = leases
     }
 
     /// Tells all that is to be told now; gives of how many customers it is not known what to tell.
@@ -68,7 +59,7 @@ package final class RefundReports: Sendable {
     ) throws(CommandError) -> Int {
         var unread = 0
         let since = ports.now().advanced(byMilliseconds: -RefundReports.memory)
-        for part in try obtain(port.asked(since)) where isWanted() {
+        for part in try obtain(ports.accounts.askedRefunds(after: since)) where isWanted() {
             let project = try obtain(ports.ledger.project(part.project))
             if project.settings.refundReporting == nil { continue }
             var place: RefundPlace?
@@ -107,9 +98,12 @@ package final class RefundReports: Sendable {
         for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
             // What only waits needs no right to tell the store.
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
-            let lease = try obtain(port.take(app))
+            let lease = try obtain(
+                leases.takeLease(
+                    of: leaseName(of: app), at: ports.machineClock(), until: leaseEnd,
+                    lastRun: nil))
             guard let lease else { continue }
-            defer { try? port.giveBack(lease) }
+            defer { try? leases.end(lease, ranAt: nil) }
             for (stream, request) in requests.sorted(by: { $0.1.answerBy < $1.1.answerBy }) {
                 if !isWanted() { break }
                 if !isDue(request, app) { continue }
@@ -121,6 +115,16 @@ package final class RefundReports: Sendable {
             }
         }
         return streams.count - read.count
+    }
+
+    /// The right to tell the store about an app's refunds: short, however long the names are.
+    private func leaseName(of app: StoreApp) -> String {
+        let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
+        return "refund-reports-\(ports.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
+    }
+
+    private var leaseEnd: Instant {
+        ports.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
     /// Whether the app is not left alone, or the time for an answer is over.
@@ -140,7 +144,7 @@ package final class RefundReports: Sendable {
         guard let report = held?.report(on: request.id), report.end == nil,
             let content = report.content, prepared.project.settings.refundReporting != nil,
             // The commit may have taken longer than the lease.
-            try obtain(port.keep(lease))
+            try obtain(leases.keep(lease, until: leaseEnd))
         else { return nil }
         do throws(StoreTrouble) {
             _ = try intake.ask(

@@ -33,7 +33,7 @@ package struct StoreCheck: Sendable {
         self.pause = pause
     }
 
-    /// What came of each step, those that were not reached included.
+    /// The result of each step, also of the steps that were not reached.
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {

@@ -25,7 +25,7 @@ package struct StoreQuestions {
         self.asking = asking
     }
 
-    /// Nothing is recorded unless the whole answer is there and all of it is proven.
+    /// Nothing is recorded before the whole answer has arrived and all of it is proven.
     package func ask(
         _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
     ) throws(StoreQuestionError) -> StoreReport {

@@ -106,7 +106,7 @@ extension RecordedMovement {
         let sign = movement.amount < 0 ? "" : "+"
         let why =
             movement.purchase.map { "purchase \($0)" } ?? movement.reason?.text ?? "no reason given"
-        return "\(recorded.version)   \(recorded.recordedAt.text)   \(recorded.event.typeName)   "
+        return "\(recorded.version)   \(recorded.recordedAt.text)   \(recorded.event.type.name)   "
             + "\(sign)\(movement.amount)   leaves \(balance)   \(why)"
     }
 }

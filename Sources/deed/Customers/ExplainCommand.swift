@@ -49,7 +49,7 @@ extension ExplainedRight {
 extension RecordedEvent {
     fileprivate var line: String {
         let world = stream.environment == .sandbox ? " of the sandbox" : ""
-        return "\(recordedAt.text)   \(event.typeName) of \(subject), version \(version)\(world), "
+        return "\(recordedAt.text)   \(event.type.name) of \(subject), version \(version)\(world), "
             + "by \(actor), \(cause)"
     }
 }

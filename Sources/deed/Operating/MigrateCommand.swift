@@ -97,7 +97,7 @@ extension SchemaDifference {
 }
 
 extension Schema {
-    /// Lets the login serve, and nobody else who was given nothing in the database.
+    /// Lets the login serve, and closes the database to logins that were given nothing in it.
     fileprivate mutating func serve(_ login: String) throws(CommandEnd) {
         do throws(LedgerError) {
             try close(to: login)

@@ -47,7 +47,9 @@ private let reconcileCommand = CommandSpec(
     try invocation.withDatabase { database throws(CommandEnd) in
         let clock = try invocation.clock(over: database, for: wish)
         var settings = database.modestSettings(clock: clock)
-        settings.lookups = wish.parallel
+        (settings.lookups, settings.committers) = (wish.parallel, wish.parallel)
+        // No client waits for these committers.
+        settings.backgroundBatch = 500
         let live = Live(
             settings,
             Outside(
@@ -80,7 +82,7 @@ private let listReconciliationsCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let project = try invocation.project()
     try invocation.withUseCases { useCases throws(CommandEnd) in
-        let all = try obey(useCases.ports.reconciliations(of: project))
+        let all = try obey(useCases.reconciliations.all(of: project))
         invocation.show(
             ["reconciliations": .array(all.map(\.json))],
             text: all.isEmpty
@@ -98,7 +100,7 @@ private let showReconciliationCommand = CommandSpec(
     let id: ReconciliationID = try invocation.id(
         invocation.positional(0) ?? "", named: "the id")
     try invocation.withUseCases { useCases throws(CommandEnd) in
-        let found = try obey(useCases.ports.reconciliation(id, of: project))
+        let found = try obey(useCases.reconciliations.one(id, of: project))
         invocation.show(found.json, text: found.text)
     }
 }

@@ -16,7 +16,7 @@ struct SecretKeyFile: Sendable {
     /// The key that takes its place while one is rotated.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
-    /// The key, and behind it those that may have sealed or signed what is still there.
+    /// The key, followed by earlier keys that may have sealed or signed what is still kept.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }

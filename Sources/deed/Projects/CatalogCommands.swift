@@ -154,7 +154,7 @@ extension Ledger {
         defer { progress.end() }
         var faults: [Fault] = []
         _ = try ask(
-            reproject(
+            Reprojection(self, .live).project(
                 faulted: { faults.append($1) },
                 progress: { progress.show("projected \($0) customers") }))
         if let fault = faults.first { throw CommandEnd(fault) }

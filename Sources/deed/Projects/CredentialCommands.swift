@@ -5,7 +5,7 @@ import JSON
 import StoreAccess
 
 extension Option {
-    /// What an app shows the store. Secrets come from files: what stands among the arguments is there for
+    /// What an app shows the store. Secrets come from files: arguments are visible to
     /// all users of the machine to read.
     static let credentials: [Option] =
         storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }

@@ -148,7 +148,7 @@ extension CustomerState {
     }
 
     package mutating func record(_ transactions: TransactionFact...) -> [String] {
-        record(Histories.facts(transactions)).map(\.typeName)
+        record(Histories.facts(transactions)).map(\.type.name)
     }
 
     package func balance(_ currency: String) -> Int64 { balances[id(currency)] }

@@ -35,7 +35,7 @@ package struct World {
         states[customer] = state
     }
 
-    /// Decides and applies. Nobody is known to the decision but those whom the submission names.
+    /// Decides and applies. The decision knows only the customers whom the submission names.
     @discardableResult
     package mutating func submit(_ submission: Submission) throws(Refusal) -> [ItemOutcome] {
         let purchases = submission.purchases.map(\.purchase)
@@ -71,7 +71,7 @@ package struct World {
         tokens[token.text] = customer
     }
 
-    /// An admin moves the purchase from whoever holds it.
+    /// An admin moves the purchase from its holder.
     package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
         guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
         let wish = MovePurchase(

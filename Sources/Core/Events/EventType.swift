@@ -1,0 +1,226 @@
+/// The types of events, by the stable names under which they are kept and shown.
+package enum EventType: String, Hashable, Sendable, CaseIterable {
+    case projectCreated = "project.created"
+    case keyCreated = "key.created"
+    case keyRevoked = "key.revoked"
+    case catalogChanged = "catalog.changed"
+    case appSet = "app.set"
+    case appRemoved = "app.removed"
+    case appAllowed = "app.allowed"
+    case appDisallowed = "app.disallowed"
+    case projectChanged = "project.changed"
+    case reconciliationStarted = "reconciliation.started"
+    case reconciliationFinished = "reconciliation.finished"
+    case logAccepted = "log.accepted"
+    case purchaseMade = "purchase.made"
+    case subscriptionRenewed = "subscription.renewed"
+    case subscriptionUpgraded = "subscription.upgraded"
+    case subscriptionExtended = "subscription.extended"
+    case purchaseRefunded = "purchase.refunded"
+    case purchaseRevoked = "purchase.revoked"
+    case refundReversed = "refund.reversed"
+    case purchaseRestated = "purchase.restated"
+    case renewalChanged = "renewal.changed"
+    case renewalRestated = "renewal.restated"
+    case appInstalled = "app.installed"
+    case refundRequested = "refund.requested"
+    case refundDeclined = "refund.declined"
+    case consentRescinded = "consent.rescinded"
+    case accountJoined = "account.joined"
+    case refundReportPrepared = "refund.report_prepared"
+    case refundReported = "refund.reported"
+    case refundUnreported = "refund.unreported"
+    case purchaseAttached = "purchase.attached"
+    case purchaseDetached = "purchase.detached"
+    case grantGiven = "grant.given"
+    case grantRevoked = "grant.revoked"
+    case balanceCredited = "balance.credited"
+    case balanceDebited = "balance.debited"
+    case balanceSpent = "balance.spent"
+    case balanceAdjusted = "balance.adjusted"
+    case orderOpened = "order.opened"
+    case orderFulfilled = "order.fulfilled"
+    case orderClosed = "order.closed"
+    case tokenRegistered = "token.registered"
+    case accessStarted = "access.started"
+    case accessEnded = "access.ended"
+    case accessEndingSoon = "access.ending_soon"
+    case customerErased = "customer.erased"
+}
+
+extension EventType {
+    package var name: String { rawValue }
+
+    /// Whether evidence states it.
+    package var isFact: Bool {
+        switch self {
+        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
+            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
+            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
+            .consentRescinded:
+            true
+        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
+            .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
+            .reconciliationFinished, .logAccepted, .accountJoined, .refundReportPrepared,
+            .refundReported, .refundUnreported, .purchaseAttached, .purchaseDetached, .grantGiven,
+            .grantRevoked, .balanceCredited, .balanceDebited, .balanceSpent, .balanceAdjusted,
+            .orderOpened, .orderFulfilled, .orderClosed, .tokenRegistered, .accessStarted,
+            .accessEnded, .accessEndingSoon, .customerErased:
+            false
+        }
+    }
+
+    /// Whether answers about a project's customers may depend on it, where it is an event of the project.
+    package var isAboutAnswers: Bool {
+        switch self {
+        case .keyCreated, .keyRevoked, .reconciliationStarted, .reconciliationFinished,
+            .logAccepted, .appAllowed, .appDisallowed:
+            false
+        default: true
+        }
+    }
+}
+
+extension Event {
+    package var type: EventType {
+        switch self {
+        case .projectCreated: .projectCreated
+        case .keyCreated: .keyCreated
+        case .keyRevoked: .keyRevoked
+        case .catalogChanged: .catalogChanged
+        case .appSet: .appSet
+        case .appRemoved: .appRemoved
+        case .appAllowed: .appAllowed
+        case .appDisallowed: .appDisallowed
+        case .projectChanged: .projectChanged
+        case .reconciliationStarted: .reconciliationStarted
+        case .reconciliationFinished: .reconciliationFinished
+        case .logAccepted: .logAccepted
+        case .purchaseMade: .purchaseMade
+        case .subscriptionRenewed: .subscriptionRenewed
+        case .subscriptionUpgraded: .subscriptionUpgraded
+        case .subscriptionExtended: .subscriptionExtended
+        case .purchaseRefunded: .purchaseRefunded
+        case .purchaseRevoked: .purchaseRevoked
+        case .refundReversed: .refundReversed
+        case .purchaseRestated: .purchaseRestated
+        case .renewalChanged: .renewalChanged
+        case .renewalRestated: .renewalRestated
+        case .appInstalled: .appInstalled
+        case .refundRequested: .refundRequested
+        case .refundDeclined: .refundDeclined
+        case .consentRescinded: .consentRescinded
+        case .accountJoined: .accountJoined
+        case .refundReportPrepared: .refundReportPrepared
+        case .refundReported: .refundReported
+        case .refundUnreported: .refundUnreported
+        case .purchaseAttached: .purchaseAttached
+        case .purchaseDetached: .purchaseDetached
+        case .grantGiven: .grantGiven
+        case .grantRevoked: .grantRevoked
+        case .balanceCredited: .balanceCredited
+        case .balanceDebited: .balanceDebited
+        case .balanceSpent: .balanceSpent
+        case .balanceAdjusted: .balanceAdjusted
+        case .orderOpened: .orderOpened
+        case .orderFulfilled: .orderFulfilled
+        case .orderClosed: .orderClosed
+        case .tokenRegistered: .tokenRegistered
+        case .accessStarted: .accessStarted
+        case .accessEnded: .accessEnded
+        case .accessEndingSoon: .accessEndingSoon
+        case .customerErased: .customerErased
+        }
+    }
+}
+
+/// What an event is about, beyond its stream.
+package enum EventSubject: Hashable, Sendable {
+    case project
+    case customer
+    case key(digest: String)
+    case app(AppKey)
+    case installation(AppID)
+    case account(AppTransactionID)
+    case purchase(PurchaseID)
+    case grant(GrantID)
+    case balance(CurrencyID)
+    case order(OrderID)
+    case token(AccountToken)
+    case entitlement(EntitlementID)
+}
+
+extension Event {
+    package var subject: EventSubject {
+        switch self {
+        case .projectCreated, .catalogChanged, .appAllowed, .appDisallowed, .projectChanged,
+            .reconciliationStarted, .reconciliationFinished, .logAccepted:
+            .project
+        case .keyCreated(let created): .key(digest: created.digest)
+        case .keyRevoked(let revoked): .key(digest: revoked.digest)
+        case .appSet(let app): .app(app.key)
+        case .appRemoved(let removed): .app(removed.key)
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            .purchase(fact.purchase)
+        case .renewalChanged(let fact), .renewalRestated(let fact): .purchase(fact.purchase)
+        case .refundRequested(let fact), .refundDeclined(let fact): .purchase(fact.purchase)
+        case .refundReportPrepared(let event): .purchase(event.purchase)
+        case .refundReported(let event): .purchase(event.purchase)
+        case .refundUnreported(let event): .purchase(event.purchase)
+        case .purchaseAttached(let attached): .purchase(attached.purchase)
+        case .purchaseDetached(let detached): .purchase(detached.purchase)
+        case .appInstalled(let fact): .installation(fact.app)
+        case .consentRescinded(let fact): .account(fact.appTransaction)
+        case .accountJoined(let joined): .account(joined.account)
+        case .grantGiven(let given): .grant(given.grant)
+        case .grantRevoked(let revoked): .grant(revoked.grant)
+        case .balanceCredited(let event): .balance(event.currency)
+        case .balanceDebited(let event): .balance(event.currency)
+        case .balanceSpent(let event): .balance(event.currency)
+        case .balanceAdjusted(let event): .balance(event.currency)
+        case .orderOpened(let event): .order(event.order)
+        case .orderFulfilled(let event): .order(event.order)
+        case .orderClosed(let event): .order(event.order)
+        case .tokenRegistered(let registered): .token(registered.token)
+        case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
+            .entitlement(notice.entitlement)
+        case .customerErased: .customer
+        }
+    }
+}
+
+extension Event {
+    /// When it happened by the clock of the store, for what a store reported.
+    package var statedAt: Instant? {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact): fact.purchased
+        case .purchaseRefunded(let fact), .purchaseRevoked(let fact):
+            fact.revocation?.at ?? fact.signedAt
+        case .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .refundReversed(let fact), .purchaseRestated(let fact):
+            fact.signedAt
+        case .renewalChanged(let fact), .renewalRestated(let fact): fact.signedAt
+        case .appInstalled(let fact): fact.originallyPurchased ?? fact.signedAt
+        case .accessStarted(let notice), .accessEnded(let notice), .accessEndingSoon(let notice):
+            notice.at
+        case .refundRequested(let fact), .refundDeclined(let fact): fact.signedAt
+        case .consentRescinded(let fact): fact.signedAt
+        default: nil
+        }
+    }
+
+    /// The store's transaction that the event states something about.
+    package var transactionFact: TransactionFact? {
+        switch self {
+        case .purchaseMade(let fact), .subscriptionRenewed(let fact),
+            .subscriptionUpgraded(let fact), .subscriptionExtended(let fact),
+            .purchaseRefunded(let fact), .purchaseRevoked(let fact), .refundReversed(let fact),
+            .purchaseRestated(let fact):
+            fact
+        default: nil
+        }
+    }
+}

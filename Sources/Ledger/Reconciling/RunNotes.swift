@@ -1,0 +1,121 @@
+package import Core
+import Postgres
+import SQL
+
+/// What runs of reconciliations have done, and what they are asked for.
+extension Ledger {
+    package func notedParts(
+        of project: ProjectID, in id: ReconciliationID
+    ) throws(Fault) -> [ReconcilePart: NotedPart] {
+        let call = Statement.listReconciled(.text(project.text), .text(id.text))
+        var parts: [ReconcilePart: NotedPart] = [:]
+        _ = try list(call) { rows, row in
+            guard let step = ReconcileStep(rawValue: rows.text(row, 0)) else { return }
+            let shard = rows.int2(row, 1) < 0 ? nil : Shard(number: rows.int2(row, 1))
+            let counts = StepCounts(
+                lookedAt: rows.int8(row, 2), found: rows.int8(row, 3), mended: rows.int8(row, 4))
+            parts[ReconcilePart(step: step, shard: shard)] = (counts, rows.bool(row, 5))
+        }
+        return parts
+    }
+
+    package func note(
+        _ part: ReconcilePart, _ counts: StepCounts, isDone: Bool, of project: ProjectID,
+        in id: ReconciliationID
+    ) throws(Fault) {
+        try write(
+            Statement.markReconciled(
+                .text(project.text), .text(id.text), .text(part.step.rawValue),
+                .int2(part.shard?.number ?? -1), .int8(counts.lookedAt), .int8(counts.found),
+                .int8(counts.mended), .bool(isDone)))
+    }
+
+    package func forgetParts(of project: ProjectID) throws(Fault) {
+        try write(Statement.forgetReconciled(.text(project.text)))
+    }
+
+    /// Writes a note. One that is lost has a part done again; what is committed behind it keeps it.
+    func write(_ note: Call) throws(Fault) {
+        try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                try connection.execute([
+                    Statement.begin(), ConnectionSettings.losableTransaction(), note,
+                    Statement.commit(),
+                ])
+            }
+        }
+    }
+
+    /// When the project was reconciled, or made, that waits longest for the next time; and in how many a step
+    /// was not sound when it was done last.
+    package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
+        try list(Statement.countReconciled()) { rows, row in
+            (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
+        }.first ?? (nil, 0)
+    }
+
+    /// The projects whose reconciliation was requested and has not ended.
+    package func requestedReconciliations() throws(Fault) -> [ProjectID] {
+        try list(Statement.listRequested()) { rows, row throws(LedgerError) in
+            try rows.identifier(row, 0)
+        }
+    }
+}
+
+/// The right to reconcile, which one run of a database has at a time.
+extension Ledger {
+    private static let reconciliation = "reconciliation"
+
+    private var machineClock: @Sendable () -> Instant { settings.machineClock ?? settings.clock }
+
+    /// The right, if no run has it.
+    package func reconcileRight() throws(Fault) -> KeptLease? {
+        try KeptLease(Ledger.reconciliation, of: self, clock: machineClock)
+    }
+
+    package func isReconciling() throws(Fault) -> Bool {
+        try isHeld(Ledger.reconciliation, at: machineClock())
+    }
+}
+
+/// What a run finds by rows alone.
+extension Ledger {
+    package func staleOrders(
+        of project: ProjectID, in shard: Shard, by now: Instant
+    ) throws(Fault) -> [(stream: Stream, count: Int64)] {
+        let call = Statement.listStaleOrders(
+            .int2(shard.number), .text(project.text), .int8(now.milliseconds))
+        return try list(call) { rows, row throws(LedgerError) in
+            (
+                try Stream(
+                    project: project.text, environment: rows.text(row, 0),
+                    customer: rows.text(row, 1)), rows.int8(row, 2)
+            )
+        }
+    }
+
+    package func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts {
+        try counts(
+            Statement.countProjectIntake(.text(project.text), .int8(IntakeItem.alarmTries)))
+    }
+
+    package func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts {
+        try counts(Statement.countProjectUnclaimed(.text(project.text)))
+    }
+
+    private func counts(_ call: Call) throws(Fault) -> StepCounts {
+        try list(call) { rows, row in
+            StepCounts(lookedAt: rows.int8(row, 0), found: rows.int8(row, 1))
+        }.first ?? StepCounts()
+    }
+
+    package func claimableTokens(
+        of project: ProjectID
+    ) throws(Fault) -> [(token: AccountToken, stream: Stream)] {
+        try list(Statement.listClaimable(.text(project.text))) { rows, row throws(LedgerError) in
+            let stream = try Stream(
+                project: project.text, environment: rows.text(row, 0), customer: rows.text(row, 2))
+            return AccountToken(rows.text(row, 1)).map { ($0, stream) }
+        }.compactMap(\.self)
+    }
+}

@@ -1,0 +1,42 @@
+package import Core
+import Postgres
+import Threading
+
+extension Ledger {
+    /// Has commands decided behind all that clients wait for: those of a shard together, in their order, and so many
+    /// in a batch as a client may have to wait for. In a rehearsal what the commands lead to is taken back.
+    package func appendAll(
+        _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
+    ) -> [Result<Outcome, CommandError>] {
+        appendAll(
+            commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
+    }
+
+    /// The same with what each command does to the tables in front of what is decided.
+    func appendAll(
+        _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
+        as kind: PendingCommand.Kind = .background
+    ) -> [PendingCommand.Answer] {
+        let answers = Monitor<[Int: PendingCommand.Answer]>([:])
+        let pending = commands.enumerated().map { place, one in
+            PendingCommand(
+                command: one.command, calls: one.calls, kind: kind, lease: pace.lease,
+                patience: pace.patience
+            ) { answer in
+                answers.changeAndWake { answers in
+                    answers[place] = answer
+                    return ((), answers.count == commands.count ? .all : .none)
+                }
+            }
+        }
+        for (shard, share) in Dictionary(grouping: pending, by: \.command.stream.shard) {
+            for batch in share.pages(of: settings.backgroundBatch)
+            where !queue(of: shard).add(behind: batch) {
+                for one in batch { one.respond(.failure(.fault(.unavailable))) }
+            }
+        }
+        return answers.wait { answers in
+            answers.count == commands.count ? commands.indices.compactMap { answers[$0] } : nil
+        }
+    }
+}

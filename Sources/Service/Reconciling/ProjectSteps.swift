@@ -1,0 +1,160 @@
+package import Core
+
+/// The steps of a run that ask the clock, the rows and the log, for one project.
+package struct ProjectSteps: ReconcileSteps {
+    package typealias SideBySide =
+        ([Shard], @escaping @Sendable (Shard) -> Result<PartReport, Fault>) ->
+        [Result<PartReport, Fault>]
+
+    private let project: ProjectID
+    private let plan: ReconcilePlan
+    private let isRehearsal: Bool
+    private let log: any RunNotes & LeftWork & UpkeepPort
+    private let drift: any DriftFinder
+    private let secrets: Secrets
+    private let now: @Sendable () -> Instant
+    private let sideBySide: SideBySide
+
+    package init(
+        _ wish: ReconcileWish, _ log: any RunNotes & LeftWork & UpkeepPort,
+        _ drift: any DriftFinder, _ secrets: Secrets,
+        now: @escaping @Sendable () -> Instant, sideBySide: @escaping SideBySide
+    ) {
+        (project, plan, isRehearsal) = (wish.project, wish.plan, wish.isRehearsal)
+        (self.log, self.drift, self.secrets, self.now) = (log, drift, secrets, now)
+        self.sideBySide = sideBySide
+    }
+
+    package func prepare() throws(Fault) {
+        if plan.isFull, plan.steps.contains(.projections), !isRehearsal {
+            try drift.prepare(project)
+        }
+    }
+
+    package func reconcile(
+        _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
+    ) -> [Result<PartReport, Fault>] {
+        if parts.first?.step == .boundaries {
+            return publish(in: parts.compactMap(\.shard), under: lease)
+        }
+        return parts.map { part in
+            Result { () throws(Fault) in try reconcile(part, of: id, at: .run(lease)) }
+        }
+    }
+
+    func reconcile(
+        _ part: ReconcilePart, of id: ReconciliationID, at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
+        switch (part.step, part.shard) {
+        case (.orders, let shard?): try closeOrders(in: shard, at: pace)
+        case (.projections, _): try compareRows(in: part, of: id, at: pace)
+        case (.chain, let shard?):
+            PartReport(try drift.walkChain(of: shard, isRehearsal: isRehearsal))
+        case (.intake, _): PartReport(try log.intakeCounts(of: project))
+        case (.unclaimed, _): try claimUnclaimed(at: pace)
+        case (.orders, nil), (.chain, nil), (.boundaries, _), (.notifications, _),
+            (.history, _), (.subscriptions, _):
+            PartReport()
+        }
+    }
+
+    private func publish(
+        in shards: [Shard], under lease: Lease
+    ) -> [Result<PartReport, Fault>] {
+        let publishing = Publishing(log, now: now)
+        return sideBySide(shards) { [project, isRehearsal] shard in
+            Result { () throws(Fault) in
+                let publication = try publishing.publish(
+                    of: project, in: shard, under: lease, isRehearsal: isRehearsal)
+                let notices = Int64(publication.notices)
+                return PartReport(
+                    StepCounts(
+                        lookedAt: Int64(publication.customers), found: notices,
+                        mended: isRehearsal ? 0 : notices), publication.fault)
+            }
+        }
+    }
+
+    private func closeOrders(
+        in shard: Shard, at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
+        let now = self.now()
+        let stale = try log.staleOrders(of: project, in: shard, by: now)
+        let found = StepCounts(
+            lookedAt: Int64(stale.count), found: stale.reduce(0) { $0 + $1.count })
+        let cause = clockCause(now, "orders")
+        return try mend(
+            found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
+    }
+
+    /// Those are found whose token a customer has by now. They are brought to that customer.
+    private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
+        let found = try log.unclaimedCounts(of: project)
+        if found.found == 0 { return PartReport(found) }
+        let now = self.now()
+        return try mend(
+            found,
+            by: try log.claimableTokens(of: project).map { token, stream in
+                .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
+            }, at: pace)
+    }
+
+    /// Has what was found mended by commands, unless it is a rehearsal, and counts the events that did.
+    private func mend(
+        _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
+        var (report, faults) = (PartReport(found), [Fault]())
+        if isRehearsal { return report }
+        for commands in Dictionary(grouping: commands, by: \.stream.shard).values {
+            do throws(Fault) {
+                try log.settle(commands, at: pace, { $0 }) { _, result in
+                    switch result {
+                    case .success(let outcome):
+                        report.counts.mended += Int64(outcome.events.count { $0.event.isMending })
+                    case .failure(let fault): faults.append(fault)
+                    }
+                }
+            } catch {
+                if error.isOfWholeDatabase { throw error }
+                faults.append(error)
+            }
+        }
+        report.errors = faults.prefix(1).map(\.sentence)
+        return report
+    }
+
+    private func clockCause(_ now: Instant, _ what: String) -> Cause {
+        let text = "clock:\(now.text)/\(what)"
+        return Cause(text: text, digest: secrets.digest(Array(text.utf8)))
+    }
+
+    private func compareRows(
+        in part: ReconcilePart, of id: ReconciliationID, at pace: UpkeepPace
+    ) throws(Fault) -> PartReport {
+        let found = try drift.compareRows(of: project, in: part.shard, isFull: plan.isFull)
+        var counts = found.counts
+        guard plan.repairs, !isRehearsal else { return PartReport(counts) }
+        // What is found is told, also when this run is killed and the next finds it mended.
+        let earlier = try log.notedParts(of: project, in: id)[part]?.counts.found ?? 0
+        let known = max(counts.found, earlier)
+        if known > 0 {
+            let noted = StepCounts(lookedAt: counts.lookedAt, found: known)
+            try log.note(part, noted, isDone: false, of: project, in: id)
+        }
+        let (mended, fault) = try found.mend(pace)
+        counts.mended += mended
+        // Where all were looked at again, what was found earlier and is not now was mended; a sample cannot tell.
+        if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
+        counts.found = known
+        return PartReport(counts, fault)
+    }
+}
+
+extension Event {
+    fileprivate var isMending: Bool {
+        switch self {
+        case .orderClosed, .purchaseAttached: true
+        default: false
+        }
+    }
+}

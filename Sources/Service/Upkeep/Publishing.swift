@@ -1,0 +1,95 @@
+package import Core
+
+/// What a look at the clock came to.
+package struct Publication: Hashable, Sendable {
+    /// Customers for whom something may have been due.
+    package var customers = 0
+    package var notices = 0
+    /// The next instant at which something is due, as far as is known by now.
+    package var next: Instant?
+    /// What kept some of it from being published; the rest was.
+    package var fault: Fault?
+
+    package init(customers: Int = 0, notices: Int = 0) {
+        self.customers = customers
+        self.notices = notices
+    }
+
+    fileprivate mutating func add(_ result: Result<Outcome, Fault>) {
+        customers += 1
+        switch result {
+        case .success(let outcome): notices += outcome.events.count
+        case .failure(let fault): self.fault = self.fault ?? fault
+        }
+    }
+}
+
+/// Publishes what the clock has brought.
+///
+/// Several may do this at the same time, and each boundary is published once. A shard that cannot be written, and a
+/// customer whose events cannot be read, delay no other.
+package struct Publishing: Sendable {
+    /// How many customers of a shard are listed together.
+    private static let limit = 100_000
+
+    private let work: any UpkeepPort
+    private let now: @Sendable () -> Instant
+
+    package init(_ work: any UpkeepPort, now: @escaping @Sendable () -> Instant) {
+        self.work = work
+        self.now = now
+    }
+
+    /// Publishes in every shard in which something is due, until nothing is or `goesOn` says no.
+    package func publish(
+        while goesOn: () -> Bool = { true }
+    ) throws(Fault) -> Publication {
+        var publication = Publication()
+        let now = now()
+        for due in try work.dueShards() where due.at <= now {
+            do throws(Fault) {
+                try publish(in: due.shard, at: .service, while: goesOn, &publication)
+            } catch {
+                if error.isOfWholeDatabase { throw error }
+                // A shard that another session has locked is left for the next look; the commands that wait for it
+                // tell if it stays locked.
+                if error != .busy { publication.fault = publication.fault ?? error }
+            }
+        }
+        publication.next = try work.dueShards().map(\.at).min()
+        return publication
+    }
+
+    /// Publishes in one shard for a run of a project. A rehearsal publishes nothing, and tells what would be.
+    package func publish(
+        of project: ProjectID, in shard: Shard, under lease: Lease?, isRehearsal: Bool = false
+    ) throws(Fault) -> Publication {
+        var publication = Publication()
+        do throws(Fault) {
+            try publish(
+                of: project, in: shard, at: .run(lease), isRehearsal: isRehearsal, &publication)
+        } catch {
+            if error.isOfWholeDatabase { throw error }
+            publication.fault = publication.fault ?? error
+        }
+        return publication
+    }
+
+    private func publish(
+        of project: ProjectID? = nil, in shard: Shard, at pace: UpkeepPace,
+        isRehearsal: Bool = false, while goesOn: () -> Bool = { true },
+        _ publication: inout Publication
+    ) throws(Fault) {
+        var last: DueCustomer?
+        while goesOn() {
+            let due = try work.dueCustomers(
+                in: shard, of: project, by: now(), after: last, limit: Publishing.limit)
+            try work.settle(
+                due.map(\.stream), at: pace, isRehearsal: isRehearsal, while: goesOn,
+                Command.publishing
+            ) { publication.add($1) }
+            if due.count < Publishing.limit { return }
+            last = due.last
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Assembly
+import Commands
+import Core
+import Ledger
+import PrivatePostgres
+import Service
+
+/// What a database holds before a setup changes anything.
+struct FoundDatabase {
+    /// The newest migration of its schema; `nil` where a private database is still to be made.
+    private(set) var migration: Int64?
+    private(set) var hasNoProject = true
+    /// The project of the answers, if it is there.
+    private(set) var project: ProjectState?
+    private var projects: Projects?
+
+    init(_ setup: Setup) throws(CommandEnd) {
+        let (answers, folder) = (setup.answers, setup.place.dataFolder)
+        if answers.databaseURL == nil, !PrivatePostgres.exists(in: folder) { return }
+        let database = try setup.invocation.database()
+        defer { database.leave() }
+        var schema = Schema(database.serviceConnection)
+        let found: Int64
+        do throws(LedgerError) {
+            found = try schema.found()
+        } catch {
+            throw .refused(code: "database_refused", sentence: error.detailed)
+        }
+        if found > Schema.needed {
+            throw .refused(
+                code: "schema_not_current",
+                sentence: LedgerError(migrationFound: found)?.description ?? "")
+        }
+        migration = found
+        if found < Schema.needed { return }
+        var list: [ListedProject] = []
+        var state: ProjectState?
+        var projects: Projects?
+        try setup.invocation.withLive { live throws(CommandEnd) in
+            list = try ask(live.ledger.projects())
+            projects = live.useCases.projects
+            if list.contains(where: { $0.project == answers.project }) {
+                state = try obey(live.useCases.ledger.existing(answers.project))
+            }
+        }
+        hasNoProject = list.isEmpty
+        project = state
+        self.projects = projects
+    }
+
+    /// The project's key of that text.
+    func key(_ text: String) -> Key? {
+        guard let project, let projects else { return nil }
+        return projects.key(text, in: project)
+    }
+}

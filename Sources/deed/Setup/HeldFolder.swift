@@ -1,0 +1,79 @@
+import Commands
+import Glibc
+import PrivatePostgres
+
+/// A folder that stays the same one while files in it are read and written, whatever its owner does to its path meanwhile:
+/// root may work in the folder of an ordinary user.
+struct HeldFolder: ~Copyable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Opens the folder, and makes it first where it is not there: closed to others, and its parent's owner's.
+    init(making path: String) throws(CommandEnd) {
+        let isMade = mkdir(path, 0o700) == 0
+        if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }
+        try self.init(path)
+        if isMade { giveToOwner(of: path, descriptor) }
+    }
+
+    init(_ path: String) throws(CommandEnd) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor < 0 { throw HeldFolder.fault(path) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a file whole or not at all. It belongs to the folder's owner, unless one is there whose owner and mode it
+    /// keeps.
+    borrowing func replace(_ name: String, with text: String) throws(CommandEnd) {
+        var (folder, found) = (stat(), stat())
+        fstat(descriptor, &folder)
+        let isThere = fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0
+        let draft = "\(name).new"
+        unlinkat(descriptor, draft, 0)
+        let file = openat(
+            descriptor, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if file < 0 { throw HeldFolder.fault("\(path)/\(name)") }
+        let bytes = Array(text.utf8)
+        let count = write(file, bytes, bytes.count)
+        if count >= 0, count < bytes.count { errno = ENOSPC }
+        if getuid() == 0 {
+            let owner = isThere ? found : folder
+            fchown(file, owner.st_uid, owner.st_gid)
+        }
+        if isThere { fchmod(file, found.st_mode & 0o640) }
+        let isWritten = count == bytes.count && fsync(file) == 0
+        close(file)
+        if !isWritten || renameat(descriptor, draft, descriptor, name) != 0 {
+            let end = HeldFolder.fault("\(path)/\(name)")
+            unlinkat(descriptor, draft, 0)
+            throw end
+        }
+        fsync(descriptor)
+    }
+
+    borrowing func rename(_ name: String, to other: String) throws(CommandEnd) {
+        if renameat(descriptor, name, descriptor, other) != 0 {
+            throw HeldFolder.fault("\(path)/\(other)")
+        }
+        fsync(descriptor)
+    }
+
+    /// The first line of a small file; `nil` where the file is not there.
+    borrowing func line(of name: String) throws(CommandEnd) -> String? {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return nil }
+        if file < 0 { throw HeldFolder.fault("\(path)/\(name)") }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(file, &bytes, bytes.count)
+        if count < 0 { throw HeldFolder.fault("\(path)/\(name)") }
+        let line = bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private static func fault(_ path: String) -> CommandEnd {
+        .fault("\(path) cannot be used: \(String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,70 @@
+import Commands
+import Glibc
+
+/// A file of settings, as systemd and shells read it: `DEED_LISTEN="127.0.0.1:8080"`.
+struct SettingsFile {
+    private static let mark = "# Written by deed setup, which can be run again."
+
+    let path: String
+    private var lines: [String] = []
+    private let text: String?
+
+    /// What is there; empty where nothing is.
+    init(_ path: String) throws(CommandEnd) {
+        self.path = path
+        text = fileExists(path) ? try readFile(path) : nil
+        lines = (text ?? "").split(separator: "\n").map(String.init)
+    }
+
+    /// Whether a setup has written it before.
+    var isSetUp: Bool { lines.contains(SettingsFile.mark) }
+
+    /// Whether it holds the same as when it was read.
+    var isUnchanged: Bool { text != nil && text == newText }
+
+    var newText: String { lines.map { $0 + "\n" }.joined() }
+
+    subscript(name: String) -> String? {
+        lines.last { $0.hasPrefix("\(name)=") }
+            .map { SettingsFile.unquoted($0.dropFirst(name.count + 1)) }
+    }
+
+    /// Sets the variables, and takes away those without a value; other lines stay as they are.
+    mutating func set(_ variables: [(name: String, value: String?)]) {
+        if !isSetUp { lines.insert(SettingsFile.mark, at: 0) }
+        for (name, value) in variables where self[name] != value {
+            let place = lines.firstIndex { $0.hasPrefix("\(name)=") }
+            lines.removeAll { $0.hasPrefix("\(name)=") }
+            guard let value else { continue }
+            let line = "\(name)=\(SettingsFile.quoted(value))"
+            lines.insert(line, at: min(place ?? lines.count, lines.count))
+        }
+    }
+
+    /// In double quotes, systemd and shells take the same four letters for more than themselves.
+    private static func quoted(_ value: String) -> String {
+        let plain = value.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-@[]".contains($0))
+        }
+        if plain { return value }
+        return "\"" + value.map { "\"\\`$".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
+    }
+
+    private static func unquoted(_ text: Substring) -> String {
+        guard let quote = text.first, "\"'".contains(quote), text.count > 1, text.last == quote
+        else { return String(text) }
+        let inner = text.dropFirst().dropLast()
+        if quote == "'" { return String(inner) }
+        var value = ""
+        var isEscaped = false
+        for letter in inner {
+            if letter == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                value.append(letter)
+                isEscaped = false
+            }
+        }
+        return value
+    }
+}

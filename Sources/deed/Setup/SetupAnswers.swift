@@ -1,0 +1,139 @@
+import Assembly
+import Commands
+import Core
+import Glibc
+import HTTPServer
+import Machine
+import PrivatePostgres
+
+/// What a person wants of an installation: an answer to each of the five questions.
+struct SetupAnswers {
+    /// `nil` for a private database in the data folder.
+    let databaseURL: String?
+    let listen: String
+    let project: ProjectID
+    /// Where keys are written, one for each role; `nil` where none are wanted.
+    let keysFolder: String?
+    /// The time in UTC of the nightly reconciliation; `nil` for none.
+    let nightly: String?
+
+    /// What the flags say. For the rest a person is asked; or it is what is set up, else what most people want.
+    init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
+        let settings = place.settings
+        func answer<Answer>(
+            _ flag: String, _ variable: String, usual: String, _ question: String,
+            _ read: (String) throws(CommandEnd) -> Answer
+        ) throws(CommandEnd) -> Answer {
+            let offered = invocation[flag] ?? settings[variable] ?? usual
+            return isAsking && !invocation.isWritten(flag)
+                ? try question.answered(offering: offered, read) : try read(offered)
+        }
+        databaseURL = try answer(
+            "database-url", "DEED_DATABASE_URL", usual: "private",
+            "1. Which PostgreSQL? The address of one of your own, or private for one that Deed starts"
+        ) { text throws(CommandEnd) in try SetupAnswers.database(text, place) }
+        listen = try answer(
+            "listen", "DEED_LISTEN", usual: "127.0.0.1:8080",
+            "2. Which address shall the server listen on?"
+        ) { text throws(CommandEnd) in try SetupAnswers.listen(text, place) }
+        project = try answer("project", "DEED_PROJECT", usual: "default", "3. Which project?") {
+            text throws(CommandEnd) in try invocation.id(text, named: "the project's name")
+        }
+        keysFolder = try answer(
+            "keys", "DEED_KEYS", usual: place.usualKeys,
+            "4. Which folder gets a key of each role? A folder, or none", SetupAnswers.keys)
+        nightly = try answer(
+            "reconcile-at", "DEED_RECONCILE_AT", usual: settings.isSetUp ? "none" : "03:00",
+            "5. When is every project reconciled daily, in UTC? A time, or none",
+            SetupAnswers.time)
+    }
+}
+
+extension SetupAnswers {
+    private static func database(
+        _ text: String, _ place: SetupPlace
+    ) throws(CommandEnd) -> String? {
+        if text == "private" {
+            try checkPresence(place)
+            return nil
+        }
+        let isURL = ["postgresql://", "postgres://"].contains { text.hasPrefix($0) }
+        let isLine = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+        if isLine, isURL || text.contains("=") { return text }
+        throw .usage(
+            "the database is the address of a PostgreSQL, as in "
+                + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
+    }
+
+    /// A private database that is still to be made needs the programs of a PostgreSQL, and a user to run them.
+    private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
+        if PrivatePostgres.exists(in: place.dataFolder) { return }
+        do throws(PrivatePostgresError) {
+            _ = try Programs.find(forCluster: nil)
+            if getuid() == 0, ServiceUser.usualOne == nil {
+                throw .noUnprivilegedUser(names: ServiceUser.usual)
+            }
+        } catch {
+            throw .refused(code: "postgres_missing", sentence: error.description)
+        }
+    }
+
+    /// Where something new is to listen, nothing may listen yet.
+    private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
+        var server = ServerSettings()
+        server.listen = text
+        do throws(ServerError) {
+            try server.checkAddress()
+        } catch {
+            throw .usage(error.description)
+        }
+        if text.hasSuffix(":0") { throw .usage("the server needs a port of its own, as in 8080") }
+        let isSetUp = place.settings.isSetUp && place.settings["DEED_LISTEN"] == text
+        if isSetUp { return text }
+        do throws(ServerError) {
+            try server.checkFree()
+        } catch {
+            // What else is wrong may be right when the server starts, and then it says so.
+            guard case .addressTaken = error else { return text }
+            throw .refused(
+                code: "address_taken", sentence: "\(error.description).")
+        }
+        return text
+    }
+
+    private static func keys(_ text: String) throws(CommandEnd) -> String? {
+        text == "none" ? nil : try absolutePath(text, named: "the folder of the keys")
+    }
+
+    private static func time(_ text: String) throws(CommandEnd) -> String? {
+        if text == "none" { return nil }
+        var settings = ServiceSettings()
+        if settings.reconcile(at: text) { return text }
+        throw .usage("the time of the reconciliation is one in UTC, as in 03:00, or none")
+    }
+}
+
+extension String {
+    /// Asks until an answer can be taken. An empty line takes what is offered; why an answer cannot be taken is said.
+    fileprivate func answered<Answer>(
+        offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
+    ) throws(CommandEnd) -> Answer {
+        while true {
+            let line = try answerLine("\(self) [\(offered.withoutPasswords)]: ")
+            do throws(CommandEnd) {
+                return try read(line.isEmpty ? offered : line)
+            } catch {
+                printError("That cannot be: \(error.sentence)")
+            }
+        }
+    }
+
+    /// The text with an x in place of each sign of a password.
+    var withoutPasswords: String {
+        var bytes = Array(utf8)
+        for range in passwordRanges(in: bytes) {
+            for place in range { bytes[place] = UInt8(ascii: "x") }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,83 @@
+import Commands
+import JSON
+
+let setupCommand = CommandSpec(
+    path: ["setup"],
+    summary: "Sets up an installation: asks five questions, says what it will do, and does it.",
+    options: [
+        .setting("database-url", "URL", "a PostgreSQL of your own, or private"),
+        .setting("listen", "ADDRESS", "where the server will listen"),
+        .setting("project", "NAME", "the project"),
+        .setting("keys", "FOLDER", "where a key of each role is written, or none"),
+        .setting(
+            "reconcile-at", "TIME", "when every project is reconciled daily, in UTC, or none"),
+        .flag(
+            "yes", "ask nothing: take the flags, then what is set up, then what most people want"),
+        .flag("dry-run", "say what would be done, and do nothing"),
+        .dataDir, .json,
+    ],
+    example: "deed setup --yes --listen 127.0.0.1:9090"
+) { invocation throws(CommandEnd) in
+    let isAsking = !invocation.has("yes") && !invocation.has("dry-run")
+    if isAsking, invocation.isJSON {
+        throw invocation.usage("--json asks no questions; give --yes or --dry-run beside it")
+    }
+    let (setup, plan) = try changingNothing { () throws(CommandEnd) in
+        let place = try SetupPlace(invocation)
+        let setup = Setup(try SetupAnswers(invocation, place, isAsking: isAsking), place)
+        return (setup, try setup.plan())
+    }
+    if !invocation.isJSON { printText(plan.text) }
+    if invocation.has("dry-run") {
+        if invocation.isJSON { printText(setup.json(of: plan, isDone: false).text) }
+        return
+    }
+    if isAsking, plan.hasWork, try !isAgreed() {
+        throw .refused(code: "not_agreed", sentence: "Nothing was changed.")
+    }
+    try setup.perform(plan, isTelling: !invocation.isJSON)
+    invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
+}
+
+/// Looks at what is there; what goes wrong meanwhile is told with the word that it changed nothing.
+private func changingNothing<Answer>(
+    _ body: () throws(CommandEnd) -> Answer
+) throws(CommandEnd) -> Answer {
+    do throws(CommandEnd) {
+        return try body()
+    } catch {
+        switch error {
+        case .refused(let code, let sentence):
+            throw .refused(code: code, sentence: sentence.followed(by: "Nothing was changed."))
+        case .fault(let sentence): throw .fault(sentence.followed(by: "Nothing was changed."))
+        case .usage: throw error
+        }
+    }
+}
+
+/// Whether the person wants what was printed.
+private func isAgreed() throws(CommandEnd) -> Bool {
+    while true {
+        let line = try answerLine("Do it? yes or no [yes]: ")
+        switch line.lowercased() {
+        case "", "y", "yes": return true
+        case "n", "no": return false
+        default: printError("Answer yes or no.")
+        }
+    }
+}
+
+/// Asks a person; throws where no one answers.
+func answerLine(_ question: String) throws(CommandEnd) -> String {
+    promptPerson(question)
+    guard let line = readLine() else {
+        printError("")
+        throw .usage("no answer came, and nothing was changed; with --yes no question is asked")
+    }
+    return line.split(separator: " ").joined(separator: " ")
+}
+
+extension String {
+    /// The sentence and another one behind it.
+    func followed(by other: String) -> String { (hasSuffix(".") ? self : self + ".") + " " + other }
+}

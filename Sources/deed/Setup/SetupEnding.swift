@@ -1,0 +1,72 @@
+import Commands
+import Core
+import Foundation
+import JSON
+
+extension Setup {
+    /// What a person does next, in one shell.
+    var commands: [String] {
+        let program = Setup.program
+        let first =
+            SetupService(place) == nil ? "\(program) serve &" : "\(program) status"
+        let key =
+            answers.keysFolder.map { "$(cat \(quoted("\($0)/reader")))" }
+            ?? "$(\(program) key create --role reader | head -n 1)"
+        return [
+            "set -a; . \(quoted(place.settings.path)); set +a; \(first)",
+            "\(program) grant --customer player-1 --entitlement pro --for P30D"
+                + " --reason 'first steps' --idempotency-key first-steps",
+            "curl -fsS --retry 30 --retry-delay 1 --retry-connrefused -H \"Authorization: Bearer \(key)\""
+                + " \(url)/v1/customers/player-1/entitlements",
+        ]
+    }
+
+    var ending: String {
+        "Deed is set up. Three commands to paste, which serve, grant and read:\n\n"
+            + commands.map { "    \($0)" }.joined(separator: "\n")
+    }
+
+    func json(of plan: [SetupStep], isDone: Bool) -> JSON {
+        let steps = plan.map { step -> JSON in
+            let state = step.work == nil ? "there" : isDone ? "done" : "missing"
+            return [
+                "step": .string(step.name), "state": .string(state), "detail": .string(step.text),
+            ]
+        }
+        return [
+            "steps": .array(steps), "settings": .string(place.settings.path),
+            "data": .string(place.dataFolder), "project": .string(answers.project.text),
+            "url": .string(url), "keys": .optional(answers.keysFolder),
+            "commands": .array(commands.map(JSON.string)),
+        ]
+    }
+
+    /// Where this machine reaches the server: one that listens on all addresses listens on its own, too.
+    private var url: String {
+        let colon = answers.listen.lastIndex(of: ":") ?? answers.listen.endIndex
+        let (host, port) = (answers.listen[..<colon], answers.listen[colon...])
+        switch host {
+        case "", "0.0.0.0": return "http://127.0.0.1\(port)"
+        case "[::]": return "http://[::1]\(port)"
+        default: return "http://\(host)\(port)"
+        }
+    }
+
+    /// `deed` where a shell finds this very program by that name, else its path.
+    private static var program: String {
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let first = folders.map { "\($0)/deed" }.first(where: fileExists)
+        let found = first.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+        return found == own ? "deed" : quoted(own)
+    }
+}
+
+/// The text as a shell takes it for one word.
+private func quoted(_ text: String) -> String {
+    let isPlain = text.allSatisfy {
+        $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))
+    }
+    return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+}

@@ -1,0 +1,37 @@
+import Assembly
+import Commands
+import Core
+import Foundation
+import Glibc
+
+/// Where an installation has its data and its settings, and what is set already.
+struct SetupPlace {
+    private static let machineSettings = "/etc/deed/environment"
+    private static let machineData = "/var/lib/deed"
+
+    let dataFolder: String
+    /// The file of settings as it was found.
+    let settings: SettingsFile
+    /// Whether it is the machine's installation, which its service manager may start.
+    let isOfMachine: Bool
+
+    init(_ invocation: Invocation) throws(CommandEnd) {
+        let wanted = try absolutePath(
+            invocation["data-dir"] ?? Settings.defaultDataFolder, named: "--data-dir")
+        isOfMachine = getuid() == 0 && wanted == SetupPlace.machineData
+        let path = isOfMachine ? SetupPlace.machineSettings : "\(wanted)/environment"
+        settings = try SettingsFile(path)
+        let written = invocation.isWritten("data-dir") ? nil : settings["DEED_DATA_DIR"]
+        dataFolder = isOfMachine ? written ?? wanted : wanted
+    }
+
+    var usualKeys: String { "\(dataFolder)/keys" }
+}
+
+/// The path from the root on. What cannot be a line of a file is refused.
+func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> String {
+    if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
+        throw .usage("\(name) takes the path of a folder")
+    }
+    return URL(fileURLWithPath: path).standardizedFileURL.path
+}

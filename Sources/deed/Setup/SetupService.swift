@@ -1,0 +1,54 @@
+import Commands
+import Foundation
+import Machine
+
+/// The service `deed` of a machine that systemd starts.
+struct SetupService {
+    private static let folders = [
+        "/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system",
+        "/usr/local/lib/systemd/system",
+    ]
+
+    /// `nil` where systemd does not run, or has no such service, or no user for it.
+    init?(_ place: SetupPlace) {
+        guard place.isOfMachine, fileExists("/run/systemd/system"),
+            ServiceUser(named: "deed") != nil,
+            SetupService.folders.contains(where: { fileExists("\($0)/deed.service") })
+        else { return nil }
+    }
+
+    func step(isChanged: Bool) -> SetupStep {
+        let isActive = ask("is-active", "--quiet", "deed.service")
+        let isEnabled = ask("is-enabled", "--quiet", "deed.service")
+        if isActive, isEnabled, !isChanged {
+            return .isThere("service", "deed.service runs, and starts with the machine")
+        }
+        let words = isActive ? "restart deed.service" : "start deed.service"
+        return SetupStep(name: "service", text: "\(words), and have it start with the machine") {
+            () throws(CommandEnd) in
+            for words in [["enable", "deed.service"], ["restart", "deed.service"]]
+            where !ask(words) {
+                throw .fault(
+                    "systemctl \(words.joined(separator: " ")) did not succeed; see: journalctl -u deed"
+                )
+            }
+        }
+    }
+
+    private func ask(_ words: String...) -> Bool { ask(words) }
+
+    private func ask(_ words: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["systemctl"] + words
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            return false
+        }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

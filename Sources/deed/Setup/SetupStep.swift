@@ -1,0 +1,34 @@
+import Commands
+import JSON
+
+/// One thing that an installation needs: what has to be done for it, unless it is there.
+struct SetupStep {
+    /// As in `database`.
+    let name: String
+    /// What will be done, or what is there.
+    let text: String
+    /// What does it; `nil` where it is there already.
+    let work: (() throws(CommandEnd) -> Void)?
+
+    static func isThere(_ name: String, _ text: String) -> SetupStep {
+        SetupStep(name: name, text: text, work: nil)
+    }
+}
+
+extension [SetupStep] {
+    var hasWork: Bool { contains { $0.work != nil } }
+
+    /// What is printed before anything is changed.
+    var text: String {
+        func lines(_ steps: [SetupStep]) -> String {
+            steps.map { "  \($0.name.padded(to: 11)) \($0.text)" }.joined(separator: "\n")
+        }
+        let (there, missing) = (filter { $0.work == nil }, filter { $0.work != nil })
+        var parts: [String] = []
+        if !there.isEmpty { parts.append("This is there already, and stays:\n\(lines(there))") }
+        parts.append(
+            missing.isEmpty
+                ? "Nothing has to be done." : "This will be done:\n\(lines(missing))")
+        return parts.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,33 @@
+# Sourced by scripts/package: what every kind of package is made of.
+# shellcheck shell=bash disable=SC2154
+
+# Writes all files of a package below a folder, as they lie below /usr or a prefix: lay FOLDER PROGRAM
+lay() {
+    local folder=$1 program=$2
+    install -D -m 755 "$programs/$program" "$folder/bin/$program"
+    mkdir -p "$folder/share/man/man1" "$folder/share/bash-completion/completions" "$folder/share/zsh/vendor-completions" \
+        "$folder/share/fish/vendor_completions.d"
+    "$programs/$program" manual | gzip -9n >"$folder/share/man/man1/$program.1.gz"
+    "$programs/$program" completion bash >"$folder/share/bash-completion/completions/$program"
+    "$programs/$program" completion zsh >"$folder/share/zsh/vendor-completions/_$program"
+    "$programs/$program" completion fish >"$folder/share/fish/vendor_completions.d/$program.fish"
+}
+
+# A unit of deploy/ for a program in that folder: unit NAME FOLDER
+unit() { sed "s|/usr/local/bin/deed|$2/deed|" "$root/deploy/$1"; }
+
+# What LICENSE says, or that none was chosen.
+license_text() {
+    if [ -f "$root/LICENSE" ]; then cat "$root/LICENSE"; else
+        echo "No license was chosen for Deed. Without one, its authors keep all rights."
+    fi
+}
+
+# Gives every file below a folder one instant, so that the same contents make the same bytes.
+settle_times() { find "$1" -depth -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
+
+# A tar of a folder whose bytes follow from its contents: plain_tar FOLDER >FILE
+plain_tar() {
+    tar --create --directory="$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+        --format=posix --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime .
+}

@@ -1,0 +1,16 @@
+# Sourced by scripts that make systems of Debian packages.
+# shellcheck shell=bash disable=SC2154
+
+# Where this machine gets the packages of its distribution, for a system of that one or of another of its
+# releases; nothing where that cannot be had: apt_sources NAME
+apt_sources() {
+    local own line uri
+    own=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(ORIGIN)' 'Created-By: Packages' |
+        awk -F'|' '$4 ~ /Debian|Ubuntu/ { print "deb " $1 " " $2 " " $3 }' | sort -u |
+        sed "s/ $own\\b/ $1/" | while IFS= read -r line; do
+            uri=$(cut -d' ' -f2 <<<"$line")
+            if curl -fsSL -o /dev/null -m 20 "$uri/dists/$(cut -d' ' -f3 <<<"$line")/InRelease" 2>/dev/null; then echo "$line"; fi
+        done
+}

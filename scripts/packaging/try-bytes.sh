@@ -1,0 +1,32 @@
+# Sourced by scripts/try-packages: what is in the packages, byte for byte.
+# shellcheck shell=bash disable=SC2154
+
+try_bytes() {
+    local program
+    for program in deed deed-practice; do
+        dpkg-deb --fsys-tarfile "$packages/${program}_${version}_${architecture}.deb" |
+            tar --extract --to-stdout "./usr/bin/$program" | cmp - "$programs/$program" ||
+            fail "the package's $program is not the one that was built"
+    done
+    say "the packaged programs equal the built ones"
+    lintian --fail-on error --suppress-tags-from-file "$root/scripts/packaging/lintian-unfit" "$packages"/*_"$version"_"$architecture".deb >&2 ||
+        fail "lintian finds errors; they are above"
+    say "lintian finds no errors"
+    pack_again
+}
+
+# Packing is repeated: with the instant that the files tell, the bytes are the same.
+pack_again() {
+    local kinds=(deb tar) file
+    [ ! -f "$packages/deed-$version-$architecture.oci.tar" ] || kinds+=(image)
+    SOURCE_DATE_EPOCH=$(tar --list --verbose --full-time --utc --file "$packages/deed-$version-linux-$architecture.tar.gz" ./ |
+        awk 'NR == 1 { print $4, $5, "UTC" }' | date --file=- +%s) \
+        "$root/scripts/package" "${kinds[@]}" --version "$version" --programs "$programs" --out "$scratch/again" >&2
+    for file in "$scratch"/again/*; do
+        # A signed tar file holds a signature that only its maker can repeat.
+        if tar --list --file "$packages/${file##*/}" 2>/dev/null | grep -q 'SHA256SUMS\.sig$'; then continue; fi
+        cmp "$file" "$packages/${file##*/}" || fail "${file##*/} became another one when it was packed again"
+    done
+    rm -rf "$scratch/again"
+    say "packed again, every byte is the same"
+}
