@@ -325,7 +325,7 @@ struct EventCodingTests {
         ("customer.erased", 1, #"{"reason":"asked for it"}"#),
     ]
 
-    @Test("A golden payload is read, and written the same", arguments: payloads)
+    @Test("A golden payload is read, and written the same", arguments: payloads + furtherPayloads)
     func golden(_ type: String, _ format: Int16, _ payload: String) throws {
         let event = try Event(type: type, format: format, payload: payload)
         #expect(event.typeName == type)
