@@ -4,7 +4,8 @@
 //
 // The file of `--cursor` keeps the place. Killed at any moment and started again, the program goes on from there.
 // With `--out` each event is in that file once. Without it the lines go to standard output, and a page of events
-// comes twice if the program dies after it wrote them and before it kept the place. One place is for one program at
+// comes twice if the program dies after it wrote them and before it kept the place. Either way, events of the last
+// minutes come again after Deed's log itself lost something: tell them by their ids. One place is for one program at
 // a time.
 
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -87,7 +88,6 @@ class OutputFile {
     if (place.length === null) {
       if (size > 0) throw new Stop(`${path} holds something that ${place.path} does not know of; name a new file with --out`)
       place.length = 0
-      place.keep()
     }
     if (size < place.length) {
       throw new Stop(`${path} has ${size} bytes, and ${place.length} were written: it was cut, or it is another file`)
@@ -207,7 +207,7 @@ async function main() {
   }
   const { cursor, out, url, environment, types, once } = options
   if (!cursor) throw new Stop('--cursor FILE is missing: the file that keeps the place in the log')
-  if (!/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(url)) throw new Stop('--url must be where Deed serves, like http://127.0.0.1:8080')
+  if (!/^https?:\/\/([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(\/[^?#\s]*)?$/.test(url)) throw new Stop('--url must be where Deed serves, like http://127.0.0.1:8080')
   if (!['production', 'sandbox'].includes(environment)) throw new Stop('--environment must be production or sandbox')
   const key = (process.env.DEED_KEY ?? '').trim()
   if (!key) throw new Stop('DEED_KEY is missing; make one with: deed key create --role reader')
@@ -216,6 +216,7 @@ async function main() {
   if (types) query.types = types
   const place = new Place(cursor)
   const output = out ? new OutputFile(out, place) : new StandardOutput(place)
+  place.keep() // before anything is written, so that a folder that cannot be written to is told now
   await follow(new Feed(url, key, query), place, output, once)
 }
 

@@ -5,7 +5,8 @@
 
 The file of `--cursor` keeps the place. Killed at any moment and started again, the program goes on from there. With
 `--out` each event is in that file once. Without it the lines go to standard output, and a page of events comes
-twice if the program dies after it wrote them and before it kept the place. One place is for one program at a time.
+twice if the program dies after it wrote them and before it kept the place. Either way, events of the last minutes
+come again after Deed's log itself lost something: tell them by their ids. One place is for one program at a time.
 """
 
 import argparse
@@ -87,7 +88,6 @@ class OutputFile:
             if size > 0:
                 raise Stop(f"{path} holds something that {place.path} does not know of; name a new file with --out")
             place.length = 0
-            place.keep()
         if size < place.length:
             raise Stop(f"{path} has {size} bytes, and {place.length} were written: it was cut, or it is another file")
         self.file.truncate(place.length)
@@ -207,7 +207,7 @@ def main():
     parser.add_argument("--types", help="like purchase.made,subscription.*,entitlement.ended; else all")
     parser.add_argument("--once", action="store_true", help="stop at the end of the log")
     options = parser.parse_args()
-    if not re.fullmatch(r"https?://[^/?#@\s]+(/[^?#\s]*)?", options.url):
+    if not re.fullmatch(r"https?://([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[^?#\s]*)?", options.url):
         raise Stop("--url must be where Deed serves, like http://127.0.0.1:8080")
     key = os.environ.get("DEED_KEY", "").strip()
     if not key:
@@ -219,6 +219,7 @@ def main():
         query["types"] = options.types
     place = Place(options.cursor)
     output = OutputFile(options.out, place) if options.out else StandardOutput(place)
+    place.keep()  # before anything is written, so that a folder that cannot be written to is told now
     follow(Feed(options.url, key, query), place, output, options.once)
 
 
