@@ -140,6 +140,57 @@ extension ProgramTests {
             #expect(try eventually(within: 10_000) { try waiting.events().count == 7 })
         }
 
+        @Test("After a loss that was accepted it goes on with what took the place of what was lost")
+        func lost() throws {
+            let pair = try PostgresPair()
+            let installation = try Installation(url: pair.url)
+            let (service, key) = try installation.begin()
+            let reader = try installation.makeKey("reader")
+            let followers = try FeedFollower.Program.allCases.map {
+                try FeedFollower($0, key: reader)
+            }
+            func follow(_ follower: FeedFollower) throws -> Finished {
+                let ended = try follower.run(
+                    "--url", service.url, "--once", "--out", follower.out)
+                #expect(ended.code == 0, "\(ended.errors)")
+                return ended
+            }
+            func told(_ follower: FeedFollower) throws -> [String] {
+                try follower.events().compactMap { $0["data"]?["entitlement"]?.string }
+            }
+            try give("kept", to: "u1", at: service, key)
+            let count = "select count(*) from deed.events"
+            let written = try queriedNumber(count, at: pair.url(of: .primary))
+            #expect(
+                try eventually(within: 20_000) {
+                    try queriedNumber(count, at: pair.url(of: .standby)) >= written
+                })
+            try pair.stop(.standby)
+            try give("lost", to: "u1", at: service, key)
+            for follower in followers {
+                _ = try follow(follower)
+                #expect(try told(follower) == ["kept", "lost"])
+            }
+            try pair.stop(.primary)
+            try pair.start(.standby)
+            try pair.promote()
+            var client = try APIClient(key: key)
+            func readiness() throws -> (status: Int, text: String) {
+                try client.send("GET", "\(service.url)/readyz")
+            }
+            #expect(
+                try eventually(within: 20_000) { try readiness().text.contains("has seen") })
+            let (accepting, _, _) = try installation.start(["accept-log", "--reason", "r"])
+            #expect(try eventually(within: 20_000) { try readiness().status == 200 })
+            #expect(accepting.wait(milliseconds: 60_000) == 0)
+            try give("after", to: "u1", at: service, key)
+            for follower in followers {
+                #expect(try follow(follower).errors.contains("Deed's log lost events"))
+                #expect(try told(follower) == ["kept", "lost", "after"])
+                #expect(try follow(follower).errors == "")
+            }
+        }
+
         @Test(
             "It stops with one sentence where no repetition helps",
             arguments: FeedFollower.Program.allCases)
