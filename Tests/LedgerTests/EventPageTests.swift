@@ -46,6 +46,7 @@ struct EventPageTests {
         let types = try EventPageTests.types()
         #expect(types.count > 40)
         #expect(page.types.keys.sorted() == types.sorted())
+        for type in types { #expect(page.text.contains("[\(type)](#"), "no link to \(type)") }
         let titles = page.sections.map(\.title)
         #expect(Set(titles).count == titles.count, "a section is there twice")
     }
