@@ -61,9 +61,9 @@ final class FeedFollower: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// What is in its file, line by line.
+    /// What is in its file, line by line; nothing before it makes one.
     func events() throws -> [JSON] {
-        try String(contentsOfFile: out, encoding: .utf8).events
+        try ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").events
     }
 
     private func launch(

@@ -54,6 +54,8 @@ extension ProgramTests {
             #expect(answered.count > 32 * FeedFollowers.rounds)
             for follower in followers {
                 follower.kill()
+                let before = try follower.events().count
+                #expect(before > answered.count / 4, "it followed \(before) while all were killed")
                 let ended = try follower.run(
                     "--url", services[0].url, "--out", follower.out, "--once")
                 #expect(ended.code == 0, "\(ended.errors)")
@@ -80,6 +82,9 @@ extension ProgramTests {
             for (customer, told) in customers {
                 let logged = try client.events(of: customer, at: service.url)
                 #expect(told.map(\.withoutFeed) == logged, "\(customer)")
+                let path = "\(service.url)/v1/customers/\(customer)/entitlements"
+                let answer = try client.read(path)["entitlements"]?["pro"]
+                #expect(answer != nil && told.compactMap(\.answer).last == answer, "\(customer)")
             }
             #expect(told.count == answered.count)
             let names = ids.map { "'\($0)'" }.joined(separator: ",")
@@ -228,6 +233,11 @@ extension ProgramTests {
 }
 
 extension JSON {
+    /// The answer after an event that changed it.
+    fileprivate var answer: JSON? {
+        self["access"]?.array?.last { $0["entitlement"] == "pro" }?["after"]
+    }
+
     /// What the calls about one customer tell of an event.
     fileprivate var withoutFeed: JSON {
         var event = JSONObject()
