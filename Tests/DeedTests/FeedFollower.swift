@@ -22,7 +22,7 @@ final class FeedFollower: Sendable {
     private let program: Program
     private let key: String
     private let folder: ScratchFolder
-    private let running = Mutex<ChildProcess?>(nil)
+    private let running = Mutex<(process: ChildProcess?, size: Int)>((nil, 0))
     private let starts = Atomic(0)
 
     init(_ program: Program, key: String) throws {
@@ -37,15 +37,23 @@ final class FeedFollower: Sendable {
     /// Runs it until it is killed, with its lines in a file.
     func start(at service: String) throws {
         let (process, _, _) = try launch(["--url", service, "--out", out])
-        running.withLock { $0 = process }
+        running.withLock { $0 = (process, size) }
     }
 
     func kill() {
-        running.withLock { process in
-            process?.signal(SIGKILL)
-            _ = process?.wait(milliseconds: 5000)
-            process = nil
+        running.withLock { running in
+            running.process?.signal(SIGKILL)
+            _ = running.process?.wait(milliseconds: 5000)
+            running.process = nil
         }
+    }
+
+    /// Whether it has written something since it was started.
+    var hasGrown: Bool { running.withLock { size > $0.size } }
+
+    private var size: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: out)
+        return attributes?[.size] as? Int ?? 0
     }
 
     /// Runs it to its end; what it prints are its lines, unless the options name a file.

@@ -32,15 +32,19 @@ extension ProgramTests {
             }
             let installations = [installation, second]
             for round in 0..<FeedFollowers.rounds {
-                for (index, follower) in followers.enumerated() {
+                for index in services.indices {
                     pause(milliseconds: Int64.random(in: 100...700, using: &random))
                     services[index].process.signal(SIGKILL)
                     #expect(services[index].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                     services[index] = try installations[index].serve(port: services[index].port)
-                    pause(milliseconds: Int64.random(in: 100...700, using: &random))
-                    follower.kill()
-                    // Each follows each service.
-                    try follower.start(at: services[(index + round) % 2].url)
+                    for follower in followers {
+                        // Where it writes, and not where it waits for its next try.
+                        #expect(eventually(within: 30_000) { follower.hasGrown })
+                        pause(milliseconds: Int64.random(in: 0...150, using: &random))
+                        follower.kill()
+                        // Each follows each service.
+                        try follower.start(at: services[(index + round) % 2].url)
+                    }
                 }
                 let before = writers.map(\.count)
                 for process in installation.postgresProcesses { kill(process, SIGKILL) }
