@@ -333,7 +333,9 @@ struct EventCodingTests {
     }
 
     @Test("Every type of event has a golden payload", arguments: EventType.allCases)
-    func whole(_ type: EventType) { #expect((Self.payloads + Self.furtherPayloads).contains { $0.0 == type.name }) }
+    func whole(_ type: EventType) {
+        #expect((Self.payloads + Self.furtherPayloads).contains { $0.0 == type.name })
+    }
 
     @Test("Every event of random histories is read as it was written")
     func roundTrip() throws {

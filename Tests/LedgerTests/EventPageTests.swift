@@ -64,7 +64,7 @@ struct EventPageTests {
     func members() throws {
         var comparison = EventPageComparison(page)
         for event in try EventPageTests.events() {
-            try comparison.compare(event.payload, of: event.typeName)
+            try comparison.compare(event.payload, of: event.type.name)
         }
         comparison.conclude()
         for problem in comparison.problems { Issue.record("\(problem)") }
@@ -73,7 +73,7 @@ struct EventPageTests {
     @Test("The samples have each type, and each part that may be missing with it and without it")
     func samples() throws {
         let events = try EventPageTests.events()
-        let missing = Set(try EventPageTests.types()).subtracting(events.map(\.typeName))
+        let missing = Set(try EventPageTests.types()).subtracting(events.map(\.type.name))
         #expect(missing.isEmpty, "no golden payload: \(missing.sorted())")
         var coverage = SampleCoverage()
         for event in events { coverage.look(at: event, "Event") }
