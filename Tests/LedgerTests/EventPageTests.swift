@@ -40,7 +40,9 @@ struct EventPageTests {
     @Test("Each type of event has a section, and each section a type")
     func sections() throws {
         #expect(page.types.keys.sorted() == EventPageTests.types.sorted())
-        for type in EventPageTests.types { #expect(page.text.contains("[\(type)](#"), "no link to \(type)") }
+        for type in EventPageTests.types {
+            #expect(page.text.contains("[\(type)](#"), "no link to \(type)")
+        }
         let titles = page.sections.map(\.title)
         #expect(Set(titles).count == titles.count, "a section is there twice")
     }
