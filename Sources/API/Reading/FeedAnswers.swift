@@ -28,7 +28,7 @@ extension FeedPage {
 extension FeedItem {
     /// One event, as JSON text in one line.
     package func json(tellingAccess: Bool) -> [UInt8] {
-        let room = 500 + payload.utf8.count + access.count * 900
+        let room = 500 + payload.utf8.count + access.count * FeedItem.changeSize
         return WrittenObject.bytes(room: room) { object in
             object.append(.id, id)
             object.append(.customer, stream.customer.text)
