@@ -89,7 +89,7 @@ struct NightGapTests {
                 return nil
             }
             #expect(next.isSound, "\(next.errors)")
-            #expect(asksAgain.withLock(\.self))
+            #expect(asksAgain.withLock { $0 })
         }
     }
 
