@@ -83,7 +83,7 @@ struct FeedWaitTests {
         try service.revoke(reader)
         give("u1")
         let reply = try #require(client.reply())
-        #expect(reply.status == 401 && reply.text.contains("key_unknown"), "\(reply.text)")
+        #expect(reply.status == 401 && reply.body.contains("key_unknown"), "\(reply.body)")
     }
 
     @Test("What is there already is answered at once")
