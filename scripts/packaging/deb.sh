@@ -44,15 +44,6 @@ CONTROL
     say "made $package"
 }
 
-# The libraries that the program is linked with, as the distribution's packages name them.
-dependencies() {
-    command -v dpkg-shlibdeps >/dev/null || { "$root/scripts/install-packages" dpkg-dev; } >&2
-    local at=$scratch/shlibdeps
-    mkdir -p "$at/debian"
-    printf 'Source: deed\n\nPackage: deed\nArchitecture: any\n' >"$at/debian/control"
-    (cd "$at" && dpkg-shlibdeps -O --ignore-missing-info "$1" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
-}
-
 copyright() {
     printf '%s\n' 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/' 'Upstream-Name: Deed' '' \
         'Files: *' 'Copyright: 2026 the Deed authors' 'License: other'

@@ -31,3 +31,12 @@ plain_tar() {
     tar --create --directory="$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --format=posix --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime .
 }
+
+# The libraries that the program is linked with, as the distribution's packages name them.
+dependencies() {
+    command -v dpkg-shlibdeps >/dev/null || { "$root/scripts/install-packages" dpkg-dev; } >&2
+    local at=$scratch/shlibdeps
+    mkdir -p "$at/debian"
+    printf 'Source: deed\n\nPackage: deed\nArchitecture: any\n' >"$at/debian/control"
+    (cd "$at" && dpkg-shlibdeps -O --ignore-missing-info "$1" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
+}

@@ -7,13 +7,14 @@ make_image() {
     say "making a small system of this distribution's packages"
     # Programs of the distribution run while it is put together, which needs root.
     [ "$(id -u)" -eq 0 ] || fail "an image is made by root; run it with sudo"
-    local name sources
+    local name sources included
+    included=$(image_packages) && [[ $included = *libpq5* ]] || fail "the libraries of the programs are not known: $included"
     name=$(. /etc/os-release && echo "$VERSION_CODENAME")
     # shellcheck source=scripts/packaging/sources.sh
     . "$root/scripts/packaging/sources.sh"
     sources=$(apt_sources "$name")
     [ -n "$sources" ] || fail "no packages of $name can be had from where this machine gets its own"
-    mmdebstrap --quiet --variant=essential --mode=root --include="$(image_packages)" \
+    mmdebstrap --quiet --variant=essential --mode=root --include="$included" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         "$name" "$system" <<<"$sources" >&2

@@ -15,7 +15,7 @@ try_tar() {
         runuser -u me -- ./install.sh 2>&1" || true)
     grep -q 'this system lacks: .*libmicrohttpd' <<<"$said" || fail "$name: the missing libraries are not named: $said"
     [ ! -e "$folder/home/me/.local" ] || fail "$name: install.sh copied something all the same"
-    say "$name: $(grep -o 'this system lacks: [^.]*[^ ]*' <<<"$said")"
+    say "$name: $(sed -n 's/.*\(this system lacks: .*\)\. On Debian.*/\1/p' <<<"$said")"
     inside "$folder" net "$(sed -n 's/.*On Debian and Ubuntu: \(apt-get install\) \(.*\)/\1 -y -q --no-install-recommends \2/p' <<<"$said")" \
         >"$scratch/$name.log" 2>&1 || { tail "$scratch/$name.log" >&2; fail "$name: what install.sh says to install cannot be"; }
     inside "$folder" alone "cd /home/me; runuser -u me -- bash -euc '
@@ -23,7 +23,7 @@ try_tar() {
         set -a; . ~/.local/share/deed/environment; set +a; deed serve 2>/dev/null & server=\$!
         deed grant --customer player-1 --entitlement pro --for P30D --reason first
         curl -fsS --retry 60 --retry-delay 1 --retry-connrefused -H \"Authorization: Bearer \$(cat ~/.local/share/deed/keys/reader)\" \
-            http://127.0.0.1:8080/v1/customers/player-1/entitlements | tee /dev/stderr | grep -q \"\\\"pro\\\":{\\\"active\\\":true\"
+            http://127.0.0.1:8080/v1/customers/player-1/entitlements | grep -q \"\\\"pro\\\":{\\\"active\\\":true\"
         kill \$server; wait \$server || true
         ./install.sh --remove; [ -f ~/.local/share/deed/postgres/PG_VERSION ]
         [ -z \"\$(find ~/.local -path ~/.local/share/deed -prune -o -type f -print)\" ]'" >&2 ||
