@@ -201,10 +201,7 @@ struct DocumentTests {
         expect("TransferRule", TransferPolicy.Rule.self)
         expect("SandboxAccess", SandboxAccess.Word.self)
         expect("ReceiptJudge", ReceiptJudge.self)
-        let names = try String(
-            contentsOf: ErrorPage.root.appending(path: "Sources/Core/Events/EventName.swift"),
-            encoding: .utf8
-        ).matches(of: /case \.\w+: "([a-z_.]+)"/).map { String($0.1) }
+        let names = EventType.allCases.map(\.rawValue)
         // And of accounts of a store, in streams that no call reads.
         let ofProjects = [
             "project", "key", "catalog", "app", "publication", "reconciliation", "log", "account",

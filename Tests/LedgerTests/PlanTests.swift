@@ -93,6 +93,7 @@ struct PlanTests {
         arguments: [
             (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
             (.loadWaitingCredits, "waiting_credits_pkey"),
+            (.listOutdatedCustomers, "waiting_credits_pkey"),
             (.findNextBoundary, "customers_next_boundary"),
             (.listDueBoundaries, "customers_next_boundary"),
             (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),
