@@ -25,7 +25,8 @@ package final class Router: Sendable {
         keys: KeyRing, operations: Operations
     ) {
         self.init(
-            [.v1(useCases, reads, submissions, feed, operations), operations.surface], useCases,
+            [.v1(useCases, reads, submissions, feed, keys, operations), operations.surface],
+            useCases,
             keys: keys,
             operations.metrics, operations.log)
     }

@@ -6,14 +6,14 @@ extension Surface {
     /// What back ends, support staff and stores call.
     static func v1(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
-        _ operations: Operations
+        _ keys: KeyRing, _ operations: Operations
     ) -> Surface {
         Surface(
             prefix: "/v1",
             routes: EntitlementsRoutes(customers: useCases.customers, reads: reads).routes
                 + ReadRoutes(customers: useCases.customers, reads: reads).routes
                 + QueryRoutes(reads: reads).routes
-                + FeedRoutes(feed: feed).routes
+                + FeedRoutes(feed: feed, keys: keys).routes
                 + GrantRoutes(grants: useCases.grants).routes
                 + CatalogRoutes(catalogs: useCases.catalogs).routes
                 + SettingsRoutes(

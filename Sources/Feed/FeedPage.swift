@@ -41,6 +41,8 @@ package struct FeedQuestion: Hashable, Sendable {
 
 /// An event as the feed tells it.
 package struct FeedItem: Sendable {
+    /// The bytes that a change of access takes in an answer, roughly.
+    package static let changeSize = 900
     package let stream: Stream
     package let position: Position
     package let version: Int64

@@ -35,6 +35,8 @@ package final class FeedReader: Sendable {
         if case .cursor(let cursor) = question.start {
             let isShort = zip(course.heads, cursor.place).contains { $0 < $1 }
             if cursor.losses != losses || isShort {
+                // What is remembered may rest on what was lost.
+                memory.forget()
                 throw .cursorLost(restart: try restart(cursor, losses))
             }
         }

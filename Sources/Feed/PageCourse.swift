@@ -123,8 +123,12 @@ struct PageCourse {
     private mutating func add(_ event: LoggedEvent, _ told: AccessTold?) {
         guard wants(event), let content = event.content else { return }
         let access = told ?? AccessTold.none
-        if let types = question.types, !types.include(event.type, access.changes) { return }
-        bytes += content.payload.utf8.count
+        if let types = question.types, !access.isUnknown,
+            !types.include(event.type, access.changes)
+        {
+            return
+        }
+        bytes += content.payload.utf8.count + FeedItem.changeSize * access.changes.count
         items.append(
             FeedItem(
                 stream: event.stream, position: event.position, version: event.version,

@@ -130,8 +130,13 @@ struct WaitingRoom {
             ready = []
             return nil
         }
-        let numbers = ready.filter { calls[$0]?.question.isSame(as: first) ?? false }
-        ready.removeAll { calls[$0]?.question.isSame(as: first) ?? true }
+        let losses = ready.first.flatMap { calls[$0]?.page?.next.losses }
+        // A cursor that knows of other losses may be lost itself, and must not come back with these.
+        let numbers = ready.filter { number in
+            guard let call = calls[number] else { return false }
+            return call.question.isSame(as: first) && call.page?.next.losses == losses
+        }
+        ready.removeAll { calls[$0] == nil || numbers.contains($0) }
         var question = first
         for (place, number) in numbers.enumerated() {
             // From now on what happens may not be in what is read.

@@ -71,6 +71,21 @@ struct FeedWaitTests {
         #expect(service.feed.waiting == 0 && server.drain(milliseconds: 10_000))
     }
 
+    @Test("A call whose key is revoked while it waits gets no event")
+    func revoked() throws {
+        let server = try serve()
+        let reader = try service.key(.reader)
+        let client = try RawClient(port: server.port, milliseconds: 60_000)
+        client.send(
+            "GET /v1/events?after=end&wait=30 HTTP/1.1\r\nHost: x\r\n"
+                + "Authorization: Bearer \(reader.text)\r\n\r\n")
+        #expect(eventually(within: 20_000) { service.feed.waiting == 1 })
+        try service.revoke(reader)
+        give("u1")
+        let reply = try #require(client.reply())
+        #expect(reply.status == 401 && reply.body.contains("key_unknown"), "\(reply.body)")
+    }
+
     @Test("What is there already is answered at once")
     func atOnce() throws {
         give("u1")

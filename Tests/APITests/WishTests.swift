@@ -26,7 +26,7 @@ struct WishTests {
     }
 
     @Test(
-        "What can be wished for at once is on its way before anybody waits",
+        "What can be wished for at once is on its way before anyone waits",
         arguments: [
             (
                 "POST", "/v1/customers/u1/grants",

@@ -12,10 +12,10 @@ typealias GrantWriters = Writers<AnsweredGrant>
 extension Writers<AnsweredGrant> {
     private static var customers: Int { 48 }
 
-    /// Clients that give one grant after the other.
-    convenience init(_ service: String, key: String) throws {
-        try self.init(32, at: service, key: key) { writers, client, index, number in
-            let idempotencyKey = "\(index)-\(number)"
+    /// Clients that give one grant after the other, under causes that begin with that name.
+    convenience init(_ service: String, key: String, clients: Int = 32, name: String = "") throws {
+        try self.init(clients, at: service, key: key) { writers, client, index, number in
+            let idempotencyKey = "\(name)\(index)-\(number)"
             let customer = "c\((index + number) % Self.customers)"
             let text = writers.send(
                 &client, "/v1/customers/\(customer)/grants",

@@ -93,11 +93,11 @@ final class Installation: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// Starts a service on a free port and returns when it answers.
+    /// Starts a service on that port, or on a free one, and returns when it answers.
     func serve(
-        _ options: String..., variables: [String: String] = [:]
+        _ options: String..., port: UInt16 = 0, variables: [String: String] = [:]
     ) throws -> RunningService {
-        try serve(options, variables)
+        try serve(options, port: port, variables)
     }
 
     /// Brings the schema up, makes a key, and serves.
@@ -109,9 +109,9 @@ final class Installation: Sendable {
     }
 
     private func serve(
-        _ options: [String], _ variables: [String: String] = [:]
+        _ options: [String], port: UInt16 = 0, _ variables: [String: String] = [:]
     ) throws -> RunningService {
-        let arguments = ["serve", "--listen", "127.0.0.1:0"] + options
+        let arguments = ["serve", "--listen", "127.0.0.1:\(port)"] + options
         let (process, _, errors) = try start(arguments, variables)
         let deadline = monotonicMilliseconds() + 60_000
         while true {

@@ -75,6 +75,7 @@ struct RightsTableTests {
                 + "revoked_by,revoked_because,revoked_ticket)d", "r", "r", "-",
         ],
         "products": ["r", "r", "r", "-"],
+        "feed": ["r", "r", "r", "-"],
 
         // What other programs call, by themselves or through the views.
         "entitled(text,text,text,timestamp with time zone,text)": ["x", "x", "x", "-"],

@@ -7,14 +7,16 @@ make_image() {
     say "making a small system of this distribution's packages"
     # Programs of the distribution run while it is put together, which needs root.
     [ "$(id -u)" -eq 0 ] || fail "an image is made by root; run it with sudo"
-    local name
+    local name sources
     name=$(. /etc/os-release && echo "$VERSION_CODENAME")
     # shellcheck source=scripts/packaging/sources.sh
     . "$root/scripts/packaging/sources.sh"
+    sources=$(apt_sources "$name")
+    [ -n "$sources" ] || fail "no packages of $name can be had from where this machine gets its own"
     mmdebstrap --quiet --variant=essential --mode=root --include="$(image_packages)" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-        "$name" "$system" <<<"$(apt_sources "$name")" >&2
+        "$name" "$system" <<<"$sources" >&2
     rm -rf "${system:?}"/var/cache/* "${system:?}"/var/lib/apt/lists/* "${system:?}"/var/log/* "${system:?}"/tmp/* "${system:?}"/dev/* \
         "$system/etc/machine-id" "$system/etc/resolv.conf" "$system/etc/hostname"
     install -m 755 "$programs/deed" "$programs/deed-practice" "$system/usr/bin/"

@@ -11,6 +11,6 @@ apt_sources() {
         awk -F'|' '$4 ~ /Debian|Ubuntu/ { print "deb " $1 " " $2 " " $3 }' | sort -u |
         sed "s/ $own\\b/ $1/" | while IFS= read -r line; do
             uri=$(cut -d' ' -f2 <<<"$line")
-            if curl -fsSL -o /dev/null -m 20 "$uri/dists/$(cut -d' ' -f3 <<<"$line")/InRelease" 2>/dev/null; then echo "$line"; fi
+            if curl -fsSL -o /dev/null -m 60 "${uri%/}/dists/$(cut -d' ' -f3 <<<"$line")/InRelease" 2>/dev/null; then echo "$line"; fi
         done
 }

@@ -9,7 +9,7 @@ try_bytes() {
             fail "the package's $program is not the one that was built"
     done
     say "the packaged programs equal the built ones"
-    lintian --fail-on error --suppress-tags-from-file "$root/scripts/packaging/lintian-unfit" "$packages"/*_"$version"_"$architecture".deb >&2 ||
+    lintian --allow-root --fail-on error "$packages"/*_"$version"_"$architecture".deb >&2 ||
         fail "lintian finds errors; they are above"
     say "lintian finds no errors"
     pack_again

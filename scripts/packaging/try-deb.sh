@@ -2,14 +2,18 @@
 # shellcheck shell=bash disable=SC2154
 
 try_deb() {
-    local name
+    local name tried=''
     before_package
     for name in ${systems//,/ }; do
-        if make_system "$name"; then try_deb_in "$name" "$scratch/$name"; else
+        if make_system "$name"; then
+            try_deb_in "$name" "$scratch/$name"
+            tried=yes
+        else
             say "SKIPPED: no $name can be had from where this machine gets its packages"
         fi
         rm -rf "${scratch:?}/$name"
     done
+    [ -n "$tried" ] || fail "no system could be made to try the package in"
 }
 
 # The earlier package: one that was given, or this one under an older number.

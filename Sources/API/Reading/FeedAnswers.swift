@@ -28,7 +28,7 @@ extension FeedPage {
 extension FeedItem {
     /// One event, as JSON text in one line.
     package func json(tellingAccess: Bool) -> [UInt8] {
-        let room = 500 + payload.utf8.count + access.count * 900
+        let room = 500 + payload.utf8.count + access.count * FeedItem.changeSize
         return WrittenObject.bytes(room: room) { object in
             object.append(.id, id)
             object.append(.customer, stream.customer.text)
@@ -48,12 +48,13 @@ extension FeedItem {
         }
     }
 
-    /// As Deed wrote it; as a text where that is no JSON.
+    /// As Deed wrote it. A payload that was damaged in the database is shown as a text in an object.
     private func appendPayload(to bytes: inout [UInt8]) {
         if (try? JSON.read(payload)) != nil {
             bytes.append(text: payload)
         } else {
-            JSON.write(payload, to: &bytes)
+            let damaged: JSON = ["damaged": .string(payload)]
+            bytes.append(text: damaged.text)
         }
     }
 

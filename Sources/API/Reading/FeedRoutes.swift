@@ -2,12 +2,14 @@ import Core
 import Feed
 import HTTPServer
 import JSON
+import Service
 
 /// The call that follows everything that happens in a project.
 struct FeedRoutes: Sendable {
     private static let waits: ClosedRange<Int64> = 1...30
 
     let feed: Feed
+    let keys: KeyRing
 
     var routes: [Route] {
         [
@@ -31,8 +33,12 @@ struct FeedRoutes: Sendable {
             switch outcome {
             case .page(let page): return page.response(to: question).reaction
             case .waiting(let ticket, let page):
-                return .asking { [feed] give in
+                return .asking { [feed, keys] give in
                     feed.hold(ticket, page) { result in
+                        // The key may have been revoked while its call waited.
+                        guard keys.known(call.access.key.digest) != nil else {
+                            return give(.failure(.unknownKey))
+                        }
                         give(
                             result.map { $0.response(to: question) }
                                 .mapError { Problem($0, question.project) })
@@ -125,8 +131,8 @@ extension Problem {
                 status: 409, code: "cursor_lost",
                 detail:
                     "Events that the cursor has passed were lost, and the loss was accepted. Go on "
-                    + "with the cursor in \"restart\": it gives again what may have been written in "
-                    + "their place, and events that you have by their ids.")
+                    + "with the cursor in \"restart\". Some events may come again; recognise them by "
+                    + "their id.")
             extensions.append("restart", .string(restart.text(for: project)))
         }
     }

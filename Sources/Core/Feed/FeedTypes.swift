@@ -63,17 +63,26 @@ extension FeedTypes {
     }()
 
     /// The types of events that customers' streams hold.
-    package static let customerTypes = [
-        "purchase.made", "purchase.refunded", "purchase.revoked", "purchase.restated",
-        "purchase.attached", "purchase.detached",
-        "subscription.renewed", "subscription.upgraded", "subscription.extended",
-        "renewal.changed", "renewal.restated",
-        "refund.requested", "refund.declined", "refund.reversed", "refund.report_prepared",
-        "refund.reported", "refund.unreported",
-        "app.installed", "consent.rescinded",
-        "grant.given", "grant.revoked",
-        "balance.credited", "balance.debited", "balance.spent", "balance.adjusted",
-        "order.opened", "order.fulfilled", "order.closed", "token.registered",
-        "access.started", "access.ended", "access.ending_soon", "customer.erased",
-    ]
+    package static let customerTypes = EventType.allCases.filter(\.isOfCustomer).map(\.name)
+}
+
+extension EventType {
+    /// Whether customers' own streams hold such events, and not only those that the feed leaves out.
+    fileprivate var isOfCustomer: Bool {
+        switch self {
+        case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,
+            .appAllowed, .appDisallowed, .projectChanged, .reconciliationStarted,
+            .reconciliationFinished, .logAccepted, .accountJoined:
+            false
+        case .purchaseMade, .subscriptionRenewed, .subscriptionUpgraded, .subscriptionExtended,
+            .purchaseRefunded, .purchaseRevoked, .refundReversed, .purchaseRestated,
+            .renewalChanged, .renewalRestated, .appInstalled, .refundRequested, .refundDeclined,
+            .consentRescinded, .refundReportPrepared, .refundReported, .refundUnreported,
+            .purchaseAttached, .purchaseDetached, .grantGiven, .grantRevoked, .balanceCredited,
+            .balanceDebited, .balanceSpent, .balanceAdjusted, .orderOpened, .orderFulfilled,
+            .orderClosed, .tokenRegistered, .accessStarted, .accessEnded, .accessEndingSoon,
+            .customerErased:
+            true
+        }
+    }
 }

@@ -112,8 +112,10 @@ extension Event {
         case .orderFulfilled: self = .orderFulfilled(try OrderFulfilled(payload))
         case .orderClosed: self = .orderClosed(try OrderClosed(payload))
         case .tokenRegistered: self = .tokenRegistered(try TokenRegistered(payload))
-        case .reconciliationStarted: self = .reconciliationStarted(try ReconciliationStarted(payload))
-        case .reconciliationFinished: self = .reconciliationFinished(try ReconciliationFinished(payload))
+        case .reconciliationStarted:
+            self = .reconciliationStarted(try ReconciliationStarted(payload))
+        case .reconciliationFinished:
+            self = .reconciliationFinished(try ReconciliationFinished(payload))
         case .logAccepted: self = .logAccepted(try LogAccepted(payload))
         case .accessStarted: self = .accessStarted(try AccessNotice(payload))
         case .accessEnded: self = .accessEnded(try AccessNotice(payload))
