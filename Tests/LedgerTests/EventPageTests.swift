@@ -56,6 +56,18 @@ struct EventPageTests {
         #expect(Set(ofCustomers.map(\.title)) == told)
     }
 
+    @Test("The page names the members that every event of the feed has")
+    func items() throws {
+        let document = try JSON.read(EventPage.file("Sources/COpenAPI/openapi.json"))
+        let item = document["components"]?["schemas"]?["FeedItem"]?["properties"]?.object
+        let table = page.text.components(separatedBy: "## What an event is\n")[1]
+            .components(separatedBy: "\n## ")[0]
+        let named = table.matches(of: /(?m)^\| (`[^|]+) \|/).flatMap {
+            $0.1.matches(of: /`(\w+)`/).map { String($0.1) }
+        }
+        #expect(try named == #require(item, "no feed").members.map(\.name))
+    }
+
     @Test("A payload has the members that the page names, of that type, and no others")
     func members() throws {
         var comparison = EventPageComparison(page)
