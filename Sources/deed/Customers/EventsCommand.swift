@@ -84,9 +84,11 @@ private struct EventsCourse {
         } catch {
             switch error {
             case .fault(let fault):
-                guard isFollowing, fault == .busy || fault == .unavailable,
-                    case .cursor = question.start
-                else { throw CommandEnd(fault) }
+                guard case .cursor(let cursor) = question.start else { throw CommandEnd(fault) }
+                guard isFollowing, fault == .busy || fault == .unavailable else {
+                    printError("Go on with: --after \(cursor.text(for: question.project))")
+                    throw CommandEnd(fault)
+                }
                 printError("\(fault.sentence) Trying again.")
                 return nil
             case .cursorLost(let restart):
