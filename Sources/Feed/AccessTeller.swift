@@ -110,7 +110,7 @@ final class AccessTeller {
     }
 }
 
-/// What was told last of recently read customers, within so many bytes.
+/// What was told last of recently read customers, within a number of bytes.
 final class ToldMemory: Sendable {
     /// What was used since the last turn, and before it.
     private struct State {

@@ -5,7 +5,7 @@ import Threading
 /// A project's feed as an instance serves it: pages at once, and pages for callers who wait until something
 /// matches.
 ///
-/// A call that waits is a note and no thread. It is written down before the log is read, so that whatever happens
+/// A call that waits is a note and no thread. It is written down before the log is read, so that every event
 /// after that reading rings it.
 package final class Feed: Sendable {
     /// How many calls may wait.
@@ -36,7 +36,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Follows the log for those who wait.
+    /// Follows the log for waiting calls.
     package var follower: MemoryReader {
         MemoryReader(
             Interest(),
@@ -83,7 +83,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all who wait; from now on nobody does.
+    /// Answers all waiting calls, and lets no more of them wait.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }

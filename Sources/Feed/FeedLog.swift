@@ -13,7 +13,7 @@ package protocol FeedLog: Sendable {
     /// Takes in of each customer what follows, through a version. One that cannot be read has a fault in that
     /// place.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
-    /// The catalog that is wanted and some that follow on it, of those that the project ever had.
+    /// The wanted catalog and some that follow on it, out of all that the project ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]
     /// The event, its payload read.

@@ -17,9 +17,9 @@ package struct FeedQuestion: Hashable, Sendable {
     package var start = Start.beginning
     /// The most events of one answer.
     package var limit = 100
-    /// `nil`: of whatever type.
+    /// `nil`: of every type.
     package var types: FeedTypes?
-    /// `nil`: everybody's.
+    /// `nil`: of all customers.
     package var customer: CustomerID?
     /// Whether the answer tells what each event changed.
     package var tellsAccess = true

@@ -3,7 +3,7 @@ import Following
 
 /// How one page comes about: round by round, each a share of every shard that has news.
 struct PageCourse {
-    /// The most rows of the log that one call reads, whatever the filter leaves of them.
+    /// The most rows of the log that one call reads, also when the filter drops most of them.
     static let rowLimit = 20_000
     /// The most bytes of payload in a page.
     static let byteLimit = 4 << 20

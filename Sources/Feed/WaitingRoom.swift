@@ -32,7 +32,7 @@ struct WaitingRoom {
         case end
     }
     private var calls: [Int: Call] = [:]
-    /// Those that are not rung.
+    /// The calls that are not rung.
     private var listeners: [Subject: Set<Int>] = [:]
     private var ready: [Int] = []
     private var last = 0
@@ -171,7 +171,7 @@ struct WaitingRoom {
         return answers
     }
 
-    /// Lets nobody wait any more. What those get who do.
+    /// Lets no more calls wait, and returns what the waiting ones get.
     mutating func close() -> [(FeedPage, Feed.Give)] {
         isClosed = true
         let held = calls.filter { $0.value.stage != .reading }

@@ -20,7 +20,7 @@ package struct LedgerSettings: Sendable {
     package var lookups = 8
     /// Commands that may wait for one committer, and reads for the readers.
     package var queueLimit = 4096
-    /// Commands of the background that are committed together: a client may have to wait for so many.
+    /// Commands of the background that are committed together: a client may have to wait for that number.
     package var backgroundBatch = 50
     /// The memory for states of recently used streams, roughly.
     package var cachedBytes = 128 << 20

@@ -54,7 +54,7 @@ if [ -n "$remove" ]; then
     grep -v '/$' "$list" | while IFS= read -r file; do rm -f "$prefix/$file"; done
     folders=$(grep '/$' "$list" | sort -ru)
     rm -f "$list"
-    # The deepest first; one that holds something else by now stays.
+    # The deepest first; one that now holds something else stays.
     printf '%s\n' "$folders" | while IFS= read -r folder; do
         rmdir "$prefix/${folder#./}" 2>/dev/null || true
     done

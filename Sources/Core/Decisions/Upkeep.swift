@@ -4,7 +4,7 @@ package enum Upkeep: Hashable, Sendable {
     case publishing
     /// The same, writes every row of the customer by the catalog of now, and forgets that these credits wait.
     case projecting(settled: [WaitingCredit])
-    /// Writes every row of a customer or a project, whatever stands in their place.
+    /// Writes every row of a customer or a project, over existing ones.
     case mending
     /// Notes that every customer of the project has rows by that version of its catalog.
     case concluding(catalogVersion: Int64)

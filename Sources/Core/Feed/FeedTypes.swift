@@ -67,7 +67,7 @@ extension FeedTypes {
 }
 
 extension EventType {
-    /// Whether customers' own streams hold such events, and not only those that the feed leaves out.
+    /// Whether customers' own streams hold such events. The feed leaves other streams out.
     fileprivate var isOfCustomer: Bool {
         switch self {
         case .projectCreated, .keyCreated, .keyRevoked, .catalogChanged, .appSet, .appRemoved,

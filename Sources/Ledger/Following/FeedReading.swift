@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// What pages of the feed are read by: looks of the follower's own kind, from whatever place a caller has.
+/// How pages of the feed are read: by looks of the follower's own kind, from a caller's place.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]

@@ -35,7 +35,7 @@ extension Ledger {
     }
 
     /// The first of them are listed behind all commits that may have read the older catalog: they hold the shard.
-    /// Those that lock it later read the new one.
+    /// Commits that lock it later read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {

@@ -56,7 +56,7 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
-    /// Those that its decision rests on, as far as is known.
+    /// The streams that its decision rests on, as far as is known.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
@@ -141,7 +141,7 @@ struct Batch {
         folds[recorded.stream] = fold
     }
 
-    /// Takes in an event that was recorded behind those that are loaded. One that cannot be read keeps only commands
+    /// Takes in an event that was recorded after the loaded ones. One that cannot be read keeps only commands
     /// about its own stream from being decided.
     mutating func load(_ row: EventRow) {
         if unreadable[row.stream] != nil { return }

@@ -26,7 +26,7 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// The streams with rows that events changed, and those whose own row is asked for.
+    /// The streams with rows that events changed, and streams whose own row is asked for.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
@@ -34,7 +34,7 @@ extension Batch {
     }
 
     /// Appends what the clock and new catalogs brought the customer since the stream was written last, up
-    /// to the instant at which whatever comes next is recorded.
+    /// to the instant at which the next event is recorded.
     @discardableResult
     mutating func publishDue(of stream: Stream) -> [RecordedEvent] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }

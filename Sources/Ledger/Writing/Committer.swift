@@ -116,7 +116,7 @@ struct Committer: ~Copyable {
         commit(settingAside(errands))
     }
 
-    /// Those whose shards are free. The others are set aside.
+    /// The commands whose shards are free. The others are set aside.
     private mutating func settingAside(_ errands: [Errand]) -> [Errand] {
         let shards = Set(errands.flatMap(\.shards)).sorted()
         var free = Set<Shard>()
@@ -219,7 +219,7 @@ struct Committer: ~Copyable {
         answers.add(given)
     }
 
-    /// Those that may still be obeyed in time; `fault` is why the others are not.
+    /// The commands that may still be obeyed in time; `fault` is why the others are not.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -231,7 +231,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Those that may go another round.
+    /// The commands that may go another round.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.filter { errand in
             if !errand.candidate.isAlone { errand.rounds += 1 }
@@ -346,7 +346,7 @@ struct Committer: ~Copyable {
         return settle(errands, decisions, since: started)
     }
 
-    /// Answers those that were decided; gives the others.
+    /// Answers the decided commands; returns the others.
     private func settle(
         _ errands: [Errand], _ decisions: [Result<Outcome, Undecided>], since started: Int64
     ) -> [Errand] {
@@ -370,7 +370,7 @@ struct Committer: ~Copyable {
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
         if errands.kind == .client {
-            // First, so that a caller with an answer finds the commit among those that were measured.
+            // First, so that a caller with an answer finds the commit among the measured ones.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)
         }

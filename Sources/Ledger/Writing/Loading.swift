@@ -4,7 +4,7 @@ import SQL
 
 extension Connection {
     /// Begins a transaction, locks the shards of the candidates' streams, and loads all that their
-    /// decisions need, as far as is known by now: one round trip. `pace` says what it may wait for, and for how
+    /// decisions need, as far as is known: one round trip. `pace` says what it may wait for, and for how
     /// long.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call]

@@ -40,7 +40,7 @@ final class Errand {
         candidate = Candidate(pending.command)
     }
 
-    /// Those that it writes, as far as is known.
+    /// The shards that it writes, as far as is known.
     var shards: Set<Shard> {
         Set(candidate.others.map(\.shard)).union([pending.command.stream.shard])
     }

@@ -87,7 +87,7 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Those are found whose token a customer has by now. They are brought to that customer.
+    /// Found are purchases whose token now has a customer. They are brought to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         let found = try log.unclaimedCounts(of: project)
         if found.found == 0 { return PartReport(found) }

@@ -61,7 +61,7 @@ package protocol LeftWork: Sendable {
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
     /// Queued evidence of a project; found is what was tried often.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Purchases of a project that no customer claimed; found are those whose token a customer has.
+    /// Purchases of a project that no customer claimed; found are purchases whose token has a customer.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
     /// Tokens of customers under which purchases wait all the same.
     func claimableTokens(

@@ -5,7 +5,7 @@ package struct Publication: Hashable, Sendable {
     /// Customers for whom something may have been due.
     package var customers = 0
     package var notices = 0
-    /// The next instant at which something is due, as far as is known by now.
+    /// The next instant at which something is due, as far as is known.
     package var next: Instant?
     /// What kept some of it from being published; the rest was.
     package var fault: Fault?

@@ -10,7 +10,7 @@ struct FoundDatabase {
     /// The newest migration of its schema; `nil` where a private database is still to be made.
     private(set) var migration: Int64?
     private(set) var hasNoProject = true
-    /// The project of the answers, if it is there.
+    /// The project of the answers, if it exists.
     private(set) var project: ProjectState?
     private var projects: Projects?
 

@@ -2,7 +2,7 @@ import Commands
 import Glibc
 import PrivatePostgres
 
-/// A folder that stays the same one while files in it are read and written, whatever its owner does to its path meanwhile:
+/// A folder that stays the same one while files in it are read and written, even if its owner changes its path meanwhile:
 /// root may work in the folder of an ordinary user.
 struct HeldFolder: ~Copyable {
     private let path: String

@@ -9,7 +9,7 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
-    /// What is there; empty where nothing is.
+    /// The present text; empty without a file.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         text = fileExists(path) ? try readFile(path) : nil

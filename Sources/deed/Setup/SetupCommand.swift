@@ -39,7 +39,7 @@ let setupCommand = CommandSpec(
     invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
 }
 
-/// Looks at what is there; what goes wrong meanwhile is told with the word that it changed nothing.
+/// Looks at the machine as it is. A fault meanwhile is told together with the fact that nothing was changed.
 private func changingNothing<Answer>(
     _ body: () throws(CommandEnd) -> Answer
 ) throws(CommandEnd) -> Answer {

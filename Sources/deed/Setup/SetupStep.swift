@@ -1,13 +1,13 @@
 import Commands
 import JSON
 
-/// One thing that an installation needs: what has to be done for it, unless it is there.
+/// One thing that an installation needs: what has to be done for it, unless it exists.
 struct SetupStep {
     /// As in `database`.
     let name: String
-    /// What will be done, or what is there.
+    /// What will be done, or what exists.
     let text: String
-    /// What does it; `nil` where it is there already.
+    /// What does it; `nil` where it exists already.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {
@@ -25,7 +25,7 @@ extension [SetupStep] {
         }
         let (there, missing) = (filter { $0.work == nil }, filter { $0.work != nil })
         var parts: [String] = []
-        if !there.isEmpty { parts.append("This is there already, and stays:\n\(lines(there))") }
+        if !there.isEmpty { parts.append("This exists already, and stays:\n\(lines(there))") }
         parts.append(
             missing.isEmpty
                 ? "Nothing has to be done." : "This will be done:\n\(lines(missing))")

@@ -229,7 +229,7 @@ if __name__ == "__main__":
     except Stop as stop:
         sys.exit(str(stop))
     except BrokenPipeError:
-        # Whoever read the lines has gone; Python would complain once more when it closes the output.
+        # The reader of the lines has gone; Python would complain once more when it closes the output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit("the lines are read no more")
     except OSError as error:
