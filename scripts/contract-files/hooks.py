@@ -78,9 +78,11 @@ def unavailable_for_a_position_only(ctx, response, case):
 
 
 def follow(query):
-    """A cursor cannot be made up, one call begins at one place, and what waits longer outlasts the test's patience."""
+    """Cursors and types cannot be made up, a call begins at one place, and a longer wait outlasts the test's patience."""
     if query.get("after") != "end" or query.get("since"):
         query.pop("after", None)
+    if query.get("types"):
+        query["types"] = "purchase.made,grant.*,entitlement.ended"
     if query.get("wait"):
         query["wait"] = "1"
 
