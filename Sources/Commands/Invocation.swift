@@ -126,7 +126,7 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Whether the flag is wished for now, and not only by a variable that may have been left over.
+    /// Whether the command line has the flag. A variable may be older than the wish.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }

@@ -15,7 +15,7 @@ struct WaitingRoom {
     }
     /// Whose events a call waits for.
     fileprivate enum Subject: Hashable {
-        case everybody(ProjectID, Environment)
+        case all(ProjectID, Environment)
         case one(Stream)
     }
     /// Calls that ask the same, each from its own place.
@@ -82,7 +82,7 @@ struct WaitingRoom {
         let before = ready.count
         for event in events {
             let (stream, position) = (event.stream, event.position)
-            for subject in [.everybody(stream.project, stream.environment), Subject.one(stream)] {
+            for subject in [.all(stream.project, stream.environment), Subject.one(stream)] {
                 for number in listeners[subject] ?? [] {
                     guard let call = calls[number],
                         call.question.mayInclude(stream, event.type)
@@ -187,7 +187,7 @@ extension FeedQuestion {
         let one = customer.map { customer in
             Stream(project: project, environment: environment, customer: customer)
         }
-        return one.map(WaitingRoom.Subject.one) ?? .everybody(project, environment)
+        return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
     /// Whether the other one differs in the place only.

@@ -21,7 +21,7 @@ package protocol LogReader: AnyObject, Sendable {
 
 /// What a reader wants of the log.
 package struct Interest: Hashable, Sendable {
-    /// Whose events; `nil`: everybody's.
+    /// Whose events; `nil`: of all streams.
     package let project: ProjectID?
     /// Whether it wants them with their content.
     package let isWhole: Bool

@@ -86,7 +86,7 @@ struct FeedWaitTests {
         #expect(reply.status == 401 && reply.body.contains("key_unknown"), "\(reply.body)")
     }
 
-    @Test("What is there already is answered at once")
+    @Test("Events that exist already are answered at once")
     func atOnce() throws {
         give("u1")
         let reply = service.send("GET", "/v1/events?wait=30", key: key)

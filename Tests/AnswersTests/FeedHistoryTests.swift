@@ -12,7 +12,7 @@ struct FeedHistoryTests {
     private let streams: [Core.Stream]
 
     init() throws {
-        // No instant of the log lies after those that follow.
+        // The instants of the log never go back.
         let first = try TestService(startingAt: at(-1))
         services = [first, try TestService(beside: first)]
         key = try first.key(.admin)

@@ -76,7 +76,7 @@ extension ProgramTests {
         ) throws {
             let told = try follower.events()
             let ids = told.compactMap { $0["id"]?.string }
-            #expect(Set(ids).count == told.count, "an event is there twice")
+            #expect(Set(ids).count == told.count, "an event occurs twice")
             var client = try APIClient(key: key)
             var customers: [String: [JSON]] = [:]
             for event in told {

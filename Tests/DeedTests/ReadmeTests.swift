@@ -40,7 +40,7 @@ extension ProgramTests {
             let commands = blocks.filter { $0.language == "sh" }.map(\.text)
             try #require(commands.count == 3)
             #expect(commands[0].contains("scripts/run "))
-            // Root's folder would be the machine's: the page's line for everybody else is taken.
+            // Root's folder would be the machine's: the page's line for an ordinary user is taken.
             let script = """
                 id() { echo 1000; }
                 cd \(clone)

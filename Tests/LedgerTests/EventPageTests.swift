@@ -44,7 +44,7 @@ struct EventPageTests {
             #expect(page.text.contains("[\(type)](#"), "no link to \(type)")
         }
         let titles = page.sections.map(\.title)
-        #expect(Set(titles).count == titles.count, "a section is there twice")
+        #expect(Set(titles).count == titles.count, "a section occurs twice")
     }
 
     @Test("The page says of each type whether customers' calls tell of it")

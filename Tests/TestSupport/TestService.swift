@@ -32,8 +32,8 @@ package final class TestService: Sendable {
     private let parts: Parts
     private let machineClock: TestClock
 
-    /// Over a database of its own with the project `default`, or beside another service on the same, or over one
-    /// that is there.
+    /// Over a database of its own with the project `default`, or beside another service on the same, or over an
+    /// existing one.
     /// `machineClock` is the machine's where `clock` is not. With roots, stores are asked over the network, and
     /// what is signed under these is believed.
     package init(

@@ -63,7 +63,7 @@ install_line='apt-get install -y -q --no-install-recommends --allow-downgrades -
 read_script() {
     cat <<TEXT
 set -a; . /etc/deed/environment; set +a
-deed serve 2>/root/serve.log & server=\$!
+deed serve 2>/var/tmp/serve.log & server=\$!
 ${1:-}
 answer=\$(curl -fsS --retry 60 --retry-delay 1 --retry-connrefused -H "Authorization: Bearer \$(cat /var/lib/deed/keys/reader)" \
     http://127.0.0.1:8080/v1/customers/player-1/entitlements)
@@ -112,11 +112,11 @@ try_upgrade() {
     for step in before deed before deed; do
         inside "$folder" net "$install_line /packages/$step.deb" >"$scratch/$name.log" 2>&1 ||
             { tail "$scratch/$name.log" >&2; fail "$name does not take the package $step"; }
-        inside "$folder" alone "deed setup --yes --json >/root/setup.json; $(read_script)" >&2 ||
+        inside "$folder" alone "deed setup --yes --json >/var/tmp/setup.json; $(read_script)" >&2 ||
             fail "$name: no read with the package $step"
     done
     # All but the settings, which the purge removed, was there at the first of them, and all of it since.
-    python3 - "$folder/root/setup.json" <<'CODE' || fail "$name: setup made something a second time"
+    python3 - "$folder/var/tmp/setup.json" <<'CODE' || fail "$name: setup made something a second time"
 import json, sys
 states = [step["state"] for step in json.load(open(sys.argv[1]))["steps"]]
 sys.exit(set(states) != {"there"})
@@ -130,9 +130,9 @@ try_service() {
     # shellcheck disable=SC2016
     inside "$folder" alone '
         mkdir -p /run/systemd/system
-        printf "#!/bin/sh\necho \"\$*\" >>/root/asked; case \$1 in is-*) exit 3;; esac\n" >/usr/local/bin/systemctl
+        printf "#!/bin/sh\necho \"\$*\" >>/var/tmp/asked; case \$1 in is-*) exit 3;; esac\n" >/usr/local/bin/systemctl
         chmod 755 /usr/local/bin/systemctl; export PATH=/usr/local/bin:$PATH
-        deed setup --yes; cat /root/asked; rm -r /run/systemd /usr/local/bin/systemctl' >"$scratch/$name.log" 2>&1 ||
+        deed setup --yes; cat /var/tmp/asked; rm -r /run/systemd /usr/local/bin/systemctl' >"$scratch/$name.log" 2>&1 ||
         { cat "$scratch/$name.log" >&2; fail "$name: setup does not start the service"; }
     for words in 'enable deed.service' 'restart deed.service'; do
         grep -qx "$words" "$scratch/$name.log" || { cat "$scratch/$name.log" >&2; fail "$name: setup does not ask systemd: $words"; }

@@ -33,7 +33,7 @@ extension CustomerState {
         let term = given.first { $0.rule == .fixedTerm }?.interval
         return Consumption(
             isDelivered: !given.isEmpty || isInLog ? !given.isEmpty : nil,
-            usedMilliPercent: term?.passedMilliPercent(by: now), kind: kind)
+            usedMilliPercent: term?.passedMilliPercent(at: now), kind: kind)
     }
 
     private func consumption(of request: RefundFact, isInLog: Bool) -> Consumption {
@@ -65,7 +65,7 @@ extension TransactionFact {
 
 extension Interval {
     /// The share of it that has passed, in thousandths of a percent; `nil` where it has no end.
-    fileprivate func passedMilliPercent(by now: Instant) -> Int64? {
+    fileprivate func passedMilliPercent(at now: Instant) -> Int64? {
         guard let end, end > start else { return nil }
         let whole = Int128(end.milliseconds) - Int128(start.milliseconds)
         let passed = Int128(now.milliseconds) - Int128(start.milliseconds)

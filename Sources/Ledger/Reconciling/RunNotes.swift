@@ -81,7 +81,7 @@ extension Ledger {
 /// What a run finds by rows alone.
 extension Ledger {
     package func staleOrders(
-        of project: ProjectID, in shard: Shard, by now: Instant
+        of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)] {
         let call = Statement.listStaleOrders(
             .int2(shard.number), .text(project.text), .int8(now.milliseconds))

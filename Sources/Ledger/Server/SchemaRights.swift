@@ -65,7 +65,7 @@ private struct SchemaAspect: Hashable {
 
 extension Connection {
     /// What is not as the migrations of this release make it: tables, views, functions, triggers, constraints, their
-    /// owners, and what the service, everybody, and others beyond reading may do with them; and which migrations
+    /// owners, and what the service, PUBLIC, and others beyond reading may do with them; and which migrations
     /// the database says that it took.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         var found = try describedSchema()
@@ -145,7 +145,7 @@ extension Schema {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Takes from everybody what only the service needs. What takes another login's rights is left as it is,
+    /// Takes from PUBLIC what only the service needs. What takes another login's rights is left as it is,
     /// and found by `differences`.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in

@@ -12,7 +12,7 @@ extension Ledger {
     }
 
     package func dueCustomers(
-        in shard: Shard, of project: ProjectID?, by now: Instant, after last: DueCustomer?,
+        in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer] {
         let call = Statement.listDueBoundaries(

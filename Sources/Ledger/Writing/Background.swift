@@ -3,8 +3,8 @@ import Postgres
 import Threading
 
 extension Ledger {
-    /// Has commands decided behind all that clients wait for: those of a shard together, in their order, and so many
-    /// in a batch as a client may have to wait for. In a rehearsal what the commands lead to is taken back.
+    /// Has commands decided behind all that clients wait for. The commands of a shard stay in their order, in batches
+    /// that are as small as a client may have to wait for. In a rehearsal what they lead to is taken back.
     package func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [Result<Outcome, CommandError>] {

@@ -16,19 +16,19 @@ extension StoreRound {
         while !askable.isEmpty {
             let page = try obtain(
                 port.books.dueInquiries(
-                    of: project, askable.keys.map(\.id).sorted(), by: now, after: last,
+                    of: project, askable.keys.map(\.id).sorted(), at: now, after: last,
                     limit: StoreRound.page))
             for due in page {
-                let purchases = try readablePurchases(of: due.stream, by: now)
-                try ask(about: purchases, by: now, &askable, &unknown)
+                let purchases = try readablePurchases(of: due.stream, at: now)
+                try ask(about: purchases, at: now, &askable, &unknown)
             }
             last = page.last
             if page.count < StoreRound.page { break }
         }
         try ask(
-            about: learnedPurchases(by: now).map { place, purchase in
+            about: learnedPurchases(at: now).map { place, purchase in
                 Asked(place: place, customer: .unclaimed(purchase.id), before: purchase)
-            }, by: now, &askable, &unknown)
+            }, at: now, &askable, &unknown)
         for app in apps {
             let strangers = unknown.believed(of: app.key)
             for place in strangers { try leaveAlone(place, now) }
@@ -50,7 +50,7 @@ extension StoreRound {
 
     /// Asks about purchases that are due. One answer may cover several of them.
     private func ask(
-        about purchases: [Asked], by now: Instant, _ askable: inout [AppKey: App],
+        about purchases: [Asked], at now: Instant, _ askable: inout [AppKey: App],
         _ unknown: inout UnknownPurchases
     ) throws(CommandError) {
         var due = purchases
@@ -93,8 +93,8 @@ extension StoreRound {
     }
 
     /// Those about which a run would ask and that no customer has so far.
-    private func learnedPurchases(by now: Instant) -> [(StorePurchase, Purchase)] {
-        learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(by: now) }
+    private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
+        learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
 
     /// A purchase about which the store is asked.
@@ -107,17 +107,17 @@ extension StoreRound {
 
     /// None where the customer's events cannot be read: an error, and the others are asked about.
     private func readablePurchases(
-        of stream: Stream, by now: Instant
+        of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
         do throws(CommandError) {
-            return try obtain(duePurchases(of: stream, by: now))
+            return try obtain(duePurchases(of: stream, at: now))
         } catch {
             try passOver(error, of: "customers")
             return []
         }
     }
 
-    private func duePurchases(of stream: Stream, by now: Instant) throws(Fault) -> [Asked] {
+    private func duePurchases(of stream: Stream, at now: Instant) throws(Fault) -> [Asked] {
         var due: [Asked] = []
         for known in try ports.ledger.customer(of: stream).customer.purchases {
             guard let app = known.evidence.last?.effective.app else { continue }
@@ -125,7 +125,7 @@ extension StoreRound {
                 app: StoreApp(project: project, key: AppKey(store: known.id.store, id: app)),
                 environment: stream.environment, purchase: known.id)
             let before = known.joined(with: learned.removeValue(forKey: place) ?? [])
-            guard before.isDue(by: now) else { continue }
+            guard before.isDue(at: now) else { continue }
             let rests = try port.books.historyMark(of: place)?.restsUntil ?? .distantPast
             if rests <= now {
                 due.append(Asked(place: place, customer: stream.customer, before: before))
@@ -254,7 +254,7 @@ extension Facts {
 }
 
 extension Purchase {
-    fileprivate func isDue(by now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
+    fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
     /// Whether the newest period in the answer does not begin where the newest known one ends:
     /// then others may lie between them.

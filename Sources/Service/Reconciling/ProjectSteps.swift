@@ -79,7 +79,7 @@ package struct ProjectSteps: ReconcileSteps {
         in shard: Shard, at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
         let now = self.now()
-        let stale = try log.staleOrders(of: project, in: shard, by: now)
+        let stale = try log.staleOrders(of: project, in: shard, at: now)
         let found = StepCounts(
             lookedAt: Int64(stale.count), found: stale.reduce(0) { $0 + $1.count })
         let cause = clockCause(now, "orders")

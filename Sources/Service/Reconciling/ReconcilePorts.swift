@@ -30,7 +30,7 @@ package protocol ReconcileRight {
     func giveBack()
 }
 
-/// The steps of a run but for those that ask stores.
+/// The steps of a run that ask no store.
 package protocol ReconcileSteps {
     /// Looks at what the run writes anew as it begins.
     func prepare() throws(Fault)
@@ -57,7 +57,7 @@ package protocol RunNotes {
 package protocol LeftWork: Sendable {
     /// Customers of a shard with orders whose time is over, and how many.
     func staleOrders(
-        of project: ProjectID, in shard: Shard, by now: Instant
+        of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
     /// Queued evidence of a project; found is what was tried often.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts

@@ -83,7 +83,7 @@ package struct Publishing: Sendable {
         var last: DueCustomer?
         while goesOn() {
             let due = try work.dueCustomers(
-                in: shard, of: project, by: now(), after: last, limit: Publishing.limit)
+                in: shard, of: project, at: now(), after: last, limit: Publishing.limit)
             try work.settle(
                 due.map(\.stream), at: pace, isRehearsal: isRehearsal, while: goesOn,
                 Command.publishing

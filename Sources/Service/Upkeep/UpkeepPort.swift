@@ -11,7 +11,7 @@ package protocol UpkeepPort: Sendable {
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
     /// Some customers of a shard, or of one project there, for whom something is due, the most overdue first.
     func dueCustomers(
-        in shard: Shard, of project: ProjectID?, by now: Instant, after last: DueCustomer?,
+        in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]

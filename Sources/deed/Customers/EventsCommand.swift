@@ -8,7 +8,9 @@ import JSON
 let eventsCommand = CommandSpec(
     path: ["events"], summary: "Follows what happens to all customers of a project.",
     options: [
-        .value("after", "CURSOR", "go on with what an earlier call printed, or \"end\" for now"),
+        .value(
+            "after", "CURSOR",
+            "go on with what an earlier call printed, or \"end\" for the log's present end"),
         .value("since", "INSTANT", "begin with the first event that was recorded then or later"),
         .value("types", "LIST", "only these, as in purchase.made,grant.*,entitlement.ended"),
         .value("customer", "ID", "only of this customer"),

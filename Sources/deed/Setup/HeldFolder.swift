@@ -24,8 +24,8 @@ struct HeldFolder: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file whole or not at all. It belongs to the folder's owner, unless one is there whose owner and mode it
-    /// keeps.
+    /// Writes a file whole or not at all. An existing file keeps its owner and mode; a new one belongs to the folder's
+    /// owner.
     borrowing func replace(_ name: String, with text: String) throws(CommandEnd) {
         var (folder, found) = (stat(), stat())
         fstat(descriptor, &folder)
