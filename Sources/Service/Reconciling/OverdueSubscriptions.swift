@@ -16,7 +16,7 @@ extension StoreRound {
         while !askable.isEmpty {
             let page = try obtain(
                 port.books.dueInquiries(
-                    of: project, askable.keys.map(\.id).sorted(), at: now, after: last,
+                    of: project, askable.keys.map(\.id).sorted(), by: now, after: last,
                     limit: StoreRound.page))
             for due in page {
                 let purchases = try readablePurchases(of: due.stream, at: now)
