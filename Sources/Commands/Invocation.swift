@@ -93,7 +93,7 @@ package struct Invocation: Sendable {
         if positionals.count >= spec.positionals.count,
             spec.positionals.last?.isRepeated != true
         {
-            throw usage("\"\(positional)\" is one argument too many")
+            throw usage("unexpected argument: \(positional)")
         }
         positionals.append(positional)
     }

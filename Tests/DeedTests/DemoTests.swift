@@ -80,7 +80,7 @@ extension ProgramTests {
             "A flag that there is not, or that lacks its value, is named",
             arguments: [
                 (["--bogus"], "there is no flag \"--bogus\""),
-                (["--listen"], "--listen needs a value"), (["here"], "\"here\" is one argument"),
+                (["--listen"], "--listen needs a value"), (["here"], "unexpected argument: here"),
             ])
         func misused(words: [String], sentence: String) throws {
             let folder = try ScratchFolder()
