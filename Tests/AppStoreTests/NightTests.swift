@@ -29,7 +29,7 @@ struct NightTests {
             #expect(try night.tables() == before)
             let first = try night.reconcile()
             #expect(first.isSound, "\(first.errors)")
-            #expect(try night.complaints() == [])
+            try expectTruth(night, "the night")
             #expect(
                 night.states().isSuperset(of: ["active", "grace", "retry", "ended", "revoked"]))
             #expect(self.counts(first, .notifications).found > Int64(self.lives) / 4)
@@ -63,7 +63,7 @@ struct NightTests {
             try night.pass(days: 8)
             night.cutOff(false)
             try night.pass(days: 1)
-            try self.expectTruth(night, onTheWay: NightTests.unsteady)
+            try self.expectOneNightSuffices(night, onTheWay: NightTests.unsteady)
         }
     }
 
@@ -85,17 +85,17 @@ struct NightTests {
                 }
             }
             try night.pass(days: 2)
-            try self.expectTruth(night, onTheWay: trouble)
+            try self.expectOneNightSuffices(night, onTheWay: trouble)
         }
     }
 
     /// One reconciliation makes up for what is missing, and the next finds nothing.
-    private func expectTruth(_ night: PracticeNight, onTheWay trouble: String) throws {
+    private func expectOneNightSuffices(_ night: PracticeNight, onTheWay trouble: String) throws {
         #expect(try !night.complaints().isEmpty)
         try night.suffer(trouble)
         let first = try night.reconcile()
         #expect(first.isSound, "\(first.errors)")
-        #expect(try night.complaints() == [])
+        try expectTruth(night)
         #expect(counts(first, .notifications).found > 0)
         try expectNothingMore(night)
     }
@@ -119,7 +119,7 @@ struct NightTests {
             var last = first
             for _ in 0..<40 where !last.isSound { last = try night.reconcile() }
             #expect(last.isSound, "\(last.errors)")
-            #expect(try night.complaints() == [])
+            try expectTruth(night)
             try night.suffer("{}")
             try self.expectNothingMore(night)
         }
@@ -144,7 +144,7 @@ struct NightTests {
             #expect(failing.steps[.chain] != StepCounts())
             try night.suffer("{}")
             #expect(try night.reconcile().isSound)
-            #expect(try night.complaints() == [])
+            try expectTruth(night)
         }
     }
 

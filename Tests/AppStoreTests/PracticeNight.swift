@@ -14,7 +14,7 @@ import Threading
 /// Whether Deed answers what the store's books say.
 func expectTruth(_ night: PracticeNight, _ when: String = "") throws {
     let complaints = try night.complaints()
-    #expect(complaints == [], "\(when)")
+    #expect(complaints.isEmpty, "\(when) \(complaints)")
 }
 
 /// Deed and a practice store in one process: the store sells to lives and loses notifications, Deed asks it

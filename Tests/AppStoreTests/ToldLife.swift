@@ -89,15 +89,15 @@ extension ToldLife {
     /// What the customer may use, and until when.
     private var entitlements: [String: [(String, JSON)]] {
         var held: [String: [(String, JSON)]] = [:]
-        let phases = Dictionary(
-            uniqueKeysWithValues: world.subscriptions(of: life.customer).map {
-                ($0.original, $0.phase)
-            })
+        let subscriptions = Dictionary(
+            uniqueKeysWithValues: world.subscriptions(of: life.customer).map { ($0.original, $0) })
         for standing in standings where standing.isActive {
+            let subscription = subscriptions[standing.original]
             for entitlement in PracticeLife.unlocked[standing.product] ?? [] {
+                let until = changeAhead(of: subscription, unlocking: entitlement) ?? standing.until
                 held[entitlement] = [
-                    ("until", .optional(standing.until?.text)),
-                    ("state", .string(phases[standing.original]?.told ?? "active")),
+                    ("until", .optional(until?.text)),
+                    ("state", .string(subscription?.phase.told ?? "active")),
                     ("will_renew", .bool(standing.renews ?? false)),
                     ("product", .string(standing.product)),
                 ]
@@ -113,6 +113,17 @@ extension ToldLife {
             ]
         }
         return held
+    }
+
+    /// When a product that is charged already takes the entitlement away.
+    private func changeAhead(of subscription: Subscription?, unlocking entitlement: String)
+        -> Instant?
+    {
+        guard let subscription, let latest = world.sale(subscription.latest),
+            world.now < latest.purchased,
+            PracticeLife.unlocked[latest.product]?.contains(entitlement) != true
+        else { return nil }
+        return latest.purchased
     }
 }
 

@@ -46,6 +46,18 @@ struct EarlyRenewalTests {
         #expect(standing.isActive && standing.until == next.expires)
     }
 
+    @Test("A change of product that is charged early takes effect when the period ends")
+    func changed() throws {
+        let store = try bought("pro.month")
+        let end = try #require(try newest(store).expires)
+        _ = try store.perform(Step(.change, customer: "ada", product: "basic.month"))
+        try store.advance(to: end.advanced(byMilliseconds: -hour))
+        #expect(try newest(store).product == "basic.month")
+        #expect(store.read { $0.standings(of: "ada") }.map(\.product) == ["pro.month"])
+        try store.advance(to: end)
+        #expect(store.read { $0.standings(of: "ada") }.map(\.product) == ["basic.month"])
+    }
+
     @Test("A setting keeps the gap: the store renews when the period ends")
     func gap() throws {
         let store = try bought("pro.month", isEarly: false)

@@ -229,7 +229,7 @@ extension PracticeWorld {
         let renewing = subscriptions(of: customer).map { subscription in
             let end = subscription.phase == .grace ? subscription.graceUntil : subscription.ends
             return Standing(
-                original: subscription.original, product: subscription.product,
+                original: subscription.original, product: runningProduct(of: subscription),
                 isActive: subscription.isServing && end.map { now < $0 } ?? false,
                 renews: subscription.willRenew
                     && !(isLastOfCommitment(subscription) && isCommitmentCancelled(subscription)),
@@ -244,6 +244,17 @@ extension PracticeWorld {
                 word: isRevoked ? "revoked" : sale.kind == .consumable ? "sold" : "active")
         }
         return renewing + others
+    }
+
+    /// A change of product that was charged early takes effect when the period before it ends.
+    private func runningProduct(of subscription: Subscription) -> String {
+        guard let latest = sale(subscription.latest), now < latest.purchased else {
+            return subscription.product
+        }
+        let begun = sales(of: subscription.customer).last {
+            $0.original == subscription.original && $0.purchased <= now
+        }
+        return begun?.product ?? subscription.product
     }
 
     private func commitment(of subscription: Subscription) -> String? {
