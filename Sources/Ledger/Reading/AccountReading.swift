@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that account of a store, in order. Rows lead to them, and their own
-    /// events tell: a row that says what no event does stops the question.
+    /// Some customers whose evidence names that store account, in order. Rows lead to them, and their own
+    /// events decide: a row that no event supports makes the call fail.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -20,15 +20,15 @@ extension Ledger {
         }
         for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
             let state = try snapshot.get().customer
-            // Rows about who was erased are left where they are.
+            // Rows about an erased customer are left alone.
             if state.isErased || state.appTransactions.contains(account) { continue }
             throw .rowUnproven(of: stream, account)
         }
         return customers
     }
 
-    /// Some customers with a requested refund that can still be answered, the most urgent
-    /// first, behind a place in that order.
+    /// Some customers with a requested refund that can still be answered, the most urgent first,
+    /// after a place in that order.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -45,7 +45,7 @@ extension Ledger {
         }
     }
 
-    /// Where refunds were asked for that may be answered about after an instant and were not.
+    /// Where refunds were requested that are unanswered and can be answered after an instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
         try list(Statement.listAskedRefunds(.int8(instant.milliseconds))) {
             rows, row throws(LedgerError) in

@@ -11,7 +11,8 @@ extension Ledger {
         }
     }
 
-    /// Every app of every project, by the project's own events: a row alone makes it none's.
+    /// Every app of every project, by the project's own events: a row alone assigns it to no
+    /// project.
     package func apps() throws(Fault) -> [ListedApp] {
         let rows = try list(Statement.listApps(), over: watching) {
             rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID) in
@@ -33,7 +34,7 @@ extension Ledger {
         }
     }
 
-    /// The projects' states, read ahead of the queue: the known ones and what came since.
+    /// The projects' states, read outside the queue: cached ones brought up to date.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
@@ -51,7 +52,7 @@ extension Ledger {
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let keys = try list(Statement.listKeys(), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
-            // A role of a newer release opens nothing here, and keeps no other key from being seen.
+            // A key with a newer release's role does nothing here, and does not hide other keys.
             guard let role = Role(rawValue: rows.text(row, 3)) else { return nil }
             return LiveKey(
                 digest: rows.bytes(row, 0), project: try rows.identifier(row, 1),

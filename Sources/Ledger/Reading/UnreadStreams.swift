@@ -7,7 +7,7 @@ import Threading
 /// Logs which streams cannot be read and why, each once in ten minutes. Callers are only referred to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 600_000
-    /// Beyond this number, what was logged is forgotten.
+    /// Above this number, it forgets which streams were logged.
     private static let limit = 1000
 
     private let log: Log
